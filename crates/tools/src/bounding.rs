@@ -1,14 +1,14 @@
-//! Model Tool Output, cut to what a model is sent: the beginning and the end of a text around a
-//! marker that says where the whole of it is. Pure; `managed_output` does the writing.
+//! Cuts Model Tool Output to the size that a model gets: the beginning and the end of a text around a
+//! marker that names the location of the whole text. Pure; `managed_output` writes the files.
 
 use opencode_location::config::ToolOutputLimits;
 
-/// How much of one settlement a model is sent, whichever is reached first.
+/// Maximum size of one settlement for the model. The limit that is reached first applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputLimits {
-    /// Lines, counted as newlines plus one.
+    /// Number of lines, counted as newlines plus one.
     pub max_lines: usize,
-    /// Bytes of UTF-8.
+    /// Number of bytes in UTF-8.
     pub max_bytes: usize,
 }
 
@@ -19,7 +19,7 @@ impl Default for OutputLimits {
 }
 
 impl From<ToolOutputLimits> for OutputLimits {
-    /// Those of a Location. What no machine could count to is as good as no limit.
+    /// Returns the limits of a Location. A value that does not fit into `usize` means no limit.
     fn from(configured: ToolOutputLimits) -> Self {
         Self {
             max_lines: usize::try_from(configured.max_lines).unwrap_or(usize::MAX),
@@ -33,9 +33,9 @@ impl OutputLimits {
         text.len() <= self.max_bytes && line_count(text) <= self.max_lines
     }
 
-    /// What remains of a text that does not fit. The result always fits.
+    /// Cuts a text that does not fit. The result always fits.
     pub(crate) fn preview(self, text: &str, marker: &str) -> String {
-        // Two empty lines set the marker off on either side: four lines, four newlines.
+        // An empty line on either side of the marker: four newlines, and four lines that are not text.
         let around = 4;
         if self.max_lines <= around || self.max_bytes <= marker.len() + around {
             return first_lines(first_bytes(marker, self.max_bytes), self.max_lines).to_owned();
@@ -59,7 +59,7 @@ fn cut(text: &str, lines: usize, bytes: usize) -> (String, String) {
         if head.len() + 1 + tail.len() <= bytes {
             return (head.to_owned(), tail.to_owned());
         }
-        // A lone line has no end of its own to be set off from.
+        // A single line is cut in the middle, so its parts are joined without a newline.
         let joint = if lines == 1 { "" } else { "\n" };
         shortened = format!("{head}{joint}{tail}");
         rest = &shortened;

@@ -1,21 +1,19 @@
-//! Tools: what a model may ask the runtime to do, from the advertised definition to the settled
-//! result.
+//! Tools: the actions that a model may request from the runtime, from the advertised definition to the
+//! settled result.
 //!
-//! A [`Tool`] is a value with one executor and no name. A [`Registry`] knows which tools a Location
-//! has at this moment, [`Registry::materialize`] fixes what one Provider Turn advertises, and
-//! [`Materialized::settle`] turns each call of that turn into exactly one [`Settlement`], whatever
-//! the tool does: fail, panic, never end, or answer with a gigabyte.
+//! A [`Tool`] is a value with one executor and no name. A [`Registry`] contains the tools that a
+//! Location has at this moment, [`Registry::materialize`] fixes the tools that one Provider Turn
+//! advertises, and [`Materialized::settle`] turns each call of that turn into exactly one
+//! [`Settlement`], even if the tool fails, panics, never ends, or returns a gigabyte.
 //!
-//! This crate knows no session, event, provider or database. It does not decide permissions either:
-//! a tool asks [`Permissions`] before it acts, [`Questions`] for what people want and [`Skills`] for
-//! their texts, notes in [`Todos`] what is still to be done, gives [`Tasks`] away and reaches servers
-//! by the [`Web`], and somebody else answers.
+//! This crate does not depend on sessions, events, providers or the database. It does not decide about
+//! permissions either. A tool asks [`Permissions`] before it acts, gets the user's answers from
+//! [`Questions`] and texts from [`Skills`], stores todos in [`Todos`], delegates work to [`Tasks`] and
+//! reaches servers through [`Web`]. Other crates implement these traits.
 //!
-//! - `ports`: traits through which a tool reaches what the host supplies.
-//! - `contract`: the interface of a tool.
-//! - `output`: settlements, bounded by `bounding` and kept in Managed Tool Output Files.
-//! - `registry`: the tools of a Location, and the calls of one Provider Turn.
-//! - `builtin`: the tools that every host has.
+//! To read the code, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, which
+//! limits the size of every settlement. `builtin` contains the tools; they declare their parameters
+//! with `typed` and `input`.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,4 +1,4 @@
-//! The built-in tools as they are advertised.
+//! Tests for the advertised definitions of the built-in tools.
 
 mod common;
 
@@ -55,7 +55,7 @@ fn writing_tools_are_hidden_together() {
     assert_eq!(names(&turn), expected);
 }
 
-/// Descriptions are our own; everything else is the contract.
+/// Removes the descriptions. They belong to this product; everything else is the contract.
 fn without_descriptions(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -186,7 +186,7 @@ fn their_parameters_are_those_of_the_contract() {
     for definition in turn.definitions() {
         let mut schema = definition.input_schema.clone();
         without_descriptions(&mut schema);
-        // Compared as text: the order of the keys is part of what providers cache.
+        // Compared as text, because providers cache by the order of the keys too.
         let expected = expected[&definition.name].to_string();
         assert_eq!(schema.to_string(), expected, "{}", definition.name);
     }

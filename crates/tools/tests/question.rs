@@ -1,4 +1,4 @@
-//! The `question` tool: what it asks, what the model is told, and what refusals make of the call.
+//! Tests for the questions of the `question` tool, its message to the model, and refusals.
 
 mod common;
 
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 type Answer = Result<Vec<QuestionAnswer>, QuestionError>;
 
-/// Remembers what it was asked, and gives one answer.
+/// Records all questions and returns one fixed answer.
 struct People {
     asked: Mutex<Vec<Vec<QuestionInfo>>>,
     answer: Answer,
@@ -44,7 +44,7 @@ fn asking(question: &str) -> Value {
     })
 }
 
-/// The settlement of a call, and what people were asked as JSON.
+/// Returns the settlement of a call, and the questions to the user as JSON.
 async fn settle(
     input: Value,
     permission: Result<(), PermissionError>,

@@ -1,11 +1,11 @@
-//! Which tools are advertised, under which names and in which order.
+//! Tests for the advertised tools, their names and their order.
 
 mod common;
 
 use common::{Scripted, registry, tools};
 use opencode_tools::{Contributions, RegistrationError, Registry};
 
-/// Names and descriptions of all tools, as they are advertised.
+/// Returns names and descriptions of all tools in the advertised order.
 fn advertised(registry: &Registry) -> Vec<(String, String)> {
     let materialized = registry.materialize(|_| true);
     let definitions = materialized.definitions();

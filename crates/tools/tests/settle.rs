@@ -1,4 +1,4 @@
-//! What becomes of a call, whatever the tool does.
+//! Tests for the settlement of a call for every behavior of a tool.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn empty() -> (TempDir, Registry) {
     (temp, registry)
 }
 
-/// Settles one call of a tool on its own.
+/// Settles one call of a single tool.
 async fn settle(tool: Scripted, input: Value) -> Settlement {
     let (temp, registry) = empty();
     let pairs = tools(vec![("tool", tool)]);

@@ -1,5 +1,4 @@
-//! The `skill` tool: what the model is given to read, which files it is told of, and what refusals
-//! make of the call.
+//! Tests for the text of the `skill` tool, the files that it names, and refusals.
 
 #![cfg(unix)]
 mod common;
@@ -23,7 +22,7 @@ use opencode_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Knows one skill.
+/// Provides one skill.
 struct One(SkillInfo);
 
 impl Skills for One {
@@ -79,7 +78,7 @@ impl Project {
         self.turn.settle(call("skill", input), context).await
     }
 
-    /// The files that the model is told of, as it reads them, of a skill that stands in this file.
+    /// Returns the files that the model sees for a skill in this file.
     async fn files(&self, location: &str) -> Vec<String> {
         let context = self.context("greet", location);
         let settled = self.load(json!({"name": "greet"}), context).await;
@@ -157,7 +156,7 @@ async fn the_first_files_are_told_in_the_order_of_their_paths() {
     let files = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     for (location, written, expected) in [
         ("s/SKILL.md", files(&["s/SKILL.md"]), files(&[])),
-        // A skill that is one file, with what lies beside it.
+        // A skill that is a single file, with other files beside it.
         (
             "s/greet.md",
             files(&["s/greet.md", "s/a", "s/b/c"]),
@@ -174,7 +173,7 @@ async fn the_first_files_are_told_in_the_order_of_their_paths() {
             ]),
             files(&["s/.a", "s/.b/.c", "s/skill.md"]),
         ),
-        // By bytes: `.` comes before `/`, and `/` before `0`.
+        // In byte order: `.` comes before `/`, and `/` before `0`.
         (
             "s/SKILL.md",
             files(&["s/a0", "s/a/b", "s/a.txt", "s/a/B", "s/SKILL.md"]),
@@ -189,7 +188,7 @@ async fn the_first_files_are_told_in_the_order_of_their_paths() {
                 "s/d/8",
             ]),
         ),
-        // It has gone meanwhile.
+        // The skill was removed meanwhile.
         ("gone/SKILL.md", files(&[]), files(&[])),
     ] {
         let project = Project::new();
@@ -224,7 +223,7 @@ async fn only_what_is_a_file_counts() {
         project.files("linked/SKILL.md").await,
         ["linked/SKILL.md.d/x", "linked/a"]
     );
-    // A directory holds no text of a skill, however it is called.
+    // A directory never contains the text of a skill, even if it has that name.
     assert_eq!(project.files("t/SKILL.md").await, ["t/SKILL.md/x"]);
 }
 
@@ -235,7 +234,7 @@ async fn the_look_at_the_files_is_bounded() {
     project.write(depth(32));
     project.write(depth(33));
     assert_eq!(project.files("s/SKILL.md").await, [depth(32)]);
-    // As many names as are looked at, most of which are no files.
+    // The maximum number of names that are read. Most of them are not files.
     project.write("w/directory/file");
     let link = |number: usize| {
         let path = project.root.join(format!("w/{number}"));

@@ -1,5 +1,5 @@
-//! Calls as tasks of their host: what happens to those that nobody waits for any more, and to those
-//! that do not stop when they are told to.
+//! Tests for calls as tasks of their host: calls without a waiting caller, and calls that do not stop
+//! when they are interrupted.
 
 mod common;
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
-/// A turn whose one tool is `tool`.
+/// Returns a turn with `tool` as its only tool.
 fn turn(tool: Scripted) -> (TempDir, Registration, Arc<Materialized>) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
@@ -33,12 +33,12 @@ async fn a_call_is_a_task_that_its_host_can_wait_for() {
     let running = turn.start(call("tool", json!({"n": 1})), context(temp.path()), &tasks);
     assert_eq!(tasks.len(), 1);
     tasks.close();
-    // It goes on whether or not somebody looks at its settlement.
+    // The call runs even if no caller waits for its settlement.
     tasks.wait().await;
     assert_eq!(running.await, success(json!({"n": 1}), vec![]));
 }
 
-/// Whether the tool that holds this was dropped.
+/// Notifies when the tool that holds it is dropped.
 struct Tells(Arc<Notify>);
 
 impl Drop for Tells {
@@ -69,7 +69,7 @@ async fn a_call_that_nobody_waits_for_is_cut() {
     gone.notified().await;
 }
 
-// The tool keeps one of the two threads.
+// The tool blocks one of the two threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_does_not_stop_is_settled_without_it() {
     let started = Arc::new(Notify::new());
@@ -81,7 +81,7 @@ async fn a_call_that_does_not_stop_is_settled_without_it() {
             let (started, held) = (Arc::clone(&started), Arc::clone(&held));
             async move {
                 started.notify_one();
-                // Not a point at which it can be dropped.
+                // This blocks the thread, so the future cannot be dropped here.
                 let _ = held.lock().expect("nobody else holds it").recv();
                 answer(json!({"late": true}))
             }
@@ -121,7 +121,7 @@ async fn a_call_that_has_begun_to_change_something_is_carried_to_its_end() {
     let running = turn.start(call("tool", json!({})), context, &tasks);
     begun.notified().await;
     cancel.cancel();
-    // The call sees that before it goes on.
+    // The call sees the interruption before it continues.
     tokio::task::yield_now().await;
     go_on.notify_one();
     assert_eq!(running.await, success(json!({"changed": true}), vec![]));

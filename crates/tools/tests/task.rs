@@ -1,4 +1,4 @@
-//! The `task` tool: what it asks for, what it hands on, and what the model is told.
+//! Tests for the permission and the request of the `task` tool, and for its message to the model.
 
 mod common;
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 type Outcome = Result<TaskOutcome, TaskError>;
 
-/// Takes tasks for the agent `general`, remembers them, and gives one outcome.
+/// Accepts tasks for the agent `general`, records them, and returns one fixed outcome.
 struct Workers {
     given: Mutex<Vec<Value>>,
     outcome: Outcome,
@@ -58,7 +58,7 @@ fn input(agent: &str) -> Value {
     json!({"description": "Look around", "prompt": "Where is it?", "agent": agent})
 }
 
-/// One call: its settlement, the tasks that were given, and the permissions that were asked for.
+/// The result of one call: its settlement, the tasks that were given, and the requested permissions.
 struct Settled {
     settlement: Settlement,
     given: Vec<Value>,

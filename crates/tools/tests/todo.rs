@@ -1,4 +1,4 @@
-//! The `todowrite` tool: what it keeps, what the model is told, and what is too much.
+//! Tests for the lists that `todowrite` stores, its message to the model, and its limits.
 
 mod common;
 
@@ -12,7 +12,7 @@ use opencode_tools::{
 };
 use serde_json::{Value, json};
 
-/// Keeps every list, or none.
+/// Records every list and returns a fixed answer.
 struct Lists {
     kept: Mutex<Vec<Vec<Todo>>>,
     answer: Result<(), TodosError>,
@@ -30,7 +30,7 @@ impl Todos for Lists {
     }
 }
 
-/// The settlement of a call, and the lists that were to be kept as JSON.
+/// Returns the settlement of a call, and the lists to store as JSON.
 async fn settle(
     input: Value,
     permission: Result<(), PermissionError>,

@@ -1,10 +1,10 @@
-//! File-system work off the threads that run futures.
+//! Runs blocking file-system work on separate threads.
 
 use std::panic::resume_unwind;
 
 use crate::failure::ToolFailure;
 
-/// Runs `work` where blocking is allowed. A panic in it is the caller's panic.
+/// Runs `work` on a thread that may block. A panic in `work` continues in the caller.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ToolFailure> {

@@ -1,4 +1,4 @@
-//! What a change did to a file, as a unified diff for programs.
+//! The change of one file, as a unified diff for programs.
 
 use std::{
     fmt::Write,
@@ -10,13 +10,14 @@ use super::text::{MAX_LINES, line_count};
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
-/// Unchanged lines around a change.
+/// Number of unchanged lines around a change.
 const CONTEXT: usize = 4;
 
-/// How long the shortest diff is looked for. After that a longer one will do.
+/// Time to search for the shortest diff. After it, a longer diff is accepted.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The most bytes of hunks. A history is no place for more, so they are left out then.
+/// Maximum size of all hunks in bytes. Above it the hunks are left out, because the Session History
+/// should not hold more.
 const MAX_HUNK_BYTES: usize = 1024 * 1024;
 
 const RULE: &str = "===================================================================";
@@ -24,17 +25,17 @@ const RULE: &str = "============================================================
 /// One changed file.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct FileDiff {
-    /// The name that permission rules see.
+    /// The resource name that permission rules use.
     file: String,
-    /// The diff; without hunks where it would be over a mebibyte, or the content is no text or has
-    /// too many lines to compare.
+    /// The diff. It has no hunks if they are over one MiB, or if the content is not text or has too
+    /// many lines to compare.
     patch: String,
     additions: usize,
     deletions: usize,
     status: Status,
 }
 
-/// What happened to a file.
+/// The kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -44,7 +45,7 @@ pub(crate) enum Status {
 }
 
 impl FileDiff {
-    /// The difference of two texts.
+    /// Compares two texts.
     pub(crate) fn of(file: &str, before: &str, after: &str, status: Status) -> Self {
         if line_count(before).max(line_count(after)) > MAX_LINES {
             return Self::unknown(file, status);
@@ -73,7 +74,7 @@ impl FileDiff {
         diff
     }
 
-    /// A change whose lines are not known.
+    /// Returns a change with unknown lines.
     pub(crate) fn unknown(file: &str, status: Status) -> Self {
         Self {
             patch: format!("Index: {file}\n{RULE}\n--- {file}\n+++ {file}\n"),
@@ -89,7 +90,7 @@ fn write_hunk(hunks: &mut String, changes: &[DiffOp], old: &[&str], new: &[&str]
     let whole = |range: fn(&DiffOp) -> Range<usize>| {
         let (first, last) = (changes.first().map(range), changes.last().map(range));
         let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
-        // Lines are counted from 1; no lines stand behind the line of their number.
+        // Lines are counted from 1. An empty range has the number of the line before it.
         let begin = first.start + usize::from(last.end > first.start);
         format!("{begin},{}", last.end - first.start)
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-/// What may not stand in the path of a URL as it is, and what would mean something else there.
+/// Characters that a URL path must not contain unescaped, or that have another meaning there.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -19,7 +19,7 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'}');
 
-/// The URL of an absolute path. Bytes that are not ASCII are escaped one by one, so a name that is
+/// Returns the URL of an absolute path. Escapes bytes that are not ASCII one by one, so a name that is
 /// not Unicode has a URL too.
 pub(crate) fn file_uri(path: &Path) -> String {
     if cfg!(windows) {

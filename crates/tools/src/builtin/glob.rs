@@ -1,4 +1,4 @@
-//! The `glob` tool: files whose path fits a pattern.
+//! The `glob` tool: finds files with a path that matches a pattern.
 
 use std::{
     path::{Path, PathBuf},
@@ -86,7 +86,7 @@ found in `.git`. Symbolic links are not followed. A relative path starts at the 
 must stay inside it; an absolute one elsewhere is possible, but the user is asked first. At most \
 10000 files are returned.";
 
-/// The files below `root` that fit; nothing when it is no directory.
+/// Returns the files below `root` that match, or `None` if `root` is not a directory.
 fn find(
     root: &Path,
     pattern: &str,
@@ -97,7 +97,7 @@ fn find(
     let found = Mutex::new(FirstByPath::new(
         limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS),
     ));
-    // A pattern that is none fits nothing.
+    // An invalid pattern matches nothing.
     if let Ok(fitting) = fitting(root, pattern) {
         let mut walk = walk::below(root).ok()?;
         walk.overrides(fitting);
@@ -116,7 +116,7 @@ fn find(
         });
     }
     let mut first = into_inner(found).finish();
-    // A link may have led the walk elsewhere.
+    // A link may have led the walk out of the directory, so all results are checked again.
     first
         .found
         .retain(|(_, paths)| paths.iter().all(|path| directory.kind(path).is_some()));
@@ -125,7 +125,7 @@ fn find(
     Some(first)
 }
 
-/// The rules of a pattern below `root`.
+/// Returns the rules of a pattern below `root`.
 pub(super) fn fitting(root: &Path, pattern: &str) -> Result<Override, ignore::Error> {
     let mut rules = OverrideBuilder::new(root);
     rules.add(pattern)?.add("!**/.git/**")?.build()

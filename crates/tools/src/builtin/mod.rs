@@ -1,4 +1,4 @@
-//! The tools every host has.
+//! The tools that every host has.
 
 mod apply_patch;
 mod bash;
@@ -32,8 +32,8 @@ use opencode_schema::clock::Clock;
 use crate::contract::tool::Tool;
 use crate::contract::typed::TypedTool;
 
-/// All built-in tools under their names, in the order they are advertised, which is alphabetical. The
-/// description of `websearch` names the year that it is now.
+/// Returns all built-in tools with their names, in the alphabetical order in which they are advertised.
+/// The description of `websearch` contains the current year.
 #[must_use]
 pub fn built_in_tools(clock: &dyn Clock) -> Vec<(String, Arc<dyn Tool>)> {
     let tools = [

@@ -1,4 +1,4 @@
-//! Changes of files, one after the other for each file.
+//! Changes files, one change at a time for each file.
 
 use std::{
     collections::BTreeSet,
@@ -13,13 +13,13 @@ use super::blocking::blocking;
 use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
 
-/// Files share these, by their path, so that nothing has to be tidied up. That two files have one
-/// in common costs a wait, no more.
+/// Locks that files share by a hash of their path, so that no lock must be removed. If two files share
+/// a lock, the only effect is a wait.
 static TURNS: LazyLock<[Arc<Mutex<()>>; 64]> =
     LazyLock::new(|| std::array::from_fn(|_| Arc::default()));
 
-/// Runs `work` where blocking is allowed, as the only change of these files in the process. Once it
-/// has started it is carried to its end, also when the call is interrupted.
+/// Runs `work` on a thread that may block, as the only change of these files in the process. After it
+/// has started it runs to its end, even if the call is interrupted.
 pub(crate) async fn change<'a, T: Send + 'static>(
     context: &ToolContext,
     files: impl Iterator<Item = &'a Path>,
@@ -34,7 +34,7 @@ pub(crate) async fn change<'a, T: Send + 'static>(
     .await
 }
 
-/// Waits for the turns of all files, in one order whoever waits, so that nobody waits in a circle.
+/// Waits for the locks of all files. Every call locks in the same order, so there is no deadlock.
 async fn turns<'a>(files: impl Iterator<Item = &'a Path>) -> Vec<OwnedMutexGuard<()>> {
     let shared: BTreeSet<usize> = files.map(share).collect();
     let mut turns = Vec::new();
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn one_change_of_a_file_runs_at_a_time() {
-        // Two that share a turn would wait for each other, so each is tried alone first.
+        // If two files shared a lock, the test would wait forever, so this is checked first.
         let [a, b] = ["/mutation/a", "/mutation/b"];
         assert_ne!(share(Path::new(a)), share(Path::new(b)));
         let first = now(&[a, a]).expect("nobody else is there");

@@ -1,4 +1,4 @@
-//! From a path the model wrote to a target the call may ask about.
+//! Resolves a path of the model to a target for which the call may ask permission.
 
 use std::{path::Path, sync::Arc};
 
@@ -9,8 +9,8 @@ use super::blocking::blocking;
 use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
 
-/// Resolves a path; outside the Location it also asks for the directory. `refused` is the tool's
-/// generic failure text.
+/// Resolves a path. For a path outside the Location, also asks for permission to use its directory.
+/// `refused` is the tool's generic error text.
 pub(crate) async fn approach(
     context: &ToolContext,
     path: &str,
@@ -24,8 +24,8 @@ pub(crate) async fn approach(
     Ok(target)
 }
 
-/// Resolves a path. The failure is `refused` and no more: what exactly is wrong with a path would
-/// tell about files outside.
+/// Resolves a path. The error text is only `refused`, because details about a path would reveal facts
+/// about files outside.
 pub(crate) async fn locate(
     context: &ToolContext,
     path: &str,
@@ -51,8 +51,8 @@ pub(crate) async fn locate(
     }
 }
 
-/// Resolves the path of a file that is to be changed. Managed Tool Output Files belong to the
-/// runtime: tools may read them, and nobody is asked about more.
+/// Resolves the path of a file to change. Managed Tool Output Files belong to the runtime: tools may
+/// read them, but a change is refused without a question to the user.
 pub(crate) async fn locate_to_change(
     context: &ToolContext,
     path: &str,
@@ -72,14 +72,14 @@ pub(crate) async fn locate_to_change(
 fn is_within(file: &Path, directory: &Path) -> bool {
     let resolved = resolve(directory, &file.to_string_lossy(), TargetKind::File);
     resolved.map_or_else(
-        // There is no such directory yet.
+        // The directory does not exist yet.
         |_| file.starts_with(directory),
         |target| target.external_directory.is_none(),
     )
 }
 
-/// Resolves the path of a file that is to be changed; outside the Location it also asks for the
-/// directory.
+/// Resolves the path of a file to change. For a path outside the Location, also asks for permission to
+/// use its directory.
 pub(crate) async fn approach_to_change(
     context: &ToolContext,
     path: &str,
@@ -92,21 +92,23 @@ pub(crate) async fn approach_to_change(
     Ok(target)
 }
 
-/// Asks for a directory outside the Location, by the pattern of what is in it.
+/// Asks for permission to use a directory outside the Location. `pattern` matches the entries of the
+/// directory.
 pub(crate) async fn ask_outside(
     context: &ToolContext,
     pattern: &str,
     refused: &str,
 ) -> Result<(), ToolFailure> {
     let mut request = context.permission_request("external_directory", vec![pattern.to_owned()]);
-    // A directory with a wildcard in its own name would be saved as a rule for many others.
+    // If the name of the directory itself contains a wildcard, the saved rule would match many other
+    // directories.
     if pattern.matches(['*', '?']).count() == 1 {
         request.save.push(pattern.to_owned());
     }
     context.assert(request, refused).await
 }
 
-/// Asks to change files.
+/// Asks for permission to change files.
 pub(crate) async fn ask_to_edit(
     context: &ToolContext,
     resources: Vec<String>,

@@ -1,10 +1,10 @@
-//! A file by the directory that holds it, which stays open, and its name there.
+//! A file, given by its open directory and its name there.
 //!
-//! Paths are judged before a person is asked, and the answer may take hours. So a change does not
-//! go by the path once more, but by a [`Directory`] that is opened through no link.
+//! A path is checked before the user is asked, and the answer may take hours. So a change does not
+//! resolve the path again, but uses a [`Directory`] that was opened without following links.
 //!
-//! A file is written beside its place and moved there. It keeps its mode and its owner; a hard link
-//! keeps the old content.
+//! A file is written under a temporary name and then moved to its place. It keeps its mode and owner; a
+//! hard link keeps the old content.
 
 use std::{
     ffi::OsString,
@@ -17,32 +17,33 @@ use opencode_handles::{Directory, is_open_database};
 
 use crate::failure::ToolFailure;
 
-/// The largest file whose content is taken into memory.
+/// Maximum size, in bytes, of a file with content that is read into memory.
 pub(crate) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Why a file could not be read or changed.
+/// Reason why a file could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
-    /// Nothing there, something in the way that is no regular file, or a system that refuses.
+    /// The file does not exist, another kind of entry has its name, or the system refuses the access.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Nobody may write the file. The superuser could, but somebody meant something by that.
+    /// The file has no write permission. The superuser could write it, but the missing permission is
+    /// intended.
     #[error("the file is read-only")]
     ReadOnly,
     /// Over [`MAX_FILE_BYTES`] or [`MAX_LINES`](super::text::MAX_LINES), before or after the change.
     #[error("the file is over the 16 MiB or the million lines that can be edited")]
     TooLarge,
-    /// What it holds is not UTF-8, or has NUL characters.
+    /// The content is not UTF-8 or contains a NUL.
     #[error("the file is not UTF-8 text")]
     NotText,
-    /// Somebody else wrote the file meanwhile.
+    /// The file was changed by another writer in the meantime.
     #[error("the file changed after the change was approved. Read it again first")]
     Changed,
 }
 
 impl FileError {
-    /// What the model is told, where `refused` is the tool's generic text: more than that only
-    /// where it can do something about it.
+    /// Returns the message for the model. `refused` is the tool's generic text. Adds details only if
+    /// the model can act on them.
     pub(crate) fn message(self, refused: &str) -> String {
         tracing::debug!(error = %self, "a file was not changed");
         match self {
@@ -51,13 +52,13 @@ impl FileError {
         }
     }
 
-    /// The failure of a call that has this text.
+    /// Returns the failure of a call with this message.
     pub(crate) fn into_failure(self, refused: &str) -> ToolFailure {
         ToolFailure::new(self.message(refused))
     }
 }
 
-/// Where a file is, or may be created.
+/// The location of a file that exists or may be created.
 pub(crate) struct Place {
     directory: Directory,
     name: OsString,
@@ -67,7 +68,7 @@ pub(crate) struct Place {
 pub(crate) struct Existing(File);
 
 impl Existing {
-    /// The whole content, unless it is longer than `limit`.
+    /// Returns the whole content. Fails if it is longer than `limit`.
     pub(crate) fn read(&mut self, limit: u64) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         // The file may grow while it is read.
@@ -78,7 +79,7 @@ impl Existing {
         Ok(bytes)
     }
 
-    /// The first bytes, `count` if there are as many.
+    /// Returns the first `count` bytes, or fewer if the file is shorter.
     pub(crate) fn head(&mut self, count: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         (&self.0).take(count).read_to_end(&mut bytes)?;
@@ -87,12 +88,12 @@ impl Existing {
 }
 
 impl Place {
-    /// The place of a canonical path whose directory exists.
+    /// Opens the place of a canonical path. Its directory must exist.
     pub(crate) fn open(canonical: &Path) -> Result<Self, FileError> {
         Self::within(Directory::open, canonical)
     }
 
-    /// The place of a canonical path; missing directories are created.
+    /// Opens the place of a canonical path and creates missing directories.
     pub(crate) fn prepare(canonical: &Path) -> Result<Self, FileError> {
         Self::within(Directory::prepare, canonical)
     }
@@ -110,7 +111,7 @@ impl Place {
         })
     }
 
-    /// The file, if there is one.
+    /// Opens the file if it exists.
     pub(crate) fn existing(&self) -> Result<Option<Existing>, FileError> {
         let file = match self.directory.open_file_to_change(&self.name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -122,24 +123,24 @@ impl Place {
         Ok(Some(Existing(file)))
     }
 
-    /// The file, which has to exist.
+    /// Opens the file. Fails if it does not exist.
     pub(crate) fn require(&self) -> Result<Existing, FileError> {
         let missing = || FileError::Io(io::ErrorKind::NotFound.into());
         self.existing()?.ok_or_else(missing)
     }
 
-    /// Creates the file; fails where anything has its name.
+    /// Creates the file. Fails if any entry has its name.
     pub(crate) fn create(&self, content: &[u8]) -> Result<(), FileError> {
         Ok(self.directory.create_file(&self.name, content)?)
     }
 
-    /// Puts `content` in the place of `existing`.
+    /// Replaces `existing` with a file with `content`.
     pub(crate) fn replace(&self, existing: &Existing, content: &[u8]) -> Result<(), FileError> {
         let replaced = &existing.0;
         Ok(self.directory.replace_file(&self.name, content, replaced)?)
     }
 
-    /// Puts `content` in the place of the file if that still holds `original`.
+    /// Replaces the file with `content` if it still contains `original`.
     pub(crate) fn replace_unchanged(
         &self,
         original: &[u8],

@@ -1,4 +1,4 @@
-//! The `question` tool: asks the user, and waits for the answers.
+//! The `question` tool: asks the user and waits for the answers.
 
 use opencode_schema::{message::ToolContent, question::QuestionInfo};
 use serde::Deserialize;
@@ -38,7 +38,7 @@ impl TypedTool for Question {
         context.assert(request, REFUSED).await?;
         let mut questions = input.questions;
         for question in &mut questions {
-            // What a model writes there is not among the parameters, and is no wish of the user.
+            // `custom` is not a parameter of the tool, so a value from the model is ignored.
             question.custom = None;
         }
         let answers = context.ask(questions.clone(), REFUSED).await?;
@@ -79,7 +79,7 @@ const OPTION: Object = Object {
     ],
 };
 
-/// The answers as the model reads them.
+/// Returns the answers as the model reads them.
 fn told(questions: &[QuestionInfo], answers: &[Vec<String>]) -> String {
     let pairs = questions.iter().enumerate().map(|(place, question)| {
         let labels = answers.get(place).map(|labels| labels.join(", "));

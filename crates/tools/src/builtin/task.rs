@@ -1,4 +1,4 @@
-//! The `task` tool: another agent does a piece of work in a session of its own.
+//! The `task` tool: another agent works on a task in its own session.
 
 use opencode_schema::{id::SessionID, message::ToolContent};
 use serde::Deserialize;
@@ -51,7 +51,7 @@ impl TypedTool for Task {
             agent,
             session_id,
         } = input;
-        // The same words whether there is no such agent or it may not be asked.
+        // The text is the same for a missing agent and for one that may not be used.
         let refused = format!("Unable to run task: {agent}");
         if !context.tasks.accepts(&agent) {
             return Err(ToolFailure::new(refused));
@@ -62,7 +62,7 @@ impl TypedTool for Task {
             .into_iter()
             .collect();
         context.assert(request, &refused).await?;
-        // An interruption waits from here on until the task's session has settled.
+        // From here on, an interruption takes effect only after the session of the task has settled.
         context.begin_change()?;
         let task = TaskRequest {
             description,
@@ -88,7 +88,7 @@ Say in the prompt what to do, what is known already, where to look, and what to 
 answer back while it works. The user does not see the report, so pass on what matters. It ends with a \
 session, by which you can go on with the same task.";
 
-/// The model reads the text, and what it needs to go on with the task.
+/// Returns the text for the model and the session id, which it needs to continue the task.
 fn output(outcome: &TaskOutcome) -> Result<ToolOutput, ToolFailure> {
     let TaskOutcome { session_id, text } = outcome;
     let structured = json!({ "sessionID": session_id, "text": text });

@@ -1,24 +1,24 @@
-//! The text of a file, apart from its byte order mark.
+//! The text of a file without its byte order mark.
 
 use super::place::FileError;
 
-/// What some editors put before a text in UTF-8.
+/// The mark that some editors write before a text in UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// The most lines of a text that is compared or searched line by line.
+/// Maximum number of lines of a text that is compared or searched by line.
 pub(crate) const MAX_LINES: usize = 1_000_000;
 
 /// The text of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Text {
-    /// Everything behind the mark.
+    /// The text after the mark.
     pub(crate) text: String,
     marked: bool,
 }
 
 impl Text {
-    /// Reads bytes as UTF-8. Nothing is guessed and nothing replaced: what is no text is refused,
-    /// because it would be written back as something else.
+    /// Decodes bytes as UTF-8. Refuses bytes that are not text and replaces nothing, because a
+    /// replacement would change the content when it is written back.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FileError> {
         let text = std::str::from_utf8(bytes).map_err(|_| FileError::NotText)?;
         if text.contains('\0') {
@@ -34,14 +34,14 @@ impl Text {
         })
     }
 
-    /// The bytes of `text` with the mark of this one.
+    /// Returns the bytes of `text`, with a mark if this text had one.
     pub(crate) fn encode(&self, text: &str) -> Vec<u8> {
         let mark = if self.marked { BYTE_ORDER_MARK } else { "" };
         [mark, text].concat().into_bytes()
     }
 }
 
-/// How often a text has a line break.
+/// Returns the number of line breaks.
 pub(crate) fn line_count(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }

@@ -1,4 +1,4 @@
-//! The `todowrite` tool: replaces the list of what is to be done in the session.
+//! The `todowrite` tool: replaces the todo list of the session.
 
 use opencode_schema::{message::ToolContent, todo::Todo};
 use serde::Deserialize;
@@ -16,10 +16,10 @@ pub(super) struct Input {
     todos: Vec<Todo>,
 }
 
-/// Todos of one list.
+/// Maximum number of todos in a list.
 const MAX_TODOS: usize = 200;
 
-/// Bytes of all texts of a list. Everybody who listens is sent all of it.
+/// Maximum size of all texts of a list, in bytes. Every subscriber receives the whole list.
 const MAX_BYTES: usize = 64 * 1024;
 
 const FAILED: &str = "Unable to update todos";

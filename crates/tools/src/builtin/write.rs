@@ -1,4 +1,4 @@
-//! The `write` tool: a whole file, new or in place of another.
+//! The `write` tool: creates or replaces a whole file.
 
 use opencode_location::containment::Target;
 use opencode_schema::message::ToolContent;
@@ -69,7 +69,7 @@ struct Written<'a> {
     existed: bool,
 }
 
-/// Writes the file; true when it existed.
+/// Writes the file. Returns true if it existed.
 fn write(target: &Target, content: &str) -> Result<bool, FileError> {
     let place = Place::prepare(&target.canonical)?;
     let text = content.trim_start_matches(BYTE_ORDER_MARK);

@@ -1,4 +1,4 @@
-//! What a tool is, what it is given, and what it gives back.
+//! Tools, their context, and their results.
 
 use std::{
     path::Path,
@@ -31,30 +31,31 @@ use crate::ports::task::Tasks;
 use crate::ports::todo::Todos;
 use crate::ports::web::Web;
 
-/// Something a model can call. It has no name: the name is the key it is registered under.
+/// A tool that a model can call. It has no name: the name is its key in the registry.
 ///
-/// Built-ins implement [`TypedTool`](crate::TypedTool) instead and are given their input decoded.
+/// Built-in tools implement [`TypedTool`](crate::TypedTool) instead, which decodes their input.
 pub trait Tool: Send + Sync + 'static {
-    /// The text that tells the model when and how to use it. Asked once, at registration.
+    /// Returns the text that tells the model when and how to use the tool. Called once, at
+    /// registration.
     fn description(&self) -> String;
 
-    /// The JSON Schema of the input. Asked once, at registration.
+    /// Returns the JSON Schema of the input. Called once, at registration.
     fn input_schema(&self) -> Value;
 
-    /// The action whose rules decide whether the tool is shown at all; the registered name unless
-    /// the tool names another. It never authorises a call.
+    /// Returns the action whose rules decide if the tool is advertised; `None` means the registered
+    /// name. It never authorizes a call.
     fn permission(&self) -> Option<&str> {
         None
     }
 
-    /// Whether the description is to go on with the agents that take tasks. Asked once, at
+    /// True if the list of agents that accept tasks is appended to the description. Called once, at
     /// registration.
     fn lists_subagents(&self) -> bool {
         false
     }
 
-    /// Carries out one call. When the call is interrupted the future is dropped; work that has to
-    /// outlive it watches `context.cancel`.
+    /// Runs one call. If the call is interrupted, the future is dropped. Work that must outlive it
+    /// observes `context.cancel`.
     fn run(
         &self,
         input: Value,
@@ -62,51 +63,51 @@ pub trait Tool: Send + Sync + 'static {
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>>;
 }
 
-/// The circumstances of one call.
+/// The context of one call.
 #[derive(Clone)]
 pub struct ToolContext {
-    /// The session the call belongs to.
+    /// The session of the call.
     pub session_id: SessionID,
-    /// The agent of the Provider Turn that issued the call; it never changes afterwards.
+    /// The agent of the Provider Turn that issued the call. It never changes afterwards.
     pub agent: String,
-    /// The assistant message that holds the call.
+    /// The assistant message that contains the call.
     pub assistant_message_id: MessageID,
-    /// The provider's name for the call. A later message may use it again.
+    /// The provider's id for the call. A later message may use it again.
     pub call_id: String,
-    /// The directory of the Location, absolute.
+    /// The absolute path of the Location's directory.
     pub directory: Arc<Path>,
-    /// Fires when the call is interrupted.
+    /// Cancelled when the call is interrupted.
     pub cancel: CancellationToken,
-    /// Where Managed Tool Output Files are kept. Tools read there and change nothing.
+    /// The directory of Managed Tool Output Files. Tools may read there but not change anything.
     pub managed_output: Arc<Path>,
-    /// How much of the settlement the model is sent.
+    /// Limits on the settlement for the model.
     pub output_limits: OutputLimits,
-    /// How large an image the model is shown.
+    /// Limits on images for the model.
     pub image_limits: ImageLimits,
-    /// Who decides what the call may do.
+    /// Decides about the actions of the call.
     pub permissions: Arc<dyn Permissions>,
-    /// Who answers what the call asks.
+    /// Asks the user the questions of the call.
     pub questions: Arc<dyn Questions>,
-    /// Who knows the skills that the agent may load.
+    /// Provides the skills that the agent may load.
     pub skills: Arc<dyn Skills>,
-    /// What commands run in.
+    /// The shell for commands.
     pub shell: Arc<Shell>,
-    /// Removes secrets from what the call gives back.
+    /// Removes secrets from the results of the call.
     pub secrets: Redactor,
-    /// Who runs the tasks that the call gives to other agents.
+    /// Runs the tasks that the call gives to other agents.
     pub tasks: Arc<dyn Tasks>,
-    /// Who keeps the list of what is to be done.
+    /// Stores the todo list.
     pub todos: Arc<dyn Todos>,
-    /// The way to servers of the web.
+    /// Sends requests to web servers.
     pub web: Arc<dyn Web>,
     /// The services that search the web.
     pub search: Arc<SearchServices>,
-    /// Whether the call can still be given up. Every call has its own.
+    /// Records if the call has begun a change. Every call has its own.
     pub commitment: Commitment,
 }
 
-/// Whether a call has begun to change something. From then on it is carried to its end: to call a
-/// change interrupted that was made would be a lie.
+/// Records if a call has begun to change something. From then on it runs to its end, because a
+/// completed change must not be reported as interrupted.
 #[derive(Clone, Debug, Default)]
 pub struct Commitment(Arc<AtomicBool>);
 
@@ -117,7 +118,7 @@ impl Commitment {
 }
 
 impl ToolContext {
-    /// A request for this call with nothing to save and no metadata.
+    /// Returns a request for this call with nothing to save and no metadata.
     #[must_use]
     pub fn permission_request(&self, action: &str, resources: Vec<String>) -> PermissionRequest {
         PermissionRequest {
@@ -134,8 +135,8 @@ impl ToolContext {
         }
     }
 
-    /// Asks people and waits for their answers, one list of labels for each question. Where nobody
-    /// is there to answer, that becomes the failure `refused`.
+    /// Asks the user and waits for the answers, one list of labels for each question. If no user is
+    /// there to answer, returns the failure `refused`.
     pub async fn ask(
         &self,
         questions: Vec<QuestionInfo>,
@@ -152,8 +153,9 @@ impl ToolContext {
         answers.await.map_err(|error| error.into_failure(refused))
     }
 
-    /// Says that the call changes something from here on, unless it is interrupted already. An
-    /// interruption waits for its end then, so what follows is short, or watches `cancel`.
+    /// Declares that the call changes something from here on. Fails if the call is interrupted already.
+    /// An interruption then waits for the end of the call, so the remaining work must be short or
+    /// observe `cancel`.
     pub fn begin_change(&self) -> Result<(), ToolFailure> {
         if self.cancel.is_cancelled() {
             return Err(ToolFailure::Interrupted);
@@ -162,7 +164,8 @@ impl ToolContext {
         Ok(())
     }
 
-    /// Asks and waits. A refusal becomes the failure `refused`, which is the tool's generic text.
+    /// Requests a permission and waits for it. A refusal becomes the failure `refused`, the tool's
+    /// generic text.
     pub async fn assert(
         &self,
         request: PermissionRequest,
@@ -173,23 +176,23 @@ impl ToolContext {
     }
 }
 
-/// What a successful call gives back, before it is bounded.
+/// The result of a successful call, before its size is limited.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOutput {
-    /// The value programs read. Anything but an object is stored as `{"value": ...}`.
+    /// The value for programs. A value that is not an object is stored as `{"value": ...}`.
     pub structured: Value,
-    /// What the model reads; empty means the structured value itself.
+    /// The content for the model. If it is empty, the model gets the structured value.
     pub content: Vec<ToolContent>,
-    /// Files the tool keeps on its own account.
+    /// Files that the tool stores itself.
     pub output_paths: Vec<String>,
-    /// Directories below the Location in which the call read a file, relative to it with `/` between
-    /// the names. Instructions that lie there concern whoever reads there.
+    /// Directories below the Location in which the call read a file, relative to the Location, with `/`
+    /// between the names. Instruction files in these directories apply to an agent that reads there.
     pub explored: Vec<String>,
 }
 
 impl ToolOutput {
-    /// An output whose structured value is the serialised `value`, with nothing special for the
-    /// model.
+    /// Returns an output with the serialized `value` as structured value and no separate content for
+    /// the model.
     pub fn encode(value: &impl Serialize) -> Result<Self, ToolFailure> {
         let structured = serde_json::to_value(value).map_err(|error| {
             ToolFailure::new(format!(
@@ -202,7 +205,7 @@ impl ToolOutput {
         })
     }
 
-    /// The same output with parts for the model.
+    /// Returns the same output with content for the model.
     #[must_use]
     pub fn with_content(mut self, content: Vec<ToolContent>) -> Self {
         self.content = content;

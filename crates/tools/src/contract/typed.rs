@@ -13,30 +13,30 @@ use crate::failure::ToolFailure;
 
 /// A tool whose input is a Rust type.
 pub trait TypedTool: Send + Sync + 'static {
-    /// The parameters: what is advertised and what arguments are checked against.
+    /// The parameters. They are advertised, and arguments are checked against them.
     const INPUT: Object;
 
-    /// The action of [`Tool::permission`] where it is not the registered name.
+    /// The action of [`Tool::permission`] if it is not the registered name.
     const PERMISSION: Option<&'static str> = None;
 
     /// The value of [`Tool::lists_subagents`].
     const LISTS_SUBAGENTS: bool = false;
 
-    /// The arguments after the check. Its fields are those of `INPUT`, optional ones as `Option`;
-    /// it ignores others, because models invent fields.
+    /// The type of the checked arguments. Its fields are those of `INPUT`, optional ones as `Option`.
+    /// It ignores other fields, because models invent fields.
     type Input: DeserializeOwned + Send;
 
-    /// The text that tells the model when and how to use the tool.
+    /// Returns the text that tells the model when and how to use the tool.
     fn description(&self) -> String;
 
-    /// Carries out one call, as [`Tool::run`] does.
+    /// Runs one call, as [`Tool::run`] does.
     fn run(
         &self,
         input: Self::Input,
         context: ToolContext,
     ) -> impl Future<Output = Result<ToolOutput, ToolFailure>> + Send;
 
-    /// The tool as it is registered.
+    /// Returns the tool in the form for registration.
     fn into_tool(self) -> Arc<dyn Tool>
     where
         Self: Sized,
@@ -48,7 +48,7 @@ pub trait TypedTool: Send + Sync + 'static {
     }
 }
 
-/// Checks arguments against the schema that is advertised, and decodes them.
+/// Checks arguments against the advertised schema and decodes them.
 struct Checked<T> {
     schema: Value,
     tool: T,
@@ -83,7 +83,7 @@ impl<T: TypedTool> Tool for Checked<T> {
     }
 }
 
-/// The arguments as a value of their type, or the first thing that is wrong with them.
+/// Decodes the arguments. An error names the first problem.
 fn decode<I: DeserializeOwned>(schema: &Value, mut input: Value) -> Result<I, ToolFailure> {
     normalise_integers(&mut input);
     check(schema, &input, Nulls::Values).map_err(|issue| invalid(&issue))?;
@@ -145,7 +145,7 @@ mod tests {
         decode(&INPUT.json_schema(), input)
     }
 
-    /// What the model is told of arguments that are refused.
+    /// Returns the message to the model about refused arguments.
     fn told(input: Value) -> String {
         match decoded(input).unwrap_err() {
             ToolFailure::Failed { message, .. } => message,

@@ -1,4 +1,4 @@
-//! How a call ended.
+//! The outcomes of a call.
 
 use opencode_location::secret::Redactor;
 use opencode_schema::{
@@ -10,40 +10,41 @@ use serde_json::Value;
 use crate::contract::tool::ToolOutput;
 use crate::failure::ToolFailure;
 
-/// What the model is told of a call that did not get to its end.
+/// Message to the model about a call that was interrupted.
 pub const INTERRUPTED: &str = "Tool execution interrupted";
 
-/// The one outcome of one call, already bounded.
+/// The outcome of one call, already limited in size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settlement {
     /// The call succeeded.
     Success {
-        /// The value programs read, whole.
+        /// The complete value for programs.
         structured: Record,
-        /// What the model reads, bounded; empty means the structured value.
+        /// The content for the model, limited in size. If it is empty, the model gets the structured
+        /// value.
         content: Vec<ToolContent>,
-        /// Files that hold what was cut, and files the tool keeps itself.
+        /// Files with the complete text of cut content, and files that the tool stores itself.
         output_paths: Vec<String>,
-        /// Directories below the Location in which the call read a file, relative to it with `/`
-        /// between the names.
+        /// Directories below the Location in which the call read a file, relative to the Location, with
+        /// `/` between the names.
         explored: Vec<String>,
     },
     /// The call failed and the turn goes on.
     Failed {
-        /// What the model is told, bounded.
+        /// The message for the model, limited in size.
         message: String,
-        /// What kind of failure this is for programs.
+        /// The kind of failure, for programs.
         kind: ErrorKind,
     },
-    /// A person declined: the turn's other calls are to be interrupted and the Session Drain ends.
-    /// The model is told [`INTERRUPTED`].
+    /// The user declined: the turn's other calls must be interrupted, and the Session Drain ends. The
+    /// model gets [`INTERRUPTED`].
     Declined,
-    /// The call was interrupted. The model is told [`INTERRUPTED`].
+    /// The call was interrupted. The model gets [`INTERRUPTED`].
     Interrupted,
 }
 
 impl Settlement {
-    /// Removes secrets from what programs and the model are told.
+    /// Removes secrets from the results for programs and the model.
     pub(crate) fn clean(&mut self, secrets: &Redactor) {
         match self {
             Self::Success {

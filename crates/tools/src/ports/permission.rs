@@ -1,4 +1,4 @@
-//! How a tool asks before it acts. Who answers, and by which rules, is not known here.
+//! Permission requests of tools. The implementation of the trait decides, by its own rules.
 
 use futures::future::BoxFuture;
 use opencode_schema::{
@@ -9,9 +9,9 @@ use opencode_schema::{
 
 use crate::failure::ToolFailure;
 
-/// Decides what calls may do.
+/// Decides about the actions of calls.
 pub trait Permissions: Send + Sync + 'static {
-    /// Returns once the request is allowed; waits for a person without a time limit if need be.
+    /// Returns once the request is permitted. Waits for the user without a time limit if necessary.
     /// Dropping the future withdraws the request.
     fn assert(&self, request: PermissionRequest) -> BoxFuture<'_, Result<(), PermissionError>>;
 }
@@ -27,15 +27,15 @@ pub struct PermissionRequest {
     pub source: PermissionSource,
     /// The action, for example `read`.
     pub action: String,
-    /// What the action would touch. Nothing at all is always allowed.
+    /// The resources that the action would use. An empty list is always permitted.
     pub resources: Vec<String>,
     /// The patterns that "always" would store for the project.
     pub save: Vec<String>,
-    /// More for the person who decides.
+    /// More data for the user who decides.
     pub metadata: Record,
 }
 
-/// Where in the session a request comes from.
+/// The origin of a request within the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionSource {
     /// The assistant message of the call.
@@ -44,25 +44,25 @@ pub struct PermissionSource {
     pub call_id: String,
 }
 
-/// Why a request was not allowed.
+/// Reason why a request was not permitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionError {
-    /// A rule denies it, or nobody is there to decide.
+    /// A rule denies it, or no user is there to decide.
     #[error("a rule denies this, or nobody is there to decide")]
     Blocked,
-    /// A person refused and said why; the model is told and may try something else.
+    /// The user refused with a reason. The model gets the reason and may try another way.
     #[error("the user refused: {feedback}")]
     Corrected {
-        /// The words of the person.
+        /// The reason from the user.
         feedback: String,
     },
-    /// A person refused without a word; this ends the turn.
+    /// The user refused without a reason. This ends the turn.
     #[error("the user declined")]
     Declined,
 }
 
 impl PermissionError {
-    /// The failure of a call that was refused, where `refused` is the tool's generic text.
+    /// Returns the failure of a refused call. `refused` is the tool's generic text.
     #[must_use]
     pub fn into_failure(self, refused: &str) -> ToolFailure {
         let message = match self {

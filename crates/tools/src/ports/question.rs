@@ -1,4 +1,4 @@
-//! How a tool asks people what they want. Who they are, and how they are reached, is not known here.
+//! Questions of tools to the user. The implementation of the trait reaches the user.
 
 use futures::future::BoxFuture;
 use opencode_schema::{
@@ -9,10 +9,10 @@ use opencode_schema::{
 
 use crate::failure::ToolFailure;
 
-/// Puts questions to people.
+/// Asks the user questions.
 pub trait Questions: Send + Sync + 'static {
-    /// Returns one list of chosen labels for each question, as they were given: there may be fewer
-    /// lists, and labels nobody offered. Waits without a time limit if need be. Dropping the future
+    /// Returns one list of chosen labels for each question, unchanged: there may be fewer lists, and
+    /// labels that were not offered. Waits without a time limit if necessary. Dropping the future
     /// withdraws the questions.
     fn ask(
         &self,
@@ -31,19 +31,19 @@ pub struct QuestionRequest {
     pub questions: Vec<QuestionInfo>,
 }
 
-/// Why there are no answers.
+/// Reason why there are no answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionError {
-    /// A person refused to answer; this ends the turn.
+    /// The user refused to answer. This ends the turn.
     #[error("the user refused to answer")]
     Rejected,
-    /// Nobody is there to answer.
+    /// No user is there to answer.
     #[error("nobody is there to answer")]
     Unanswered,
 }
 
 impl QuestionError {
-    /// The failure of a call without answers, where `refused` is the tool's generic text.
+    /// Returns the failure of a call without answers. `refused` is the tool's generic text.
     #[must_use]
     pub fn into_failure(self, refused: &str) -> ToolFailure {
         match self {

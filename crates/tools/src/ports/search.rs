@@ -1,31 +1,31 @@
-//! The services that `websearch` searches the web with.
+//! The services with which `websearch` searches the web.
 
 use std::fmt;
 
 use opencode_schema::id::SessionID;
 use url::Url;
 
-/// Which services there are, and which one searches.
+/// The available services and the selection between them.
 #[derive(Clone, Debug)]
 pub struct SearchServices {
     /// Exa.
     pub exa: SearchService,
     /// Parallel.
     pub parallel: SearchService,
-    /// The one that searches. Without it sessions are spread over both.
+    /// The service to use. If it is `None`, sessions are distributed over both.
     pub chosen: Option<SearchProvider>,
 }
 
 /// One service. `Debug` does not show the key.
 #[derive(Clone)]
 pub struct SearchService {
-    /// Where it answers. This can be changed for tests.
+    /// The address of the service. Tests can change it.
     pub address: Url,
-    /// The key of an account, where there is one.
+    /// The key of an account, if there is one.
     pub key: Option<String>,
 }
 
-/// A service by its name.
+/// The name of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchProvider {
     /// `exa`
@@ -35,7 +35,7 @@ pub enum SearchProvider {
 }
 
 impl SearchProvider {
-    /// The name, as permissions and results show it.
+    /// Returns the name that permissions and results show.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,11 +46,11 @@ impl SearchProvider {
 }
 
 impl SearchServices {
-    /// The public services, as these environment variables choose them and give their keys:
-    /// `OPENCODE_WEBSEARCH_PROVIDER` names one; `OPENCODE_ENABLE_PARALLEL` and
+    /// Returns the public services, configured by these environment variables:
+    /// `OPENCODE_WEBSEARCH_PROVIDER` names a service. `OPENCODE_ENABLE_PARALLEL` and
     /// `OPENCODE_EXPERIMENTAL_PARALLEL`, then `OPENCODE_EXPERIMENTAL`, `OPENCODE_ENABLE_EXA` and
-    /// `OPENCODE_EXPERIMENTAL_EXA` choose one with `1` or `true`; `EXA_API_KEY` and
-    /// `PARALLEL_API_KEY` are the keys.
+    /// `OPENCODE_EXPERIMENTAL_EXA` choose one with `1` or `true`. `EXA_API_KEY` and `PARALLEL_API_KEY`
+    /// are the keys.
     pub fn from_variables<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Self {
         let service = |address: &str, key: &str| SearchService {
             address: Url::parse(address).expect("the address is written here"),
@@ -65,7 +65,7 @@ impl SearchServices {
         }
     }
 
-    /// The one that searches for a session: the same for all its searches.
+    /// Returns the service for a session. All searches of a session use the same one.
     #[must_use]
     pub fn of_session(&self, session: &SessionID) -> SearchProvider {
         self.chosen.unwrap_or_else(|| {
@@ -106,7 +106,7 @@ fn chosen<'a>(variable: &impl Fn(&str) -> Option<&'a str>) -> Option<SearchProvi
     is_on(&exa).then_some(SearchProvider::Exa)
 }
 
-/// The 32-bit hash FNV-1a.
+/// Returns the 32-bit FNV-1a hash.
 fn fnv_1a(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

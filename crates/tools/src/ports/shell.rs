@@ -1,8 +1,8 @@
-//! What commands run in.
+//! The shell for commands.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The shell of a Location, and the variables that commands see.
+/// The shell of a Location, and the environment variables of commands.
 #[derive(Clone, Debug)]
 pub struct Shell {
     program: String,
@@ -10,8 +10,8 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// The configured shell. Without one it is `/bin/sh`, on Windows the program that `COMSPEC`
-    /// names, or `cmd.exe`. The shell that a person types in is of no account.
+    /// Uses the configured shell. The default is `/bin/sh`; on Windows it is the program in `COMSPEC`,
+    /// or `cmd.exe`. The login shell of the user is not used.
     #[must_use]
     pub fn new(configured: Option<&str>, variables: Arc<BTreeMap<String, String>>) -> Self {
         let program = match configured {
@@ -28,12 +28,12 @@ impl Shell {
         }
     }
 
-    /// A path, or a name that is looked up in the `PATH` of the variables.
+    /// Returns a path, or a name to find in the `PATH` of the variables.
     pub(crate) fn program(&self) -> &str {
         &self.program
     }
 
-    /// The variables of commands; those of the process count for nothing.
+    /// Returns the variables of commands. The variables of the host process are not used.
     pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
         &self.variables
     }

@@ -1,10 +1,11 @@
-//! How a tool gets at skills. Where they lie, and who may load which, is not known here.
+//! Access of tools to skills. The implementation of the trait knows their location and the permissions.
 
 use futures::future::BoxFuture;
 use opencode_schema::skill::SkillInfo;
 
-/// Knows the skills that the agent of a call may load.
+/// Returns the skills that the agent of a call may load.
 pub trait Skills: Send + Sync + 'static {
-    /// The skill of this name as it is now; nothing if there is none, or none for the agent.
+    /// Returns the current version of a skill, or `None` if it does not exist or the agent may not load
+    /// it.
     fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<SkillInfo>>;
 }

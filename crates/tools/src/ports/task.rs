@@ -1,4 +1,4 @@
-//! How a tool gives work to another agent. Sessions, and who runs them, are not known here.
+//! Delegation of work to another agent. The implementation of the trait manages the sessions.
 
 use futures::future::BoxFuture;
 use opencode_schema::id::SessionID;
@@ -8,77 +8,76 @@ use crate::failure::ToolFailure;
 
 /// Runs tasks, each in a child session.
 pub trait Tasks: Send + Sync + 'static {
-    /// Whether there is an agent of this id that tasks can be given to.
+    /// True if an agent with this id exists and accepts tasks.
     fn accepts(&self, agent: &str) -> bool;
 
-    /// Runs a task to its end. When it is cancelled, its session is interrupted and this returns
-    /// once that has settled; dropping the future interrupts the session as well, and waits for
-    /// nothing.
+    /// Runs a task to its end. If it is cancelled, its session is interrupted and this returns after
+    /// the session has settled. Dropping the future also interrupts the session, but does not wait.
     fn run(&self, task: TaskRequest) -> BoxFuture<'_, Result<TaskOutcome, TaskError>>;
 }
 
 /// A task for another agent.
 #[derive(Clone, Debug)]
 pub struct TaskRequest {
-    /// A few words that name it.
+    /// A short name for the task.
     pub description: String,
-    /// What its session is told.
+    /// The prompt for the session of the task.
     pub prompt: String,
-    /// Who carries it out.
+    /// The agent that does the task.
     pub agent: String,
-    /// The session of an earlier task to go on with; none begins one.
+    /// The session of an earlier task to continue; `None` starts a new session.
     pub session_id: Option<SessionID>,
-    /// Fires when nobody waits for it any more.
+    /// Cancelled when the caller no longer waits for the task.
     pub cancel: CancellationToken,
 }
 
-/// What came of a task.
+/// The result of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
-    /// Its session.
+    /// The session of the task.
     pub session_id: SessionID,
     /// The last text of that session; empty if it ended without one.
     pub text: String,
 }
 
-/// Why a task has no outcome.
+/// Reason why a task has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TaskError {
-    /// Sessions are nested as deeply as they may.
+    /// The maximum nesting of sessions is reached.
     #[error(
         "tasks may be nested {limit} levels deep, and this session is that deep; do the work here"
     )]
     TooDeep {
-        /// Levels below a session that nobody's task made.
+        /// Maximum number of levels below a session that was not created by a task.
         limit: usize,
     },
-    /// As many tasks of the session run as may.
+    /// The maximum number of tasks of the session runs already.
     #[error("{limit} tasks of this session run, and no more may; call it again when one has ended")]
     TooMany {
-        /// Tasks of one session that may run at the same time.
+        /// Maximum number of tasks of one session at the same time.
         limit: usize,
     },
-    /// The session to go on with belongs to no task of this one.
+    /// The session to continue does not belong to a task of this session.
     #[error("{0} is no session of a task that this session gave")]
     NotAChild(SessionID),
-    /// The host could not do its part.
+    /// The host could not run the task.
     #[error("{0}")]
     Unavailable(String),
-    /// Its session ended before the work did.
+    /// The session of the task ended before the work was done.
     #[error("its session {session_id} ended before the work did: {reason}")]
     Failed {
         /// The session.
         session_id: SessionID,
-        /// What happened.
+        /// The reason.
         reason: String,
     },
-    /// The one who waits for it was interrupted.
+    /// The caller was interrupted.
     #[error("the task was interrupted")]
     Interrupted,
 }
 
 impl TaskError {
-    /// The failure of a call without an outcome, where `refused` is the tool's generic text.
+    /// Returns the failure of a call without an outcome. `refused` is the tool's generic text.
     #[must_use]
     pub fn into_failure(self, refused: &str) -> ToolFailure {
         match self {

@@ -1,12 +1,11 @@
-//! How a tool keeps the list of what is to be done in a session. Where it lies is not known here.
+//! Access of tools to the todo list of a session. The implementation of the trait stores it.
 
 use futures::future::BoxFuture;
 use opencode_schema::{id::SessionID, todo::Todo};
 
-/// Keeps a list for each session.
+/// Stores one todo list for each session.
 pub trait Todos: Send + Sync + 'static {
-    /// Puts `todos` in the place of the list that the session has, at once and as a whole, and tells
-    /// whoever listens.
+    /// Replaces the whole list of the session with `todos` atomically and notifies all subscribers.
     fn replace<'a>(
         &'a self,
         session: &'a SessionID,
@@ -14,7 +13,7 @@ pub trait Todos: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<(), TodosError>>;
 }
 
-/// Why a list was not kept: a part of a sentence.
+/// Reason why a list was not stored, as a part of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TodosError(pub String);

@@ -1,5 +1,5 @@
-//! How a tool reaches servers of the web. On which ways, and with which certificates, is not known
-//! here.
+//! Access of tools to web servers. The implementation of the trait chooses connections and
+//! certificates.
 
 use futures::future::BoxFuture;
 use http::{HeaderMap, StatusCode};
@@ -7,42 +7,41 @@ use url::Url;
 
 /// Sends requests over HTTP.
 pub trait Web: Send + Sync + 'static {
-    /// One request and its answer, whatever status this has. Redirects are not followed: who asked
-    /// decides where to go. It may take as long as the caller waits; dropping the future closes the
-    /// connection.
+    /// Sends one request and returns its answer with any status. Does not follow redirects: the caller
+    /// decides about them. There is no time limit; dropping the future closes the connection.
     ///
     /// # Errors
     ///
-    /// The server cannot be reached, does not speak HTTP, breaks off, or sends a larger body than
-    /// was asked for.
+    /// Fails if the server cannot be reached, does not speak HTTP, closes the connection early, or
+    /// sends a body over the limit of the request.
     fn send(&self, request: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>>;
 }
 
 /// A request. It has no `Debug`, because a credential may be in its headers and its address.
 #[derive(Clone)]
 pub struct WebRequest {
-    /// Where to, by `http` or `https`.
+    /// The address, with `http` or `https`.
     pub address: Url,
-    /// Its headers, besides those that belong to the connection and to the body's length.
+    /// The headers, except those for the connection and for the length of the body.
     pub headers: HeaderMap,
-    /// What is posted; a request without it is a GET.
+    /// The body of a POST request; `None` makes it a GET request.
     pub post: Option<Vec<u8>>,
-    /// Bytes of an answer's body, decompressed, beyond which it is an error.
+    /// Maximum size of the decompressed body of the answer in bytes. A larger body is an error.
     pub limit: usize,
 }
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebResponse {
-    /// What became of the request.
+    /// The status.
     pub status: StatusCode,
-    /// Its headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// Its body, decompressed. That of anything but success is not read, and empty.
+    /// The decompressed body. Only the body of a success is read; otherwise this is empty.
     pub body: Vec<u8>,
 }
 
-/// Why there is no answer: a part of a sentence, without what may be secret in the address.
+/// Reason why there is no answer, as a part of a sentence. It contains no secret parts of the address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);

@@ -1,4 +1,4 @@
-//! The tools of one Provider Turn, and the way of each call from arguments to settlement.
+//! The tools of one Provider Turn, and the processing of each call from arguments to settlement.
 
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -16,25 +16,25 @@ use crate::output::settlement::Settlement;
 use crate::ports::permission::PermissionRequest;
 use crate::registry::{Contributions, Entry, ToolDefinition};
 
-/// How long a call may take to notice its interruption. A call that does not is abandoned.
+/// Time in which a call must react to its interruption. After it the call is abandoned.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How long it may take after that where it has begun to change something.
+/// Additional time for a call that has begun to change something.
 const CHANGE_GRACE: Duration = Duration::from_secs(10);
 
-/// A call as the provider made it.
+/// A call from the provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// The called name, whether or not there is such a tool.
+    /// The called name. A tool with this name may not exist.
     pub name: String,
     /// The arguments.
     pub input: Value,
-    /// It repeats itself, so that somebody has to allow it before it runs.
+    /// True if the model repeats the call, so that the user must permit it before it runs.
     pub repeated: bool,
 }
 
 impl ToolCall {
-    /// The request to run a call that repeats itself.
+    /// Returns the request to run a repeated call.
     fn repetition(&self, context: &ToolContext) -> PermissionRequest {
         let metadata = [
             ("tool".to_owned(), self.name.clone().into()),
@@ -48,7 +48,8 @@ impl ToolCall {
     }
 }
 
-/// What one Provider Turn advertises, with the identities its calls are checked against.
+/// The tools that one Provider Turn advertises, with the identities against which its calls are
+/// checked.
 pub struct Materialized {
     advertised: Vec<Arc<Entry>>,
     application: Contributions,
@@ -73,32 +74,34 @@ impl Materialized {
         }
     }
 
-    /// The same tools for a turn whose agent may give tasks to these.
+    /// Returns the same tools for a turn whose agent may give tasks to `subagents`.
     #[must_use]
     pub fn listing(mut self, subagents: String) -> Self {
         self.subagents = Arc::from(subagents);
         self
     }
 
-    /// The agents that take tasks, as they stand at the end of a description that
+    /// Returns the list of agents that accept tasks, as it appears at the end of a description that
     /// [lists](crate::ToolDefinition::lists_subagents) them.
     #[must_use]
     pub fn subagents(&self) -> &Arc<str> {
         &self.subagents
     }
 
-    /// The definitions to advertise, in order. An unchanged tool is the same `Arc` in every turn.
+    /// Returns the definitions to advertise, in order. An unchanged tool is the same `Arc` in every
+    /// turn.
     pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Arc<ToolDefinition>> {
         self.advertised.iter().map(|entry| &entry.definition)
     }
 
-    /// Starts one call in a task of its own, so that a tool that computes holds up nobody, and
-    /// gives its settlement. Never panics, whatever the tool does.
+    /// Starts one call in its own task, so that a tool that computes does not block other work. The
+    /// future returns the settlement. Never panics, even if the tool does.
     ///
-    /// To interrupt the call cancel `context.cancel` and go on waiting: a tool that has succeeded
-    /// by then is still settled as a success, and one that has begun to change something is waited
-    /// for. One that does not notice within a tenth of a second is settled as interrupted; whatever it still comes to is dropped, and `tasks` knows when it
-    /// is gone. Dropping the future interrupts the call and loses the settlement.
+    /// To interrupt the call, cancel `context.cancel` and continue to wait. A tool that has succeeded
+    /// by then is still settled as a success, and a tool that has begun to change something may finish
+    /// within ten seconds. A tool that does not react within a tenth of a second is settled as
+    /// interrupted; its later result is dropped, and `tasks` tracks when it has ended. Dropping the
+    /// future interrupts the call and discards the settlement.
     pub fn start(
         self: &Arc<Self>,
         call: ToolCall,
@@ -125,8 +128,8 @@ impl Materialized {
         }
     }
 
-    /// Carries out one call where the caller is, as [`Materialized::start`] does in a task: waits
-    /// for a tool that does not notice its interruption. Dropping the future loses the settlement.
+    /// Runs one call in the caller's task; [`Materialized::start`] runs it in its own. Waits for a tool
+    /// that does not react to its interruption. Dropping the future discards the settlement.
     #[tracing::instrument(
         level = "error",
         name = "tool_call",
@@ -146,7 +149,8 @@ impl Materialized {
             tracing::error!(panic = message, "a tool panicked");
             Settlement::failed(format!("Tool execution failed: {message}"))
         });
-        // Before it is kept in a file and cut, which might divide a secret.
+        // Secrets are removed before the text is stored in a file and cut, because a cut could split a
+        // secret.
         settlement.clean(&secrets);
         self.output.bound(settlement, limits).await
     }
@@ -169,7 +173,7 @@ impl Materialized {
             return Settlement::Interrupted;
         }
         tokio::select! {
-            // What is done is done, so a finished tool wins over an interruption.
+            // A finished tool has priority over an interruption, because its effect remains.
             biased;
             result = run(&*entry.tool, call, context) => match result {
                 Ok(output) => output.into(),
@@ -180,7 +184,7 @@ impl Materialized {
     }
 }
 
-/// Runs a call; one that repeats itself once it is allowed.
+/// Runs a call. A repeated call first needs permission.
 async fn run(
     tool: &dyn Tool,
     call: ToolCall,
@@ -197,7 +201,7 @@ async fn run(
     tool.run(call.input, context).await
 }
 
-/// Returns when the call is interrupted, and never when it is too late for that.
+/// Returns when the call is interrupted. Never returns if the call has begun a change.
 async fn interrupted(cancel: &CancellationToken, commitment: &Commitment) {
     cancel.cancelled().await;
     if commitment.is_made() {

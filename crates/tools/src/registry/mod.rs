@@ -1,8 +1,8 @@
-//! Which tools there are at this moment.
+//! The tools that exist at this moment.
 //!
-//! Tools come and go in contributions: everything registered by one call stays until its
-//! [`Registration`] is dropped. Under one name contributions form a stack, so that dropping the
-//! latest brings back the one before it.
+//! Tools are added and removed in contributions: all tools of one registration stay until its
+//! [`Registration`] is dropped. Contributions with the same name form a stack, so dropping the latest
+//! one makes the one before it current again.
 
 pub(crate) mod materialized;
 
@@ -18,21 +18,21 @@ use crate::contract::tool::Tool;
 use crate::output::managed_output::ManagedOutput;
 use crate::registry::materialized::Materialized;
 
-/// A tool as a model is told of it.
+/// A tool as a model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDefinition {
-    /// The name to call it by.
+    /// The name for calls.
     pub name: String,
     /// When and how to use it.
     pub description: String,
     /// The JSON Schema of its input.
     pub input_schema: Value,
-    /// The description is to go on with the agents that take tasks. Which they are differs from
-    /// Location to Location and from agent to agent.
+    /// True if the list of agents that accept tasks is appended to the description. The list differs
+    /// between Locations and between agents.
     pub lists_subagents: bool,
 }
 
-/// A name no provider would accept.
+/// A name that no provider would accept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Invalid tool name: {name}")]
 pub struct RegistrationError {
@@ -40,14 +40,14 @@ pub struct RegistrationError {
     pub name: String,
 }
 
-/// One placement's tools: those of a Location, or those the embedding application offers in all
-/// Locations of a host. A clone is another handle on the same tools.
+/// The tools of one scope: those of a Location, or those that the embedding application offers in all
+/// Locations of a host. A clone is another handle to the same tools.
 #[derive(Clone, Default)]
 pub struct Contributions {
     slots: Arc<Mutex<Slots>>,
 }
 
-/// In the order the names were first registered; no stack is empty.
+/// In the order in which the names were first registered. No stack is empty.
 type Slots = Vec<Slot>;
 
 struct Slot {
@@ -63,7 +63,7 @@ pub(crate) struct Entry {
 }
 
 impl Contributions {
-    /// Adds tools under their names until the result is dropped, or nothing if a name is refused.
+    /// Adds tools with their names until the result is dropped. Adds none if a name is refused.
     pub fn register(
         &self,
         tools: Vec<(String, Arc<dyn Tool>)>,
@@ -71,7 +71,7 @@ impl Contributions {
         if let Some((name, _)) = tools.iter().find(|(name, _)| !is_tool_name(name)) {
             return Err(RegistrationError { name: name.clone() });
         }
-        // Tools are asked about themselves before the lock is taken: they are foreign code.
+        // Tools are called before the lock is taken, because they are foreign code.
         let entries: Vec<_> = tools.into_iter().map(Entry::new).collect();
         let mut slots = self.lock();
         for entry in &entries {
@@ -93,7 +93,7 @@ impl Contributions {
         })
     }
 
-    /// The tool that answers to a name.
+    /// Returns the current tool of a name.
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Entry>> {
         let slots = self.lock();
         let slot = slots.iter().find(|slot| slot.name == name)?;
@@ -111,7 +111,7 @@ impl Contributions {
     }
 }
 
-/// Slots are whole between any two statements, so a panic elsewhere leaves nothing to repair.
+/// Slots are consistent between any two statements, so a panic elsewhere does no harm.
 fn lock(slots: &Mutex<Slots>) -> MutexGuard<'_, Slots> {
     slots.lock()
 }
@@ -134,7 +134,7 @@ impl Entry {
 /// Keeps one contribution alive; dropping it removes exactly that contribution.
 #[must_use = "the tools are removed when this is dropped"]
 pub struct Registration {
-    /// Weak, because whoever holds a registration must not keep a closed host's tools alive.
+    /// Weak, so that a registration does not keep the tools of a closed host alive.
     slots: Weak<Mutex<Slots>>,
     entries: Vec<Arc<Entry>>,
 }
@@ -144,8 +144,8 @@ impl Drop for Registration {
         let Some(slots) = self.slots.upgrade() else {
             return;
         };
-        // The tools themselves are released with `entries`, after the lock: their drop is foreign
-        // code.
+        // The tools are dropped with `entries`, after the lock is released, because their `drop` is
+        // foreign code.
         let mut slots = lock(&slots);
         for slot in slots.iter_mut() {
             slot.stack
@@ -155,7 +155,7 @@ impl Drop for Registration {
     }
 }
 
-/// The tools of one Location: its own over those of the application.
+/// The tools of one Location: its own tools and those of the application. Its own have priority.
 pub struct Registry {
     application: Contributions,
     location: Contributions,
@@ -163,7 +163,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// A Location that has the application's tools and none of its own.
+    /// Creates a Location with the application's tools and no tools of its own.
     #[must_use]
     pub fn new(application: Contributions, output: Arc<ManagedOutput>) -> Self {
         Self {
@@ -173,20 +173,20 @@ impl Registry {
         }
     }
 
-    /// The tools of the Location itself. They shadow an application tool of the same name.
+    /// Returns the tools of the Location itself. They shadow application tools of the same name.
     #[must_use]
     pub fn location(&self) -> &Contributions {
         &self.location
     }
 
-    /// Where Managed Tool Output Files are kept; created with the first one.
+    /// Returns the directory of Managed Tool Output Files. It is created with the first file.
     #[must_use]
     pub fn managed_output(&self) -> Arc<Path> {
         Arc::clone(self.output.directory())
     }
 
-    /// Fixes the tools of one Provider Turn: those whose permission action `visible` accepts, the
-    /// application's first. A tool that shadows another stands in the place of that one.
+    /// Fixes the tools of one Provider Turn: those with a permission action that `visible` accepts, the
+    /// application's tools first. A tool that shadows another one takes its position.
     pub fn materialize(&self, visible: impl Fn(&str) -> bool) -> Materialized {
         let mut entries = self.application.winners();
         for entry in self.location.winners() {

@@ -1,4 +1,4 @@
-//! Where commands run, who is asked, and what is warned of.
+//! Tests for the directory of commands, for permissions and for warnings.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -12,7 +12,7 @@ fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// A request as the recorder gives it.
+/// Returns a request in the form of the recorder.
 fn asked(action: &str, resource: &str, save: &[&str]) -> (String, Vec<String>, Vec<String>) {
     (action.to_owned(), owned(&[resource]), owned(save))
 }
@@ -22,7 +22,7 @@ async fn the_command_is_what_is_asked_about() {
     let project = Project::new();
     for (command, save) in [
         ("echo a; ls", vec!["echo a; ls"]),
-        // Saved they would allow other commands, too.
+        // Rules with these characters would match other commands too, so they are not saved.
         ("ls *.none 2>/dev/null", vec![]),
         ("echo 'a?'", vec![]),
         (r"echo \a", vec![]),

@@ -1,39 +1,39 @@
-//! When a command ends, and that nothing of it stays.
+//! Tests for the end of a command, and that none of its processes remains.
 
 use crate::project::{LIMIT, Project, Started, at_limit, exited, refused, soon, timed_out};
 use futures::future::join_all;
 use opencode_tools::Settlement;
 
-/// Commands that do not end, how many lines they say, and how they differ.
+/// Commands that do not end, with the number of lines that they print. Each differs as described.
 const ENDLESS: &[(&str, usize)] = &[
-    // Nothing special.
+    // A simple command.
     ("echo shell >&3; sleep 1000", 1),
-    // Children in the foreground, in the background, and of children.
+    // Children in the foreground and in the background, and their children.
     (
         "(echo a >&3; sleep 1000) & (echo b >&3; sh -c 'echo c >&3; sleep 1000 & wait') & echo shell >&3; wait",
         4,
     ),
-    // All of them ignore the request to end.
+    // All processes ignore the request to end.
     (
         "trap '' TERM INT HUP; (echo a >&3; sleep 1000; sleep 1000) & echo shell >&3; sleep 1000; sleep 1000",
         2,
     ),
-    // The shell is gone, a child holds the pipes.
+    // The shell has ended, and a child holds the pipes.
     (
         "(trap '' TERM; echo a >&3; sleep 1000; sleep 1000) & echo shell >&3",
         2,
     ),
-    // A child answers the request with more work.
+    // A child starts more work when it is asked to end.
     (
         "trap '(sleep 1000; sleep 1000) & sleep 1000' TERM; echo shell >&3; while :; do :; done",
         1,
     ),
-    // Each process starts the next and ends, so that none is there for long.
+    // Each process starts the next one and ends, so none exists for long.
     (
         "trap '' TERM; echo 'sh ./again &' >again; echo shell >&3; sh ./again; sleep 1000",
         1,
     ),
-    // There are new ones whenever one looks.
+    // New processes start during every search.
     (
         "trap '' TERM; echo shell >&3; while :; do sleep 0.3 & sleep 0.003; done",
         1,
@@ -42,7 +42,7 @@ const ENDLESS: &[(&str, usize)] = &[
     ("echo shell >&3; kill -STOP $$", 1),
 ];
 
-/// Process groups and sessions of their own, where these can be told.
+/// Separate process groups and sessions, on systems where they can be found.
 #[cfg(target_os = "linux")]
 const GROUPS: &[(&str, usize)] = &[
     (
@@ -78,7 +78,7 @@ async fn an_interruption_leaves_no_process() {
     join_all(endless().map(each)).await;
 }
 
-/// There are new sessions whenever one looks for them.
+/// New sessions start during every search.
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn a_command_that_starts_one_session_after_the_other_is_ended() {
@@ -161,7 +161,7 @@ async fn what_was_printed_before_the_limit_is_told() {
     }
 }
 
-/// A process that left the session and whose parent is gone is not followed, and holds up nobody.
+/// A process that left the session and has lost its parent is not found, and does not block the call.
 #[tokio::test]
 async fn a_daemon_that_holds_the_pipes_does_not_hold_the_call() {
     let project = Project::new();
@@ -206,7 +206,7 @@ async fn an_interruption_at_any_moment_leaves_no_process() {
         let input = serde_json::json!({"command": "exec 3>alive; sleep 1000"});
         let running = project.settle(input, context);
         let interrupting = tokio::task::spawn_blocking(move || {
-            // Somewhere from before the beginning to after the start.
+            // The time varies from before the start of the call to after it.
             (0..round * 20_000).for_each(|_| std::hint::spin_loop());
             cancel.cancel();
         });
@@ -235,6 +235,6 @@ async fn siblings_of_a_killed_command_go_on() {
         (sibling, other),
         (exited("fine\n", 0), Settlement::Interrupted)
     );
-    // A signal to a whole group stays in its own.
+    // A signal to a whole group reaches only the command's own group.
     assert_eq!(project.run("kill -TERM 0").await, refused("kill -TERM 0"));
 }

@@ -1,4 +1,4 @@
-//! Much of everything.
+//! Load tests.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::project::{Project, exited, soon};
 use futures::future::join_all;
 use opencode_tools::Settlement;
 
-/// Most memory this process has had, in KiB.
+/// Returns the peak memory of this process in KiB.
 #[cfg(target_os = "linux")]
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("it is there");
@@ -43,7 +43,7 @@ async fn an_output_of_any_size_is_drained_in_bounded_memory() {
     );
 }
 
-/// Commands that a host runs at the same time.
+/// Maximum number of commands that a host runs at the same time.
 const MAX_RUNNING: usize = 64;
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn many_calls_run_side_by_side() {
     assert_eq!(settled, expected);
 }
 
-/// The bound holds for the processes of a host, not for its calls.
+/// The limit applies to the processes of a host, not to its calls.
 #[tokio::test]
 async fn calls_over_the_bound_wait_for_their_turn() {
     let project = Project::new();
@@ -88,7 +88,7 @@ async fn calls_over_the_bound_wait_for_their_turn() {
     assert_eq!((made("made"), made("given-up")), (true, false));
 }
 
-/// Each process starts two more, to a depth at which the machine still lives.
+/// Each process starts two more, up to a depth that the machine can handle.
 #[tokio::test]
 async fn a_fork_bomb_is_cleared_away() {
     let project = Project::new();

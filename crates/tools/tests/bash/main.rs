@@ -1,4 +1,4 @@
-//! The tool `bash`, with real processes.
+//! Tests of the `bash` tool with real processes.
 
 #![cfg(unix)]
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! A project to run commands in, and pipes that tell what becomes of their processes.
+//! A project for running commands, and pipes that show which of their processes exist.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// A Location beside a directory it has no authority over.
+/// A Location beside a directory that it may not access.
 pub(crate) struct Project {
     _temp: TempDir,
     pub(crate) root: PathBuf,
@@ -62,14 +62,14 @@ impl Project {
             .await
     }
 
-    /// Like `settle`, with everything that was asked on the way.
+    /// Like `settle`, but records all permission requests.
     pub(crate) async fn ask(&self, input: Value, permissions: &Arc<Recorder>) -> Settlement {
         let mut context = self.context();
         context.permissions = Arc::clone(permissions) as _;
         self.settle(input, context).await
     }
 
-    /// Runs a command that writes lines to the pipe `alive`, which it holds open as `3`.
+    /// Runs a command that writes lines to the pipe `alive`, which it holds open as descriptor `3`.
     pub(crate) async fn start(&self, timeout: u64, command: &str, lines: usize) -> Started {
         let pipe = self.location().join("alive");
         let mode = Mode::RUSR | Mode::WUSR;
@@ -84,7 +84,7 @@ impl Project {
         }
     }
 
-    /// Begins a call.
+    /// Starts a call.
     pub(crate) fn call(&self, command: &str) -> Call {
         self.spawn(json!({"command": command, "timeout": 600_000}))
     }
@@ -103,7 +103,7 @@ impl Project {
     }
 }
 
-/// A call that was begun.
+/// A call that was started.
 pub(crate) struct Call {
     pub(crate) settled: JoinHandle<Settlement>,
     cancel: CancellationToken,
@@ -111,7 +111,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// How often it has asked for something.
+    /// Returns the number of permission requests of the call.
     pub(crate) fn asked(&self) -> usize {
         self.permissions.asked().len()
     }
@@ -122,7 +122,7 @@ impl Call {
     }
 }
 
-/// A call whose processes are there.
+/// A call with running processes.
 pub(crate) struct Started {
     pub(crate) call: JoinHandle<Settlement>,
     pub(crate) cancel: CancellationToken,
@@ -141,7 +141,7 @@ impl Started {
 /// The pipe that all processes of a command hold open.
 pub(crate) struct Alive {
     pipe: BufReader<File>,
-    /// What was written so far, sorted.
+    /// The lines that were written so far, sorted.
     pub(crate) lines: Vec<String>,
 }
 
@@ -154,7 +154,7 @@ impl Alive {
         soon(opening).await.expect("it does not panic")
     }
 
-    /// Waits until so many more lines were written.
+    /// Waits until `lines` more lines were written.
     pub(crate) async fn said(mut self, lines: usize) -> Self {
         let reading = tokio::task::spawn_blocking(move || {
             for _ in 0..lines {
@@ -169,7 +169,7 @@ impl Alive {
         soon(reading).await.expect("it does not panic")
     }
 
-    /// Waits until no process is left, and gives what they still said.
+    /// Waits until no process is left, and returns the rest of the output.
     pub(crate) async fn ended(mut self) -> String {
         let reading = tokio::task::spawn_blocking(move || {
             let mut rest = String::new();
@@ -180,11 +180,11 @@ impl Alive {
     }
 }
 
-/// A time limit that no command reaches before [`at_limit`] lets it pass, in milliseconds.
+/// A time limit in milliseconds that a command reaches only through [`at_limit`].
 pub(crate) const LIMIT: u64 = 600_000;
 
-/// What comes of calls whose time limit passes at once. One whose command spoke before the call had
-/// begun to wait for its limit misses it, and gets another.
+/// Returns the result of calls after their time limit has passed at once. If a command prints before
+/// its call starts to wait for the limit, the call misses the limit and gets another one.
 pub(crate) async fn at_limit<T>(calls: impl Future<Output = T>) -> T {
     let mut calls = pin!(calls);
     for _ in 0..4 {
@@ -198,13 +198,13 @@ pub(crate) async fn at_limit<T>(calls: impl Future<Output = T>) -> T {
     panic!("a call goes on after its limit");
 }
 
-/// What takes longer than this never happens.
+/// Fails if the future takes longer than this limit, which is far longer than needed.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(Duration::from_secs(60), future).await;
     waited.expect("it happens soon")
 }
 
-/// A success with this output and code.
+/// Returns a success with this output and exit code.
 pub(crate) fn exited(output: &str, code: i32) -> Settlement {
     success(
         json!({"exit": code, "truncated": false}),
@@ -215,7 +215,7 @@ pub(crate) fn exited(output: &str, code: i32) -> Settlement {
     )
 }
 
-/// What a command comes to that was still there after so many milliseconds.
+/// Returns the settlement of a command that was still running after `limit` milliseconds.
 pub(crate) fn timed_out(output: &str, limit: u64) -> Settlement {
     let sentence = format!(
         "{output}Command exceeded timeout of {limit} ms. \
@@ -234,7 +234,7 @@ pub(crate) fn refused(command: &str) -> Settlement {
     failed(format!("Unable to execute command: {command}"))
 }
 
-/// A shell with these variables and no others.
+/// Returns a shell with exactly these variables.
 pub(crate) fn shell(program: Option<&str>, variables: &[(&str, &str)]) -> Arc<Shell> {
     let variables = variables.iter();
     let variables: BTreeMap<_, _> = variables
@@ -243,7 +243,7 @@ pub(crate) fn shell(program: Option<&str>, variables: &[(&str, &str)]) -> Arc<Sh
     Arc::new(Shell::new(program, Arc::new(variables)))
 }
 
-/// A path as text.
+/// Returns a path as text.
 pub(crate) fn name(path: &Path) -> &str {
     path.to_str().expect("it is Unicode")
 }

@@ -1,4 +1,4 @@
-//! What a command comes to.
+//! Tests for the results of commands.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -62,7 +62,7 @@ async fn a_command_sees_the_variables_of_the_host_and_nothing_of_the_process() {
     let settled = project
         .settle(json!({"command": "env -u PWD -u _ | sort"}), context)
         .await;
-    // A shell may add variables of its own.
+    // A shell may add its own variables.
     let Settlement::Success { content, .. } = settled else {
         panic!("{settled:?}");
     };
@@ -96,8 +96,8 @@ async fn a_command_has_no_input_and_no_terminal() {
     }
 }
 
-/// Every descriptor that the host has must be closed for the command but those that whoever runs the
-/// test left open for everybody.
+/// All descriptors of the host must be closed for the command, except those that the test process
+/// itself inherited without close-on-exec.
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn a_command_inherits_no_file_of_the_host() {
@@ -180,7 +180,7 @@ async fn a_death_by_signal_is_a_failure() {
     ] {
         assert_eq!(project.run(command).await, refused(command), "{command}");
     }
-    // The shell survived it and tells so.
+    // The shell survives and reports the signal of its child.
     let command = "sh -c 'kill -KILL $$' 2>/dev/null; echo $?";
     assert_eq!(project.run(command).await, exited("137\n", 0));
 }
@@ -237,7 +237,7 @@ async fn the_first_mebibyte_is_kept() {
     let [opencode_schema::message::ToolContent::Text { text }] = &content[..] else {
         panic!("{content:?}");
     };
-    // A byte less than the limit: half a character has no place.
+    // One byte less than the limit, because half a character is not allowed.
     assert_eq!(text.len(), 51_199);
 }
 

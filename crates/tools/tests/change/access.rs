@@ -1,4 +1,4 @@
-//! Which files are changed, and who is asked first.
+//! Tests for the files that are changed and the permissions that are requested first.
 
 use std::{
     fs,
@@ -128,7 +128,7 @@ async fn refusals_change_nothing() {
     assert_eq!(project.files(), before);
 }
 
-/// What the model is told of a file that is there and cannot be changed.
+/// Returns the failure for a file that exists but cannot be changed.
 fn unable(tool: &str, path: &str) -> Settlement {
     failed(match tool {
         "write" => format!("Unable to write {path}"),
@@ -170,7 +170,7 @@ async fn what_is_no_regular_file_is_neither_opened_nor_replaced() {
         "/proc/self/cwd",
     ] {
         for (tool, input, _) in changes(path) {
-            // A header without a path is no patch.
+            // A patch header without a path is not valid.
             if !(path.is_empty() && tool == "apply_patch") {
                 assert_eq!(
                     project.run(tool, input).await,
@@ -210,7 +210,7 @@ async fn a_read_only_file_stays_whoever_runs_the_process() {
         let Settlement::Failed { message, .. } = unable(tool, "a.txt") else {
             unreachable!("it is a failure");
         };
-        // Without rights over the file the system refuses first, and nobody knows why.
+        // Without permissions for the file, the system refuses first, and the reason is not known.
         let settled = told(project.run(tool, input).await).unwrap_err();
         let expected = [format!("{message}: the file is read-only"), message];
         assert!(expected.contains(&settled), "{settled}");
@@ -224,7 +224,7 @@ async fn a_read_only_directory_is_as_it_is_for_everybody() {
     project.put("sub/a.txt", "old\n");
     let sub = project.location().join("sub");
     fs::set_permissions(&sub, fs::Permissions::from_mode(0o555)).unwrap();
-    // The superuser may.
+    // The superuser may write there.
     let may = fs::write(sub.join("probe"), "").and_then(|()| fs::remove_file(sub.join("probe")));
     for (tool, input, _) in changes("sub/a.txt") {
         let settled = project.run(tool, input).await;

@@ -1,4 +1,4 @@
-//! What `edit` changes, and what it says.
+//! Tests for the changes and messages of `edit`.
 
 use crate::common::{failed, success, text};
 use crate::project::{Project, told};

@@ -1,4 +1,4 @@
-//! Calls that are interrupted: nothing was changed, or the change is settled as a success.
+//! Tests for interrupted calls: nothing was changed, or the change is settled as a success.
 
 use crate::common::{Recorder, call};
 use crate::project::{Project, changes, told};
@@ -37,7 +37,7 @@ async fn an_interruption_at_any_moment_tells_the_truth() {
             .turn
             .start(call("write", input), context, &TaskTracker::new());
         let interrupting = tokio::task::spawn_blocking(move || {
-            // Somewhere from before the beginning to after the end.
+            // The time varies from before the start of the call to after its end.
             (0..round * 100).for_each(|_| std::hint::spin_loop());
             cancel.cancel();
         });

@@ -1,4 +1,4 @@
-//! The tools that change files, on real files, friendly and hostile.
+//! Tests of the tools that change files, on real files, ordinary and malicious.
 
 #![cfg(unix)]
 #[path = "../common/mod.rs"]

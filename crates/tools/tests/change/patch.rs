@@ -1,4 +1,4 @@
-//! What `apply_patch` changes, in which order, and what it says.
+//! Tests for the changes of `apply_patch`, their order and its messages.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -184,7 +184,7 @@ async fn one_question_covers_all_files_after_one_for_each_directory_outside() {
     let body = format!("{}*** Delete File: ./a.txt\n", hunks.concat());
     let permissions = Recorder::new(|_| Ok(()));
     let settled = project.ask("apply_patch", patch(&body), &permissions).await;
-    // It is a file of the patch itself that it names twice, which is seen once it is allowed.
+    // The patch names one of its own files twice. That is detected after the permission.
     told(settled).unwrap_err();
     let question = |action: &str, resources: Vec<String>, save: &str| {
         (action.to_owned(), resources, vec![save.to_owned()])

@@ -1,4 +1,4 @@
-//! A project to change, and what changes it.
+//! A project to change, and helpers that change it.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use opencode_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A Location beside a directory it has no authority over.
+/// A Location beside a directory that it may not access.
 pub(crate) struct Project {
     _temp: TempDir,
     pub(crate) root: PathBuf,
@@ -59,7 +59,7 @@ impl Project {
         fs::read(self.location().join(name)).expect("it is there")
     }
 
-    /// Every file of Location and outside with its content, links by where they lead.
+    /// Returns all files of the Location and outside with their content; links with their target.
     pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(&self.root, &self.root, &mut files);
@@ -74,7 +74,7 @@ impl Project {
         self.turn.settle(call(tool, input), self.context()).await
     }
 
-    /// Like `run`, with everything that was asked on the way.
+    /// Like `run`, but records all permission requests.
     pub(crate) async fn ask(
         &self,
         tool: &str,
@@ -112,7 +112,7 @@ pub(crate) fn patch(body: &str) -> Value {
     json!({"patchText": format!("*** Begin Patch\n{body}*** End Patch")})
 }
 
-/// The input of each tool that would change the file at `path`.
+/// Returns the input of each tool to change the file at `path`.
 pub(crate) fn changes(path: &str) -> [(&'static str, Value, String); 4] {
     let refused = "Unable to apply patch at patch".to_owned();
     [
@@ -139,7 +139,7 @@ pub(crate) fn changes(path: &str) -> [(&'static str, Value, String); 4] {
     ]
 }
 
-/// What the model is told, which must be one text.
+/// Returns the message for the model, which must be one text.
 pub(crate) fn told(settlement: Settlement) -> Result<String, String> {
     match settlement {
         Settlement::Success { content, .. } => match &content[..] {

@@ -1,4 +1,4 @@
-//! Links that take the place of what was judged, at any moment.
+//! Tests with links that replace a checked path at any moment.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What `write` writes, and what it says.
+//! Tests for the files and messages of `write`.
 
 use std::{
     fs,

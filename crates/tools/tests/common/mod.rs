@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers for the tests of this crate.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::{
@@ -49,7 +49,7 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
     }
 }
 
-/// Answers no question, knows no skill, takes no task, keeps no todos, and reaches no server.
+/// Answers no question, has no skill, accepts no task, stores no todos, and reaches no server.
 struct Nobody;
 
 impl Questions for Nobody {
@@ -134,7 +134,7 @@ pub(crate) fn text(text: &str) -> ToolContent {
 type Run =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolFailure>> + Send + Sync;
 
-/// A tool made of a closure.
+/// A tool that runs a closure.
 pub(crate) struct Scripted {
     description: &'static str,
     permission: Option<&'static str>,
@@ -204,7 +204,7 @@ pub(crate) fn tools(tools: Vec<(&str, Scripted)>) -> Vec<(String, Arc<dyn Tool>)
 
 type Answer = dyn Fn(&PermissionRequest) -> Result<(), PermissionError> + Send + Sync;
 
-/// Remembers what it was asked and answers by a closure.
+/// Records all requests and answers them with a closure.
 pub(crate) struct Recorder {
     pub(crate) asked: Mutex<Vec<PermissionRequest>>,
     answer: Box<Answer>,
@@ -220,7 +220,7 @@ impl Recorder {
         })
     }
 
-    /// Action, resources and save list of every request.
+    /// Returns action, resources and save list of every request.
     pub(crate) fn asked(&self) -> Vec<(String, Vec<String>, Vec<String>)> {
         let asked = self
             .asked

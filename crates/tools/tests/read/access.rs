@@ -1,4 +1,4 @@
-//! Which paths are read, and who is asked first.
+//! Tests for the paths that are read and the permissions that are requested first.
 
 use std::{
     fs,
@@ -56,7 +56,7 @@ async fn escapes_are_refused_without_a_question() {
             panic!("{path:?} was read: {settled:?}");
         };
         assert_eq!(kind, ErrorKind::Tool);
-        // The longest path makes a message that is bounded like any other.
+        // The message with the longest path is cut like any other message.
         let expected = format!("Unable to read {path}");
         assert!(
             message == expected || path == deep && message.len() == 51_200,
@@ -250,10 +250,10 @@ async fn a_read_says_below_which_directory_of_the_location_it_read_a_file() {
         ("root.txt", &[][..]),
         ("src/one.txt", &["src"]),
         ("src/../src/deep/two.bin", &["src/deep"]),
-        // Where the file really lies.
+        // The real location of the file counts.
         ("link/two.bin", &["src/deep"]),
         (&absolute("loc/src/one.txt"), &["src"]),
-        // A directory is looked at, not read.
+        // A directory is listed, not read.
         ("src/deep", &[]),
         (&absolute("outside/three.txt"), &[]),
     ] {

@@ -1,4 +1,4 @@
-//! What a file gives: whole texts, pages, binaries and images.
+//! Tests for the results of reading a file: whole texts, pages, binaries and images.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -162,7 +162,7 @@ async fn images_over_twenty_mebibytes_are_not_read() {
     file.set_len(20_971_521).unwrap();
     let refused = failed("Media exceeds 20971520 byte ingestion limit: huge.gif");
     assert_eq!(project.read_path("huge.gif").await, refused);
-    // Just not too much to be read, and its only pixel is enough to show.
+    // Just within the limit for reading. Its only pixel is enough to show it.
     file.set_len(20_971_520).unwrap();
     let shown = page(project.read_path("huge.gif").await);
     assert_eq!(shown["mime"], "image/png");
@@ -250,7 +250,7 @@ async fn pages_end_at_two_thousand_lines() {
 #[tokio::test]
 async fn pages_end_at_fifty_kilobytes() {
     let project = Project::new();
-    // 51 lines of 1000 bytes and their newlines are 51050 bytes joined.
+    // 51 lines of 1000 bytes, joined by newlines, have 51050 bytes.
     for (last, lines, next) in [(149, 52, None), (150, 51, Some(52))] {
         let full = format!("{}\n", "x".repeat(1000)).repeat(51);
         project.write("bytes.txt", format!("{full}{}", "y".repeat(last)));

@@ -1,4 +1,4 @@
-//! What a directory gives.
+//! Tests for the results of listing a directory.
 
 use std::{
     ffi::OsStr,

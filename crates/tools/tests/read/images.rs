@@ -1,4 +1,4 @@
-//! Images: untouched within the limits, else made smaller, else refused with the reason.
+//! Tests for images: unchanged within the limits, else made smaller, else refused with the reason.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn halves(width: u32, height: u32) -> DynamicImage {
     RgbImage::from_fn(width, height, colour).into()
 }
 
-/// No encoding makes this much smaller.
+/// Returns an image that no encoding makes much smaller.
 fn noise(width: u32, height: u32) -> DynamicImage {
     let mut state = 1_u32;
     let mut next = || {
@@ -68,7 +68,7 @@ fn shown(path: &Path, bytes: &[u8], mime: &str) -> Settlement {
     success(structured, vec![text("Image read successfully"), part])
 }
 
-/// Media type and picture of what was shown, which says the same to programs and to the model.
+/// Returns media type and picture of a shown image. Checks that programs and the model get the same.
 async fn picture(project: &Project, name: &str, limits: ImageLimits) -> (String, DynamicImage) {
     let settled = read(project, name, limits).await;
     let Settlement::Success { structured, .. } = &settled else {
@@ -108,7 +108,7 @@ async fn what_is_within_the_limits_stays_as_it_is() {
     }
 }
 
-/// Nobody looks at pixels where the size is enough to know.
+/// Pixels are not decoded if the size alone decides.
 #[tokio::test]
 async fn of_what_is_within_the_limits_only_the_head_is_looked_at() {
     let project = Project::new();
@@ -172,7 +172,7 @@ async fn transparency_stays_and_is_white_in_a_jpeg() {
     let (mime, drawing) = picture(&project, "clear.png", limits(100, 100, ROOMY)).await;
     assert_eq!(mime, "image/png");
     assert_eq!(drawing.get_pixel(50, 25), Rgba([0, 0, 0, 0]));
-    // Below it is something that makes a PNG too large.
+    // The noise below makes a PNG too large.
     for (x, y, colour) in noise(200, 60).to_rgba8().enumerate_pixels() {
         clear.put_pixel(x, y + 40, *colour);
     }
@@ -191,7 +191,7 @@ async fn sixteen_bits_become_eight() {
     assert_eq!(picture.color(), image::ColorType::Rgb8);
 }
 
-/// The picture as a camera stores it that was held upright.
+/// Returns the picture as a camera that was held upright stores it.
 fn upright(image: &DynamicImage) -> Vec<u8> {
     let mut bytes = encoded(image, ImageFormat::Jpeg);
     let exif =
@@ -284,7 +284,7 @@ async fn what_is_no_image_beyond_its_first_bytes_is_refused() {
         project.write(name, &bytes);
         let settled = read(&project, name, limits(20, 20, ROOMY)).await;
         if name == "b.jpg" {
-            // What there is of it can be seen.
+            // The decodable part is shown.
             assert!(matches!(settled, Settlement::Success { .. }), "{settled:?}");
             continue;
         }
@@ -293,7 +293,7 @@ async fn what_is_no_image_beyond_its_first_bytes_is_refused() {
     }
 }
 
-/// A few bytes that claim to be gigabytes of pixels.
+/// The files have a few bytes and declare gigabytes of pixels.
 #[tokio::test]
 async fn what_has_too_many_pixels_is_not_decoded() {
     let project = Project::new();

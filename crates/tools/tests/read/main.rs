@@ -1,4 +1,4 @@
-//! The `read` tool on real files, friendly and hostile.
+//! Tests of the `read` tool on real files, ordinary and malicious.
 
 #![cfg(unix)]
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! A project to read from, and what its reads give.
+//! A project to read from, and helpers for the results.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +13,7 @@ use opencode_tools::{Contributions, Materialized, Registration, Settlement, buil
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A Location beside a directory it has no authority over.
+/// A Location beside a directory that it may not access.
 pub(crate) struct Project {
     _temp: TempDir,
     pub(crate) root: PathBuf,
@@ -56,7 +56,7 @@ impl Project {
         self.read(json!({"path": path})).await
     }
 
-    /// Like `read_path`, with everything that was asked on the way.
+    /// Like `read_path`, but records all permission requests.
     pub(crate) async fn read_asking(&self, path: &str, permissions: &Arc<Recorder>) -> Settlement {
         let mut context = context(&self.location());
         context.permissions = Arc::clone(permissions) as _;
@@ -80,7 +80,7 @@ pub(crate) fn whole(path: &Path, content: &str, encoding: &str, mime: &str) -> V
     })
 }
 
-/// The settled page of a read, which must have succeeded.
+/// Returns the structured value of a read, which must have succeeded.
 pub(crate) fn page(settlement: Settlement) -> Value {
     let Settlement::Success { structured, .. } = settlement else {
         panic!("{settlement:?}");

@@ -1,4 +1,4 @@
-//! Who is asked before a search, and what is never searched.
+//! Tests for the permissions before a search, and for files that are never searched.
 
 use std::{fs, os::unix::fs::symlink};
 

@@ -1,4 +1,4 @@
-//! Which files fit a pattern, and how they are returned.
+//! Tests for the files that match a pattern, and for the form of the result.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -38,8 +38,8 @@ async fn patterns_fit_as_those_of_ripgrep_do() {
         "src/deep/d.ts",
     ];
     for (pattern, expected) in [
-        // A pattern brings back ignored and hidden files whose own name fits, not those below an
-        // ignored directory.
+        // A pattern includes ignored and hidden files that match by their own name, but not files below
+        // an ignored directory.
         ("**/*.js", &[".hidden.js", "a.js", "src/b.js"][..]),
         ("*.js", &[".hidden.js", "a.js", "src/b.js"]),
         ("*.log", &["debug.log"]),
@@ -47,7 +47,7 @@ async fn patterns_fit_as_those_of_ripgrep_do() {
         ("*", &all),
         ("**", &all),
         ("!*.js", &["src/deep/c.JS", "src/deep/d.ts"]),
-        // A star does not go beyond a slash.
+        // A star does not match a slash.
         ("src/*", &["src/b.js"]),
         ("src/*.js", &["src/b.js"]),
         ("/*.js", &[".hidden.js", "a.js"]),
@@ -56,11 +56,11 @@ async fn patterns_fit_as_those_of_ripgrep_do() {
         ("[!a].js", &["src/b.js"]),
         ("node_modules/**", &[]),
         ("nothing", &[]),
-        // Directories are no files.
+        // Directories are not files.
         ("deep/", &[]),
         (".git/**", &[]),
         ("config", &[]),
-        // Neither an absolute pattern nor one that is none fits anything.
+        // An absolute pattern and an invalid pattern match nothing.
         (&project.text("loc/a.js"), &[]),
         ("../outside/*", &[]),
         ("[", &[]),
@@ -102,16 +102,16 @@ async fn a_search_begins_where_the_path_says() {
         ("src/", &all[1..]),
         ("./src/../src", &all[1..]),
         (&src, &all[1..]),
-        // Where the files really lie.
+        // The real location of the files counts.
         ("link", &all[1..]),
         ("src/deep", &all[2..]),
-        // What lies outside is named as `read` takes it.
+        // Files outside are named in the form that `read` accepts.
         (&outside, &[&*external]),
     ] {
         let found = project.glob(json!({"pattern": "*.js", "path": path}));
         assert_eq!(found.await, expected, "{path}");
     }
-    // The pattern begins there as well.
+    // A leading slash in the pattern means the searched directory.
     let found = project.glob(json!({"pattern": "/*.js", "path": "src"}));
     assert_eq!(found.await, ["src/b.js"]);
 }
@@ -139,10 +139,10 @@ async fn the_rules_of_all_ignore_files_count() {
     ] {
         project.write(file, rules);
     }
-    // A rule that nothing else fits shows what the ignore files alone say.
+    // A negated pattern that matches no file shows the effect of the ignore files alone.
     let seen = json!({"pattern": "!zzz"});
     assert_eq!(project.glob(seen).await, ["e", "sub/keep/a"]);
-    // Those above the searched directory count as well.
+    // Rules above the searched directory apply too.
     let seen = json!({"pattern": "!zzz", "path": "sub"});
     assert_eq!(project.glob(seen).await, ["sub/keep/a"]);
 }

@@ -1,4 +1,4 @@
-//! Which lines fit an expression, and how they are returned.
+//! Tests for the lines that match an expression, and for the form of the result.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -65,13 +65,13 @@ async fn expressions_are_those_of_ripgrep() {
         (r"\(x\)", &[4]),
         (r"fo\w", &[2, 4]),
         ("bar\u{0}?", &[]),
-        // Matches do not go beyond a line.
+        // A match does not cross the end of a line.
         (r"bar[^x]foo", &[]),
         ("(?s)bar.foo", &[]),
     ] {
         let found = project.call("grep", json!({"pattern": pattern})).await;
         let found = match pattern {
-            // A NUL is in no text.
+            // Text never contains a NUL.
             "bar\u{0}?" => {
                 assert_eq!(found, unsearched(pattern));
                 continue;
@@ -155,9 +155,9 @@ async fn a_search_begins_where_the_path_says() {
         ("src", &of_src),
         (&src, &of_src),
         ("src/b.js", &["src/b.js"]),
-        // Where the file really lies.
+        // The real location of the file counts.
         ("link.js", &["src/b.js"]),
-        // A file is searched although it is ignored.
+        // An ignored file is searched if the path names it.
         ("src/ignored.log", &["src/ignored.log"]),
         (&outside, &[&*external]),
         (&external, &[&*external]),
@@ -222,7 +222,7 @@ async fn texts_in_other_encodings_are_searched() {
         project.grep(json!({"pattern": "^needle"})).await,
         [
             line("bom", 1, "needle\n"),
-            // What is not UTF-8 is replaced.
+            // Invalid UTF-8 is replaced.
             line("latin1", 1, "needle \u{fffd}\n"),
             line("utf16", 1, "needle ä\n"),
         ]

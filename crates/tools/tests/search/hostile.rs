@@ -1,4 +1,4 @@
-//! Files and directories that nobody puts there on purpose, and some that somebody does.
+//! Tests with unusual and malicious files and directories.
 
 use std::{
     ffi::OsStr,
@@ -58,7 +58,7 @@ async fn a_file_of_a_gigabyte_without_a_line_end_costs_no_memory_for_it() {
     let path = project.location().join("huge");
     let file = File::create(&path).unwrap();
     file.set_len(1 << 30).unwrap();
-    // Zeros are no text, so this ends at the first of them.
+    // A NUL byte means that the file is not text, so the search ends at the first byte.
     assert_eq!(
         project.grep_files(json!({"pattern": "small"})).await,
         ["small"]
@@ -78,7 +78,7 @@ async fn a_directory_of_a_hundred_thousand_entries_is_searched() {
     let many = project.location().join("many");
     fs::create_dir(&many).unwrap();
     for number in 0..100_000 {
-        // Links are made much faster than files, but a file has only so many.
+        // Links are created much faster than files, but a file can have only a limited number.
         let path = many.join(format!("{number:05}"));
         match number % 10_000 {
             0 => fs::write(path, "").unwrap(),
@@ -106,7 +106,7 @@ async fn a_search_can_be_interrupted() {
         ("glob", json!({"pattern": "*"})),
     ] {
         let mut settled = Vec::new();
-        // One that has ended before it is interrupted has ended.
+        // A call may end before it is interrupted. Then the test tries again.
         while settled.last() != Some(&Settlement::Interrupted) {
             assert!(settled.len() < 20, "{name}: {settled:?}");
             let context = project.context();

@@ -1,4 +1,4 @@
-//! The `glob` and `grep` tools on real files, friendly and hostile.
+//! Tests of the `glob` and `grep` tools on real files, ordinary and malicious.
 
 #![cfg(unix)]
 #[path = "../common/mod.rs"]

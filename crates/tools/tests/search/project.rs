@@ -1,4 +1,4 @@
-//! A project to search in, and what searches give.
+//! A project to search in, and helpers for the results.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::common::{Recorder, call, context, failed, registry};
 
-/// A Location beside a directory it has no authority over.
+/// A Location beside a directory that it may not access.
 pub(crate) struct Project {
     _temp: TempDir,
     pub(crate) root: PathBuf,
@@ -40,7 +40,7 @@ impl Project {
         }
     }
 
-    /// A Location with these files, each of which holds its own name and a newline.
+    /// Creates a Location with these files. Each file contains its own name and a newline.
     pub(crate) fn with(files: &[&str]) -> Self {
         let project = Self::new();
         for file in files {
@@ -70,7 +70,7 @@ impl Project {
         assert!(made.expect("it runs").success());
     }
 
-    /// Makes the Location a repository, where `.gitignore` counts.
+    /// Makes the Location a repository, so that `.gitignore` applies.
     pub(crate) fn repository(&self) {
         fs::create_dir_all(self.location().join(".git/info")).expect("it is writable");
         self.write(".git/config", "needle\n");
@@ -93,7 +93,7 @@ impl Project {
         self.turn.settle(call(name, input), context).await
     }
 
-    /// Like `call`, with everything that was asked on the way.
+    /// Like `call`, but records all permission requests.
     pub(crate) async fn call_asking(
         &self,
         name: &str,
@@ -105,7 +105,7 @@ impl Project {
         self.call_in(name, input, context).await
     }
 
-    /// The paths that `glob` finds, which the model must be told as absolute ones.
+    /// Returns the paths that `glob` finds. Checks that the model gets them as absolute paths.
     pub(crate) async fn glob(&self, input: Value) -> Vec<String> {
         let (found, text) = taken(self.call("glob", input).await);
         let found = found.iter().map(|entry| {
@@ -127,7 +127,7 @@ impl Project {
         found
     }
 
-    /// Path, number and text of the lines that `grep` finds.
+    /// Returns path, number and text of the lines that `grep` finds.
     pub(crate) async fn grep(&self, input: Value) -> Vec<(String, u64, String)> {
         let (found, _) = taken(self.call("grep", input).await);
         let line = |found: &Value| {
@@ -138,7 +138,7 @@ impl Project {
         found.iter().map(line).collect()
     }
 
-    /// The paths of files in which `grep` finds a line.
+    /// Returns the paths of files in which `grep` finds a line.
     pub(crate) async fn grep_files(&self, input: Value) -> Vec<String> {
         let mut found: Vec<_> = self.grep(input).await;
         found.dedup_by(|(left, ..), (right, ..)| left == right);
@@ -151,7 +151,7 @@ impl Project {
     }
 }
 
-/// The values and the text of a success.
+/// Returns the values and the text of a success.
 pub(crate) fn taken(settlement: Settlement) -> (Vec<Value>, String) {
     let Settlement::Success {
         mut structured,

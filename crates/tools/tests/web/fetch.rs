@@ -1,4 +1,4 @@
-//! What `webfetch` asks, what it sends, and what it makes of the answer.
+//! Tests for the permissions and requests of `webfetch`, and for its handling of answers.
 
 use opencode_schema::message::ErrorKind;
 use opencode_tools::{PermissionError, Settlement};
@@ -41,7 +41,7 @@ async fn a_page_comes_in_the_format_that_was_wanted() {
     }
 }
 
-/// On the threads that calls really use.
+/// Runs on the same kind of threads as real calls.
 #[tokio::test]
 async fn a_page_that_is_too_deep_comes_as_plain_text() {
     for (levels, output) in [(97, "\\*a"), (98, "*a"), (100_000, "*a")] {
@@ -77,7 +77,7 @@ async fn people_are_asked_for_the_address_as_it_was_written_and_as_it_is() {
             "https://example.com/a?b=c",
             &["https://example.com/a?b=c"][..],
         ),
-        // A rule for `http://example.com/*` is about this one, too.
+        // A rule for `http://example.com/*` applies to this address too.
         (
             "http://example.com",
             &["http://example.com", "http://example.com/"],
@@ -87,7 +87,8 @@ async fn people_are_asked_for_the_address_as_it_was_written_and_as_it_is() {
             &["HTTP:\\\\Example.com:80/a\n/../b", "http://example.com/b"],
         ),
         ("http://0x7f.1", &["http://0x7f.1", "http://127.0.0.1/"]),
-        // What a server is not asked for, or does not tell it apart, gets around no rule.
+        // Parts that are not sent to the server, or that do not change the server, do not bypass a
+        // rule.
         (URL, &[URL, "https://example.com/a?b=c"]),
         (
             "http://a:b@example.com/",

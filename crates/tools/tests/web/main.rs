@@ -1,4 +1,4 @@
-//! The tools `webfetch` and `websearch`, on a web that the test decides.
+//! Tests of the tools `webfetch` and `websearch` with scripted web servers.
 
 #[path = "../common/mod.rs"]
 mod common;

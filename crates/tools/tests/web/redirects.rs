@@ -1,4 +1,4 @@
-//! Where `webfetch` is led, and who is asked before it goes there.
+//! Tests for the redirects that `webfetch` follows, and for the permissions before them.
 
 use opencode_schema::message::ErrorKind;
 use opencode_tools::{PermissionError, Settlement};
@@ -62,7 +62,7 @@ async fn another_server_is_asked_for() {
             "http://a.example:8080",
             "http://a.example:8080/",
         ),
-        // Without encryption it is another one.
+        // A change from HTTPS to HTTP is a different site.
         (
             "https://a.example/",
             "http://a.example/",

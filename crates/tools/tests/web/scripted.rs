@@ -1,4 +1,4 @@
-//! A web whose answers are written down, and what became of a call in it.
+//! A web with scripted answers, and the outcome of a call that uses it.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::common::{Recorder, call, context, registry};
 
-/// An answer, or none within any time.
+/// An answer, an error, or no answer at all.
 #[derive(Clone)]
 pub(crate) enum Answer {
     Response(WebResponse),
@@ -24,7 +24,7 @@ pub(crate) enum Answer {
     Never,
 }
 
-/// A success of some content type.
+/// Returns a success with this content type.
 pub(crate) fn page(content_type: &str, body: impl Into<Vec<u8>>) -> Answer {
     answer(200, &[("content-type", content_type)], body)
 }
@@ -41,7 +41,7 @@ pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<
     })
 }
 
-/// Gives its answers one after the other, and remembers what was asked.
+/// Returns its answers one after another and records the requests.
 #[derive(Default)]
 struct Scripted {
     answers: Mutex<VecDeque<Answer>>,
@@ -62,7 +62,7 @@ impl Web for Scripted {
     }
 }
 
-/// What became of a call.
+/// The outcome of a call.
 pub(crate) struct Outcome {
     pub(crate) settlement: Settlement,
     pub(crate) permissions: Vec<PermissionRequest>,
@@ -70,13 +70,13 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Where requests went, in order.
+    /// Returns the addresses of all requests in order.
     pub(crate) fn addresses(&self) -> Vec<&str> {
         let requests = self.requests.iter();
         requests.map(|request| request.address.as_str()).collect()
     }
 
-    /// What people were asked to allow, in order.
+    /// Returns the resources of all permission requests in order.
     pub(crate) fn resources(&self) -> Vec<&str> {
         let asked = self.permissions.iter();
         asked
@@ -87,7 +87,7 @@ impl Outcome {
 
 type Allow = Box<dyn Fn(&PermissionRequest) -> Result<(), PermissionError> + Send + Sync>;
 
-/// A call with everything decided.
+/// A call with all its inputs and answers.
 pub(crate) struct Script {
     pub(crate) tool: &'static str,
     pub(crate) input: Value,
@@ -137,7 +137,7 @@ impl Script {
     }
 }
 
-/// Headers as pairs of texts.
+/// Returns headers as pairs of texts.
 pub(crate) fn pairs(headers: &HeaderMap) -> Vec<(&str, &str)> {
     let headers = headers.iter();
     headers

@@ -1,4 +1,4 @@
-//! Whom `websearch` asks, with which words, and what it makes of the answer.
+//! Tests for the service that `websearch` uses, its request, and its handling of the answer.
 
 use opencode_schema::message::ErrorKind;
 use opencode_tools::{PermissionError, SearchServices, Settlement};
@@ -23,7 +23,7 @@ async fn search(services: SearchServices, input: Value, answers: Vec<Answer>) ->
 
 const EXA: &[(&str, &str)] = &[("OPENCODE_WEBSEARCH_PROVIDER", "exa")];
 
-/// What a service says when it found something.
+/// Returns the answer of a service that found something.
 fn found(text: &str) -> String {
     let content = json!([{"type": "text", "text": text}]);
     json!({"jsonrpc": "2.0", "id": 1, "result": {"content": content}}).to_string()

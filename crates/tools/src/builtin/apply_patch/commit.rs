@@ -1,4 +1,4 @@
-//! A patch carried out: first everything is looked at, then it is done in the order of the patch.
+//! Applies a patch: first checks all files, then makes the changes in the order of the patch.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use super::{
     update::update,
 };
 
-/// The most bytes of files that one patch looks at.
+/// Maximum number of bytes that one patch reads from files.
 const MAX_TOTAL_BYTES: u64 = 4 * MAX_FILE_BYTES;
 
-/// Applies the steps, or says what the model is to be told.
+/// Applies the steps. An error is the message to the model.
 pub(super) fn apply(steps: Vec<Step>) -> Result<Applied, String> {
     let changes = prepare(steps)?;
     let mut applied = Applied {
@@ -45,7 +45,7 @@ pub(super) fn apply(steps: Vec<Step>) -> Result<Applied, String> {
     Ok(applied)
 }
 
-/// A step that fits its file, so that nothing but the system can keep it from being done.
+/// A step that fits its file. Only an error of the system can prevent it.
 struct Change {
     path: String,
     target: Target,
@@ -80,7 +80,7 @@ impl Work {
     }
 }
 
-/// Looks at every file as it was before the patch.
+/// Checks every file in its state before the patch.
 fn prepare(steps: Vec<Step>) -> Result<Vec<Change>, String> {
     let mut room = MAX_TOTAL_BYTES;
     let mut deleted = HashMap::new();
@@ -88,7 +88,7 @@ fn prepare(steps: Vec<Step>) -> Result<Vec<Change>, String> {
     for step in steps {
         let is_deleted = matches!(step.action, Action::Delete);
         let before = deleted.insert(step.target.canonical.clone(), is_deleted);
-        // To delete a file and add it again is to write it anew.
+        // A patch may delete a file and add it again, which replaces it.
         let again = before == Some(true) && matches!(step.action, Action::Add(_));
         if before.is_some() && !again {
             let refused = unable(&step.path);
@@ -130,7 +130,7 @@ fn look(step: Step, room: &mut u64) -> Result<Change, String> {
     })
 }
 
-/// The whole file, which counts towards what the patch may look at.
+/// Reads the whole file and subtracts its size from `room`.
 fn read(target: &Target, room: &mut u64) -> Result<Vec<u8>, FileError> {
     let mut existing = Place::open(&target.canonical)?.require()?;
     let bytes = existing.read(MAX_FILE_BYTES.min(*room))?;
@@ -138,7 +138,8 @@ fn read(target: &Target, room: &mut u64) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-/// What is gone. A file of any size and content can be deleted, so not all of them have lines.
+/// Returns the diff of a deletion. A file without lines, because of its size or content, can be deleted
+/// too.
 fn deletion(target: &Target, room: &mut u64) -> Result<FileDiff, FileError> {
     let text = read(target, room).and_then(|bytes| Text::decode(&bytes));
     match text {

@@ -1,9 +1,9 @@
-//! The properties of patches, for the fuzzer.
+//! Checks the properties of patches for the fuzzer.
 
 use super::parse::{Action, Line, parse};
 use super::update::update;
 
-/// What stands before the first NUL is the patch; the rest is the file that it changes.
+/// The input before the first NUL is the patch; the rest is the file that it changes.
 pub(crate) fn check(input: &[u8]) {
     let input = String::from_utf8_lossy(input);
     let (patch, file) = input.split_once('\0').unwrap_or((&input, ""));

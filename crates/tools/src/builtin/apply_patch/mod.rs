@@ -1,4 +1,4 @@
-//! The `apply_patch` tool: files added, changed and removed by one text.
+//! The `apply_patch` tool: adds, changes and removes files by one text.
 
 mod commit;
 #[cfg(test)]
@@ -23,8 +23,7 @@ use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 use parse::{Action, Hunk, parse};
 
-/// What the model is told of a patch that nobody may apply, or that names a path that cannot be
-/// used.
+/// Message to the model about a patch that is not permitted or that names a path that cannot be used.
 const REFUSED: &str = "Unable to apply patch at patch";
 
 pub(super) struct ApplyPatch;
@@ -85,9 +84,9 @@ Relative paths start at the working directory and must stay inside it. For absol
 the user is asked first. Nothing is changed unless every update and deletion fits its file. Files \
 over 16 MiB or a million lines or without UTF-8 text cannot be updated.";
 
-/// A hunk and the file it is for.
+/// A hunk and its file.
 struct Step {
-    /// As the patch has it.
+    /// The path as the patch contains it.
     path: String,
     target: Target,
     action: Action,
@@ -106,7 +105,7 @@ async fn aim(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<Step>, ToolF
     Ok(steps)
 }
 
-/// One question for each directory outside, and one for all files.
+/// Asks one question for each external directory, and one question for all files.
 async fn ask(steps: &[Step], context: &ToolContext) -> Result<(), ToolFailure> {
     let mut seen = BTreeSet::new();
     for pattern in steps

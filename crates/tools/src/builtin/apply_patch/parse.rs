@@ -1,6 +1,6 @@
-//! The patch as a model writes it. Pure.
+//! Parses a patch as a model writes it. Pure.
 
-/// Why a text is no patch.
+/// Reason why a text is not a patch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PatchError {
     #[error("patchText is required")]
@@ -13,7 +13,7 @@ pub(super) enum PatchError {
     Move,
 }
 
-/// What a patch does to one file.
+/// The change of one file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Hunk {
     pub(super) path: String,
@@ -28,17 +28,17 @@ pub(super) enum Action {
     Update(Vec<Chunk>),
 }
 
-/// Lines that stand together.
+/// Consecutive lines of a file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Chunk {
-    /// A line to find first.
+    /// A line to find before the chunk.
     pub(super) context: Option<String>,
     pub(super) lines: Vec<Line>,
-    /// It belongs at the end of the file.
+    /// True if the chunk belongs at the end of the file.
     pub(super) at_end: bool,
 }
 
-/// A line of a chunk, without its first character.
+/// A line of a chunk without its first character.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
     Keep(String),
@@ -50,7 +50,7 @@ const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const END_OF_FILE: &str = "*** End of File";
 
-/// Reads a patch. What stands around it is not looked at.
+/// Parses a patch. Ignores the text before and after it.
 pub(super) fn parse(text: &str) -> Result<Vec<Hunk>, PatchError> {
     if text.trim().is_empty() {
         return Err(PatchError::Blank);
@@ -82,7 +82,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Hunk>, PatchError> {
 
 struct Parser<'a> {
     lines: &'a [&'a str],
-    /// A move was asked for.
+    /// True if the patch requests a move.
     moves: bool,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         Some(first)
     }
 
-    /// The next line, unless the next part of the patch begins there.
+    /// Returns the next line, unless the next part of the patch begins there.
     fn next_of_part(&mut self) -> Option<&'a str> {
         let first = self.lines.first()?;
         if first.starts_with("*** ") {

@@ -1,10 +1,10 @@
-//! The chunks of an update found in a text and put into it. Pure.
+//! Finds the chunks of an update in a text and applies them. Pure.
 
 use std::borrow::Cow;
 
 use super::parse::{Chunk, Line};
 
-/// A text of lines, each of which ends with a newline afterwards. `path` is for the failure.
+/// Returns the updated text, in which every line ends with a newline. `path` is for error messages.
 pub(super) fn update(text: &str, chunks: &[Chunk], path: &str) -> Result<String, String> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last() == Some(&"") {
@@ -25,12 +25,12 @@ pub(super) fn update(text: &str, chunks: &[Chunk], path: &str) -> Result<String,
         }
         edits.push(edit);
     }
-    // Insertions at the end may come before others in the patch.
+    // An insertion at the end of the file may come before other chunks of the patch.
     edits.sort_by_key(|edit| edit.at);
     Ok(splice(file.exact(), &edits))
 }
 
-/// Lines that give way to others.
+/// A replacement of consecutive lines.
 struct Edit<'a> {
     at: usize,
     removes: usize,
@@ -54,7 +54,7 @@ fn place<'a>(
     }
     let mut found = file.find(&old, cursor, chunk.at_end);
     if found.is_none() && old.last() == Some(&"") {
-        // Models take the end of the last line for one more line.
+        // Models often treat the newline at the end of the last line as one more line.
         old.pop();
         drop_last_empty(&mut lines);
         found = if old.is_empty() {
@@ -82,7 +82,7 @@ fn old_lines(lines: &[Line]) -> Vec<&str> {
     old.collect()
 }
 
-/// Takes the last old line away, which is empty, and an empty new one at the end with it.
+/// Removes the last old line, which is empty, and also an empty new line at the end.
 fn drop_last_empty(lines: &mut Vec<Cow<'_, Line>>) {
     let is_old = |line: &Cow<'_, Line>| !matches!(**line, Line::Insert(_));
     let Some(last) = lines.iter().rposition(is_old) else {
@@ -90,12 +90,12 @@ fn drop_last_empty(lines: &mut Vec<Cow<'_, Line>>) {
     };
     let is_kept = matches!(*lines[last], Line::Keep(_));
     if is_kept && last + 1 == lines.len() {
-        // The last old line and the last new one at once.
+        // This line is the last old line and the last new line.
         lines.pop();
         return;
     }
     if is_kept {
-        // It stays among the new lines that follow it.
+        // The line stays, as an insertion before the new lines that follow it.
         lines[last] = Cow::Owned(Line::Insert(String::new()));
     } else {
         lines.remove(last);
@@ -106,8 +106,8 @@ fn drop_last_empty(lines: &mut Vec<Cow<'_, Line>>) {
     }
 }
 
-/// The text with all edits made. Lines that are kept stay as they are in the file, whatever a loose
-/// comparison made of them.
+/// Returns the text with all edits. Kept lines are copied from the file, so a loose comparison does not
+/// change them.
 fn splice(file: &[&str], edits: &[Edit<'_>]) -> String {
     let mut result = String::new();
     let mut push = |line: &str| {
@@ -133,7 +133,7 @@ fn splice(file: &[&str], edits: &[Edit<'_>]) -> String {
     result
 }
 
-/// A way of looking at lines, from the strictest to the loosest.
+/// Normalizes a line for comparison. The list starts with the strictest way.
 type Look = fn(&str) -> Cow<'_, str>;
 
 const LOOKS: [Look; 4] = [
@@ -143,7 +143,7 @@ const LOOKS: [Look; 4] = [
     plain,
 ];
 
-/// The lines of a file as each look has them, made when they are first needed.
+/// The lines of a file, normalized in each way when that way is first needed.
 struct Lines<'a> {
     exact: Vec<&'a str>,
     seen: [Option<Vec<Cow<'a, str>>>; LOOKS.len()],
@@ -165,8 +165,8 @@ impl<'a> Lines<'a> {
         self.exact.len()
     }
 
-    /// Where `wanted` stands at or after `from`, by the strictest look that finds it; at the end
-    /// of the file if it should stand there and does.
+    /// Returns the position of `wanted` at or after `from`, for the strictest way that finds it. If
+    /// `at_end` is set, a match at the end of the file has priority.
     fn find(&mut self, wanted: &[&str], from: usize, at_end: bool) -> Option<usize> {
         let last = self.len().checked_sub(wanted.len())?;
         LOOKS.iter().zip(&mut self.seen).find_map(|(look, seen)| {
@@ -180,8 +180,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A line without surrounding space and with the characters of a keyboard where typography has its
-/// own.
+/// Returns a line without surrounding space, with ASCII characters in place of typographic ones.
 fn plain(line: &str) -> Cow<'_, str> {
     let line = line.trim();
     if line.is_ascii() {
@@ -209,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// A chunk from the lines of a patch.
+    /// Makes a chunk from the lines of a patch.
     fn chunk(context: Option<&str>, text: &str, at_end: bool) -> Chunk {
         let lines = text.lines().map(|line| {
             let kind = match line.as_bytes()[0] {
@@ -244,7 +243,7 @@ mod tests {
             (abc, &[(None, " a\n+1\n+2\n b", false)], "a\n1\n2\nb\nc\n"),
             (abc, &[(None, "-a\n-b\n-c", false)], ""),
             (abc, &[(None, "", false)], abc),
-            // Nothing to find: the end of the file.
+            // No old lines: inserts at the end of the file.
             (abc, &[(None, "+d", false)], "a\nb\nc\nd\n"),
             (
                 abc,
@@ -259,10 +258,10 @@ mod tests {
             (abc, &[(Some("a"), "+d", false)], "a\nb\nc\nd\n"),
             ("", &[(None, "+a", false)], "a\n"),
             ("a\n\n", &[(None, "+b", false)], "a\n\nb\n"),
-            // The newline at the end is made if there was none.
+            // A missing newline at the end is added.
             ("a\nb", &[(None, "-b\n+c", false)], "a\nc\n"),
             ("a\n\n", &[(None, "-a\n+b", false)], "b\n\n"),
-            // The first match at or after the place reached so far.
+            // The first match at or after the current position.
             (twice, &[(None, "-x", false)], "start one\nstart two\nx\n"),
             (
                 twice,
@@ -275,9 +274,9 @@ mod tests {
                 &[(None, "-x\n+1", false), (None, "-x\n+2", false)],
                 "start one\n1\nstart two\n2\n",
             ),
-            // The end is only tried first.
+            // The end has priority, but is not required.
             (abc, &[(None, "-a", true)], "b\nc\n"),
-            // One empty line more than there is.
+            // One empty line more than the file has.
             (abc, &[(None, " c\n+d\n ", false)], "a\nb\nc\nd\n"),
             (abc, &[(None, " c\n ", false)], abc),
             (abc, &[(None, "-c\n-", false)], "a\nb\n"),
@@ -301,7 +300,7 @@ mod tests {
                 " \"x\" - it's on...\n-b\n+c",
                 "\u{201c}x\u{201d} \u{2014} it\u{2019}s\u{a0}on\u{2026}\nc\n",
             ),
-            // A strict match further on is preferred to a loose one before it.
+            // A strict match has priority over an earlier loose match.
             (" a\na\n", "-a\n+b", " a\nb\n"),
             ("a \n a\n", "-a\n+b", "b\n a\n"),
         ] {
@@ -333,8 +332,8 @@ mod tests {
         }
     }
 
-    /// Two texts as one chunk that turns the first into the second, by a script of keeps,
-    /// removals and insertions.
+    /// Returns two texts and one chunk that turns the first into the second. The script consists of
+    /// kept, removed and inserted lines.
     fn whole(script: &[(u8, String)], inverse: bool) -> (String, Chunk, String) {
         let (mut before, mut after, mut lines) = (String::new(), String::new(), Vec::new());
         for (kind, text) in script {

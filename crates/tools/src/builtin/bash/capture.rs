@@ -1,23 +1,23 @@
-//! What a command prints, as text and within bounds.
+//! Captures the output of a command as text, up to a limit.
 
 use encoding_rs::{Decoder, UTF_8};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Bytes that are kept; what follows is read and forgotten.
+/// Maximum number of captured bytes. Later output is read and discarded.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Bytes that are read at a time, which is what a pipe holds.
+/// Number of bytes per read, which is the capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The beginning of what a command printed, as far as it has been read.
+/// The beginning of a command's output, as far as it was read.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Captured {
     pub(super) text: String,
-    /// The command printed more.
+    /// True if the command printed more.
     pub(super) truncated: bool,
 }
 
-/// The bytes of two streams in the order of their arrival.
+/// Collects the bytes of two streams in the order of their arrival.
 #[derive(Default)]
 pub(super) struct Capture {
     captured: Captured,
@@ -25,7 +25,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Reads both streams to their ends. What was read until then is kept when this is dropped.
+    /// Reads both streams to their ends. If this future is dropped, the output read so far is kept.
     pub(super) async fn read(
         &mut self,
         mut out: impl AsyncRead + Unpin,
@@ -47,11 +47,12 @@ impl Capture {
         }
     }
 
-    /// No bytes are the end of the stream.
+    /// Adds bytes of a stream. An empty slice marks the end of the stream.
     fn take(&mut self, stream: &mut Stream, bytes: &[u8]) {
         let Captured { text, truncated } = &mut self.captured;
         if bytes.is_empty() {
-            // A character that was begun stays incomplete. If it is the bound that cut it, it is none.
+            // An incomplete character at the end becomes a replacement character, unless the limit has
+            // cut it.
             stream.decode(bytes, text, !*truncated);
             stream.ended = true;
             return;
@@ -67,7 +68,7 @@ impl Capture {
     }
 }
 
-/// Makes text of the bytes of one stream, wherever they were divided.
+/// Decodes the bytes of one stream, independent of the chunks in which they arrive.
 struct Stream {
     decoder: Decoder,
     ended: bool,
@@ -83,9 +84,9 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// `last` makes text of a character that was begun.
+    /// `last` replaces an incomplete character at the end.
     fn decode(&mut self, bytes: &[u8], text: &mut String, last: bool) {
-        // It writes as much as there is room for.
+        // `decode_to_string` writes only as much as the capacity allows.
         let most = self.decoder.max_utf8_buffer_length(bytes.len());
         text.reserve(most.unwrap_or(usize::MAX));
         let _ = self.decoder.decode_to_string(bytes, text, last);
@@ -135,7 +136,7 @@ mod tests {
             for number in 0..8 {
                 let stream = if number % 3 == 0 { &mut err } else { &mut out };
                 stream.write_all(&[b'0' + number]).await.unwrap();
-                // Now the other side, which always comes first, reads it.
+                // The reader, which always runs first, reads the byte now.
                 yield_now().await;
             }
         };

@@ -1,4 +1,4 @@
-//! The `bash` tool: a command in the shell.
+//! The `bash` tool: runs a command in the shell.
 
 mod capture;
 mod process;
@@ -22,9 +22,9 @@ use process::Order;
 use run::{End, Ran, run};
 use warnings::scan;
 
-/// The tool of one host.
+/// The `bash` tool of one host.
 pub(super) struct Bash {
-    /// Commands that may run at the same time. Others wait for their turn.
+    /// Limits the commands that run at the same time. Other commands wait.
     places: Arc<Semaphore>,
 }
 
@@ -36,7 +36,8 @@ impl Default for Bash {
     }
 }
 
-/// Each command is at least two processes, and may hold a mebibyte.
+/// Maximum number of commands at once. Each command has at least two processes and may hold one MiB of
+/// output.
 const MAX_RUNNING: usize = 64;
 
 #[derive(Deserialize)]
@@ -85,7 +86,7 @@ impl TypedTool for Bash {
             command: input.command,
             directory: directory.ok_or_else(|| ToolFailure::new(&refused))?,
         };
-        // From here on an interruption waits until no process is left.
+        // From here on, an interruption takes effect only after all processes have ended.
         context.begin_change()?;
         let limit = Duration::from_millis(input.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
         let ran = run(order, limit, &context.cancel).await.map_err(|error| {
@@ -117,20 +118,21 @@ Use read, glob, grep, edit and write for files where they can do the work.";
 
 async fn ask(context: &ToolContext, command: &str, refused: &str) -> Result<(), ToolFailure> {
     let mut request = context.permission_request("bash", vec![command.to_owned()]);
-    // A rule reads these otherwise than a shell does, so it would allow other commands as well.
+    // A permission rule gives these characters another meaning than a shell, so a saved rule would
+    // allow other commands too.
     if !command.contains(['*', '?', '\\']) {
         request.save.push(command.to_owned());
     }
     context.assert(request, refused).await
 }
 
-/// The directory, if it is one and still where it was when the user was asked.
+/// Returns the directory if it exists and its path still resolves as it did when the user was asked.
 fn ready(target: Target) -> Option<Arc<Path>> {
     let ready = target.canonical.is_dir() && target.still_resolves();
     ready.then(|| target.canonical.into())
 }
 
-/// The value for programs.
+/// The structured output for programs.
 #[derive(Serialize)]
 struct Structured {
     #[serde(skip_serializing_if = "Option::is_none")]

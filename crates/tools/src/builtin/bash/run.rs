@@ -1,4 +1,4 @@
-//! A command from its start until nothing of it is left.
+//! Runs a command from its start until none of its processes is left.
 
 use std::{io, pin::pin, time::Duration};
 
@@ -10,17 +10,17 @@ use super::{
     process::{Order, Running, start},
 };
 
-/// How long a command that is asked to end may take before it is killed.
+/// Time in which a command must end when it is asked to, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long it may take where somebody waits for the end: the call is interrupted, or the host
-/// closes.
+/// The shorter time if a caller waits for the end because the call is interrupted or the host closes.
 const SHORT_PATIENCE: Duration = Duration::from_millis(500);
 
-/// How long the pipes of a killed command are read. A process that left its session may hold them.
+/// Time during which the pipes of a killed command are read. A process that left the session may hold
+/// them.
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// How long killed processes may take to be gone.
+/// Time in which killed processes must have ended.
 const LAST: Duration = Duration::from_secs(5);
 
 /// A command that has ended.
@@ -29,21 +29,21 @@ pub(super) struct Ran {
     pub(super) captured: Captured,
 }
 
-/// How a command ended.
+/// Reason why a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// With this code.
+    /// The shell exited with this code.
     Exited(i32),
-    /// By a signal.
+    /// A signal ended the shell.
     Killed,
-    /// It was still there at its time limit.
+    /// The command reached its time limit.
     TimedOut,
-    /// Its call was interrupted.
+    /// The call was interrupted.
     Interrupted,
 }
 
-/// Runs a command. It is over when the shell has ended and its output is closed, or at the limit;
-/// by then none of its processes is left. Dropping the future kills them.
+/// Runs a command until the shell has ended and its output is closed, or until the limit. None of its
+/// processes is left then. Dropping the future kills them.
 pub(super) async fn run(
     order: Order,
     limit: Duration,
@@ -60,7 +60,7 @@ pub(super) async fn run(
         let finished = async { tokio::join!(exited, capture.read(out, err)).0 };
         let mut finished = pin!(finished);
         let end = tokio::select! {
-            // A command that is done is done, also when the call is interrupted meanwhile.
+            // A finished command counts as finished, even if the call is interrupted at the same time.
             biased;
             code = &mut finished => code.ok().flatten().map_or(End::Killed, End::Exited),
             () = cancel.cancelled() => End::Interrupted,
@@ -79,7 +79,7 @@ pub(super) async fn run(
         }
         end
     };
-    // What a signal does not end, because it hangs in the kernel, is left to end some time.
+    // A process that hangs in the kernel does not end by a signal. It ends later.
     if timeout(LAST, process.end()).await.is_err() {
         tracing::warn!("a process of a command cannot be killed");
     }
@@ -89,7 +89,7 @@ pub(super) async fn run(
     })
 }
 
-/// Returns when no more time is given to a command that was asked to end.
+/// Returns when a command that was asked to end has had its time.
 async fn patience(cancel: &CancellationToken) {
     let hurry = async {
         cancel.cancelled().await;

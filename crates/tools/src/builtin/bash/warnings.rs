@@ -1,17 +1,17 @@
-//! A look at the text of a command for paths outside its directory. It advises and decides nothing:
-//! what a command really touches cannot be read from its text.
+//! Searches the text of a command for paths outside its directory. The result is only advice, because
+//! the text does not show which files a command really uses.
 
 use std::{collections::BTreeSet, path::Path};
 
 use opencode_location::containment::{TargetKind, resolve};
 
-/// Paths that are looked up; a command can name as many as it likes.
+/// Maximum number of paths that are resolved. A command can contain any number.
 const MAX_PATHS: usize = 1000;
 
-/// Directories that are named.
+/// Maximum number of directories that are reported.
 const MAX_WARNINGS: usize = 20;
 
-/// One warning for each directory that holds a named path outside of `directory`, as they come in the
+/// Returns one warning for each directory outside `directory` with a named path, in the order of the
 /// command.
 pub(super) fn scan(command: &str, directory: &Path) -> Vec<String> {
     let mut seen = BTreeSet::new();
@@ -32,14 +32,14 @@ fn warning(directory: &str) -> String {
     )
 }
 
-/// The words of a command that are absolute paths.
+/// Returns the words of a command that are absolute paths.
 fn paths(command: &str) -> impl Iterator<Item = &str> {
     words(command)
         .map(|word| bare(word.trim_end_matches([';', ',', '|', '&'])))
         .filter(|word| Path::new(word).is_absolute())
 }
 
-/// Divides at white space that is not between quotes.
+/// Splits at white space that is not between quotes.
 fn words(command: &str) -> impl Iterator<Item = &str> {
     let mut quote = None;
     let divides = move |char: char| {
@@ -53,7 +53,7 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
     command.split(divides).filter(|word| !word.is_empty())
 }
 
-/// Without one pair of quotes around it, and what may follow a path inside of them.
+/// Removes one pair of quotes around a word, and separators after the path within them.
 fn bare(word: &str) -> &str {
     ['"', '\'']
         .into_iter()

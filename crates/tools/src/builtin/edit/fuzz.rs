@@ -1,10 +1,11 @@
-//! The properties of a replacement, for the fuzzer.
+//! Checks the properties of a replacement for the fuzzer.
 
 use super::matching::{Mismatch, replace};
 
 const MAX_BYTES: u64 = 10_000;
 
-/// The first byte says whether every match is meant; file, old and new text follow, each up to a NUL.
+/// The first byte says if every match is replaced. The file, the old text and the new text follow,
+/// separated by NULs.
 pub(crate) fn check(input: &[u8]) {
     let Some((first, rest)) = input.split_first() else {
         return;
@@ -14,7 +15,7 @@ pub(crate) fn check(input: &[u8]) {
     let mut next = || parts.next().unwrap_or_default();
     let (text, old, new) = (next(), next(), next());
     if old.is_empty() {
-        // The tool refuses it before.
+        // The tool refuses an empty text before it calls `replace`.
         return;
     }
     match replace(text, old, new, all, MAX_BYTES) {

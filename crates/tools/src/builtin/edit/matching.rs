@@ -1,6 +1,6 @@
-//! Where a text occurs, and what is left when others stand there. Pure.
+//! Finds the occurrences of a text and replaces them. Pure.
 
-/// Why a replacement cannot be made.
+/// Reason why a replacement cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Mismatch {
     #[error("No changes to apply: oldString and newString are the same.")]
@@ -27,9 +27,8 @@ pub(super) struct Replaced {
     pub(super) count: usize,
 }
 
-/// Puts `new` in the place of `old`, which has to occur once unless all are meant. Both take the
-/// line breaks of the text. Nothing in `new` has a special meaning.
-/// The result has `max_bytes` at most.
+/// Replaces `old` with `new`. `old` must occur exactly once unless `all` is set. Both get the line
+/// breaks of the text. No character of `new` has a special meaning. The result has at most `max_bytes`.
 pub(super) fn replace(
     text: &str,
     old: &str,
@@ -59,7 +58,7 @@ pub(super) fn replace(
     })
 }
 
-/// `string` with line breaks of the kind that `text` has.
+/// Returns `string` with the kind of line breaks that `text` has.
 fn like(text: &str, string: &str) -> String {
     let plain = string.replace("\r\n", "\n");
     if text.contains("\r\n") {
@@ -119,7 +118,7 @@ mod tests {
             ("a\r\nb\r\n", "a\nb", "c\nd", done("c\r\nd\r\n")),
             ("a\r\nb\r\n", "a\r\nb", "c\nd", done("c\r\nd\r\n")),
             ("a\nb\n", "a\r\nb", "c\r\nd", done("c\nd\n")),
-            // A text of both kinds has the one with a carriage return.
+            // A text with both kinds counts as one with carriage returns.
             ("a\nb\r\n", "a\nb", "c", failed("Missing")),
             ("a\nb\r\n", "b\n", "c\n", done("a\nc\r\n")),
             ("a\rb", "\r", "\n", done("a\nb")),

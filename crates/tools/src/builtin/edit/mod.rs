@@ -1,4 +1,4 @@
-//! The `edit` tool: some text of a file in place of other text.
+//! The `edit` tool: replaces text in a file.
 
 #[cfg(test)]
 mod fuzz;
@@ -83,7 +83,7 @@ numbers or marks of other output, and to occur exactly once: add lines around it
 set replaceAll. Line breaks match whichever kind the file uses. Read the file first. For a new file \
 or a whole one use write. Files over 16 MiB or a million lines and files that are not UTF-8 text are refused.";
 
-/// Why nothing was changed.
+/// Reason why nothing was changed.
 enum EditError {
     File(FileError),
     Mismatch(Mismatch),
@@ -160,7 +160,7 @@ fn output(target: &Target, input: &Input, edited: Edited) -> Result<ToolOutput, 
     Ok(ToolOutput::encode(&edited)?.with_content(vec![ToolContent::Text { text }]))
 }
 
-/// The first lines of a text, enough to recognise it.
+/// Returns the first lines of a text, enough to recognize it.
 fn excerpt(mark: char, text: &str) -> impl Iterator<Item = String> {
     const LINES: usize = 6;
     const CHARACTERS: usize = 240;

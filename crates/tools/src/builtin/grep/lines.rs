@@ -13,32 +13,32 @@ use tokio_util::sync::CancellationToken;
 
 use crate::builtin::search::{FirstByPath, MAX_BYTES};
 
-/// The longest line that is searched. A file is not searched behind a longer one.
+/// Maximum length of a searched line in bytes. The search of a file stops at a longer line.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The most UTF-16 code units of a text that are given: lengths are those of JavaScript.
+/// Maximum number of returned UTF-16 code units of a text. JavaScript counts lengths in this unit.
 const MAX_UNITS: usize = 2000;
 
-/// The most matches within one line that are given.
+/// Maximum number of returned matches within one line.
 const MAX_SUBMATCHES: usize = 100;
 
 /// A line with a match.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Line {
-    /// Its number, counted from 1.
+    /// The line number, counted from 1.
     line: u64,
-    /// The byte of the file at which it begins.
+    /// The byte offset of the line in the file.
     offset: u64,
-    /// The line with its terminator, cut if it is long. What is not UTF-8 is replaced.
+    /// The line with its terminator, cut if it is long. Invalid UTF-8 is replaced.
     text: String,
-    /// The matches in it.
+    /// The matches in the line.
     submatches: Vec<Submatch>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
 struct Submatch {
     text: String,
-    /// Bytes from the beginning of the line.
+    /// Byte offset from the beginning of the line.
     start: usize,
     end: usize,
 }
@@ -55,7 +55,7 @@ impl Line {
     }
 }
 
-/// Searches one file after the other.
+/// Searches files one after another.
 #[derive(Clone)]
 pub(super) struct Reader<'a> {
     matcher: &'a RegexMatcher,
@@ -83,7 +83,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Finds the lines of a file, whose path is repeated with each of them.
+    /// Finds the lines of a file. The result repeats `path` for each line, so its size is counted for
+    /// each.
     pub(super) fn read(&mut self, file: File, path: &[u8]) -> Lines {
         let mut collector = Collector {
             matcher: self.matcher,
@@ -106,12 +107,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What was found in one file.
+/// The lines that were found in one file.
 #[derive(Default)]
 pub(super) struct Lines {
     found: Vec<Line>,
     bytes: usize,
-    /// Whether the file may have more.
+    /// True if the file may have more matching lines.
     is_cut: bool,
 }
 
@@ -147,7 +148,7 @@ impl Sink for Collector<'_> {
         Ok(true)
     }
 
-    /// A NUL says that the file is no text, and then none of it counts.
+    /// A NUL means that the file is not text. Then all its lines are discarded.
     fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
         self.lines = Lines::default();
         Ok(false)
@@ -165,14 +166,14 @@ fn submatches(matcher: &RegexMatcher, line: &[u8]) -> Vec<Submatch> {
         });
         submatches.len() < MAX_SUBMATCHES
     });
-    // Its matches cannot fail.
+    // Matching with this matcher cannot fail.
     debug_assert!(ended.is_ok());
     submatches
 }
 
-/// A text, cut if it is long. Only as much of it is looked at as may be given.
+/// Returns a text, cut if it is long. Reads only as many bytes as may be needed.
 fn cut(bytes: &[u8]) -> String {
-    // No encoding of a code unit takes more than three bytes.
+    // A code unit has at most three bytes in any encoding.
     let start = &bytes[..bytes.len().min(4 * MAX_UNITS)];
     let text = String::from_utf8_lossy(start);
     let mut units = 0;
@@ -186,7 +187,7 @@ fn cut(bytes: &[u8]) -> String {
     }
 }
 
-/// A file that reads as broken once the call is cancelled.
+/// A file that returns read errors after the call is cancelled.
 struct Cancellable<'a> {
     file: File,
     cancel: &'a CancellationToken,

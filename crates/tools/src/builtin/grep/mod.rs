@@ -1,4 +1,4 @@
-//! The `grep` tool: lines that fit a regular expression.
+//! The `grep` tool: finds lines that match a regular expression.
 
 mod lines;
 
@@ -95,7 +95,8 @@ file itself. Binary files and `.git` are left out, symbolic links are not follow
 starts at the working directory and must stay inside it; an absolute one elsewhere is possible, but \
 the user is asked first. Lines of more than 2000 characters are cut; at most 10000 lines are returned.";
 
-/// The lines of the file or of everything below the directory; nothing when the search cannot begin.
+/// Returns the lines of the file or of all files below the directory, or `None` if the search cannot
+/// start.
 fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<First<Line>> {
     let matcher = matcher(&wanted.pattern)?;
     let limit = wanted.limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
@@ -131,7 +132,7 @@ fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<Firs
     Some(first)
 }
 
-/// The expression, within bounds for what it compiles to.
+/// Compiles the expression. Its compiled size is limited.
 fn matcher(pattern: &str) -> Option<RegexMatcher> {
     let matcher = RegexMatcherBuilder::new()
         .multi_line(true)
@@ -149,7 +150,7 @@ const MAX_EXPRESSION_BYTES: usize = 10 * 1024 * 1024;
 
 const MAX_CACHE_BYTES: usize = 32 * 1024 * 1024;
 
-/// A line for programs.
+/// A line in the structured output for programs.
 #[derive(Serialize)]
 struct Match<'a> {
     entry: FileSystemEntry,

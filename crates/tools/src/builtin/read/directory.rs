@@ -1,4 +1,4 @@
-//! The direct children of a directory, a page at a time.
+//! Lists the direct children of a directory in pages.
 
 use std::{ffi::OsStr, fs, path::Path};
 
@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::{Kind, Paging, ReadError, kind_of};
 use crate::contract::tool::ToolOutput;
 
-/// A directory with more children is refused: all of them have to be sorted to find any page.
+/// Maximum number of children. A larger directory is refused, because any page requires sorting all
+/// children.
 const MAX_CHILDREN: usize = 100_000;
 
 #[derive(Serialize)]
@@ -27,8 +28,8 @@ struct Entry {
     r#type: &'static str,
 }
 
-/// Lists `directory`, hidden children included. A link counts as what it leads to, and is left out
-/// when that is not in this directory.
+/// Lists `directory`, including hidden children. A link counts as its target, and is left out if its
+/// target is not in this directory.
 pub(super) fn list(
     directory: &Path,
     paging: Paging,
@@ -36,7 +37,7 @@ pub(super) fn list(
 ) -> Result<ToolOutput, ReadError> {
     let mut directories = Vec::new();
     let mut files = Vec::new();
-    // Something else may have taken its place since it was looked at.
+    // Another entry may have replaced the directory since the check.
     let held = Directory::open(directory)?;
     for (index, child) in held.children()?.enumerate() {
         if cancel.is_cancelled() || index == MAX_CHILDREN {
@@ -55,9 +56,9 @@ pub(super) fn list(
     Ok(ToolOutput::encode(&page(directories, files, paging))?)
 }
 
-/// What a link leads to.
+/// Returns the kind of a link's target.
 fn linked(directory: &Path, name: &OsStr) -> Option<FileSystemEntryType> {
-    // Both sides in the form of this one function, which has its own on Windows.
+    // Both paths need the form that `canonicalize` returns, which differs on Windows.
     let target = fs::canonicalize(directory.join(name)).ok()?;
     if !target.starts_with(fs::canonicalize(directory).ok()?) {
         return None;

@@ -1,4 +1,4 @@
-//! One file: an image, other binary content, a whole text or a page of it.
+//! Reads one file: an image, other binary content, a whole text or a page of a text.
 
 use std::{
     fs::File,
@@ -19,14 +19,14 @@ use super::{
 use crate::builtin::file_uri::file_uri;
 use crate::contract::tool::ToolOutput;
 
-/// The largest image that is read.
+/// Maximum size of an image in bytes.
 pub(super) const MAX_MEDIA_BYTES: u64 = 20 * 1024 * 1024;
 
-/// How much of a file is looked at before anything is decided. More than [`MAX_BYTES`], so that
-/// a file that may be returned whole is then known whole.
+/// Number of bytes that are read before any decision. More than [`MAX_BYTES`], so that this includes
+/// every file that may be returned whole.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-/// Extensions of files nobody wants to see as text.
+/// Extensions of files that are never returned as text.
 const BINARY_EXTENSIONS: &[&str] = &[
     "zip", "tar", "gz", "exe", "dll", "so", "class", "jar", "war", "7z", "doc", "docx", "xls",
     "xlsx", "ppt", "pptx", "odt", "ods", "odp", "bin", "dat", "obj", "o", "a", "lib", "wasm",
@@ -60,7 +60,7 @@ pub(super) fn read(
     turn: Option<&Turn>,
 ) -> Result<ToolOutput, ReadError> {
     let path = &reading.target.canonical;
-    // Something else may have taken the place of the file since it was looked at.
+    // Another entry may have replaced the file since the check.
     let mut file = open_file(path)?;
     let metadata = file.metadata()?;
     let mut head = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn read(
     }
 }
 
-/// Programs get the bytes, the model their type and size.
+/// Returns the bytes for programs, and type and size for the model.
 fn binary(path: &Path, head: &[u8]) -> Result<ToolOutput, ReadError> {
     if head.len() > MAX_BYTES {
         return Err(ReadError::Binary);
@@ -113,10 +113,10 @@ fn binary(path: &Path, head: &[u8]) -> Result<ToolOutput, ReadError> {
     Ok(output.with_content(vec![ToolContent::Text { text }]))
 }
 
-/// The whole of an image.
+/// Reads the whole image.
 fn media(head: Vec<u8>, rest: &File) -> Result<Vec<u8>, ReadError> {
     let mut bytes = head;
-    // One byte more than allowed tells a file that grew from one that just fits.
+    // One byte more than allowed distinguishes a file that grew from one that just fits.
     let room = MAX_MEDIA_BYTES + 1 - bytes.len() as u64;
     rest.take(room).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_MEDIA_BYTES {
@@ -125,7 +125,7 @@ fn media(head: Vec<u8>, rest: &File) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
-/// The image for programs and for the model. `given` is the path as the model wrote it.
+/// Returns the image for programs and for the model. `given` is the path as the model wrote it.
 fn shown(path: &Path, given: &str, image: &Image) -> Result<ToolOutput, ReadError> {
     let (mime, encoded) = (image.mime, STANDARD.encode(&image.bytes));
     let shown = ToolContent::File {
@@ -163,7 +163,7 @@ fn has_binary_extension(path: &Path) -> bool {
     })
 }
 
-/// The media type of an image a model can look at, by its first bytes.
+/// Returns the media type of an image that a model accepts, by its first bytes.
 fn image_type(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")

@@ -1,8 +1,8 @@
-//! Images as a model is shown them: untouched where they are within the limits, else made smaller.
+//! Images for the model: unchanged if they are within the limits, else made smaller.
 //!
-//! Whether one has to be made smaller is seen by its head alone. Pixels cost memory and time, so few
-//! images of a process are decoded at once, and none above [`MAX_DECODED_BYTES`]: a file of a few
-//! kilobytes may claim to be as large as a house.
+//! The head of an image shows if it must be made smaller. Pixels cost memory and time, so one process
+//! decodes few images at once, and no image above [`MAX_DECODED_BYTES`]: a file of a few kilobytes may
+//! declare huge dimensions.
 
 use std::{borrow::Cow, fmt, io::Cursor};
 
@@ -16,35 +16,36 @@ use tokio_util::sync::CancellationToken;
 
 use super::ReadError;
 
-/// How many images the process decodes at once.
+/// Number of images that the process decodes at once.
 static TURNS: Semaphore = Semaphore::const_new(2);
 
-/// Pixels of an image that is decoded: 64 million, with transparency 48 million. The decoder of a
-/// progressive JPEG takes three times as much.
+/// Maximum size of the decoded pixels in bytes: 64 million pixels, or 48 million with transparency. The
+/// decoder of a progressive JPEG needs three times as much.
 const MAX_DECODED_BYTES: u64 = 192 * 1024 * 1024;
 
-/// What reading a head may take, where colour profiles are unpacked.
+/// Maximum memory for reading a head, in bytes. Color profiles are unpacked there.
 const MAX_HEAD_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Pixels that are filtered, at sixteen bytes each. What has more is averaged first.
+/// Maximum number of pixels for the filter, which needs sixteen bytes for each. Larger images are
+/// averaged first.
 const MAX_FILTERED_PIXELS: u64 = 16_000_000;
 
-/// Sizes that are tried, each three quarters of the one before.
+/// Maximum number of sizes to try. Each is three quarters of the one before.
 const MAX_SIZES: usize = 32;
 
-/// How a JPEG is tried, in this order.
+/// JPEG qualities in the order in which they are tried.
 const QUALITIES: [u8; 5] = [80, 85, 70, 55, 40];
 
-/// One of the formats that models take.
+/// An image in one of the formats that models accept.
 pub(super) struct Image {
     pub(super) mime: &'static str,
     pub(super) bytes: Vec<u8>,
 }
 
-/// The right to decode an image. Whoever waits for it holds no image.
+/// Permission to decode an image. A call that waits for it holds no image in memory.
 pub(super) type Turn = SemaphorePermit<'static>;
 
-/// Waits for the turn to decode an image; nothing if there will be none.
+/// Waits for permission to decode an image. Returns `None` if it is never granted.
 pub(super) async fn turn() -> Option<Turn> {
     TURNS.acquire().await.ok()
 }
@@ -79,8 +80,8 @@ impl fmt::Display for Excess {
 }
 
 impl Image {
-    /// The image within `limits`, which is the image itself if it is. Blocks; making it smaller
-    /// takes a `turn`.
+    /// Returns an image within `limits`, which is the image itself if it fits. Blocks. Making it
+    /// smaller requires a `turn`.
     pub(super) fn fitted(
         self,
         limits: &ImageLimits,
@@ -105,7 +106,7 @@ impl Image {
         smaller.ok_or(ReadError::ImageTooLarge(excess))
     }
 
-    /// The size in which it is seen, by the head alone.
+    /// Returns the displayed size. Reads only the head.
     fn size(&self) -> Result<Size, ReadError> {
         let mut decoder = self.decoder(MAX_HEAD_BYTES).map_err(undecodable)?;
         let (width, height) = decoder.dimensions();
@@ -123,8 +124,8 @@ impl Image {
         reader.into_decoder()
     }
 
-    /// Tries smaller and smaller ones, from `size` on; nothing if none is small enough, or if there
-    /// are too many pixels to look at.
+    /// Tries smaller and smaller sizes from `size` on. Returns `None` if no size is small enough, or if
+    /// the image has too many pixels to decode.
     fn smaller(
         self,
         mut size: Size,
@@ -146,7 +147,7 @@ impl Image {
         Ok(None)
     }
 
-    /// The pixels as they are seen, scaled to `size`: of an animation the first picture.
+    /// Returns the displayed pixels, scaled to `size`. Uses the first picture of an animation.
     fn decoded(&self, size: Size) -> Result<DynamicImage, ImageError> {
         let mut decoder = self.decoder(MAX_DECODED_BYTES)?;
         let orientation = orientation(&mut decoder);
@@ -166,7 +167,7 @@ impl Image {
 }
 
 impl Size {
-    /// The largest size of this shape within the limits.
+    /// Returns the largest size with the same proportions within the limits.
     fn within(self, limits: &ImageLimits) -> Self {
         let (width, height) = (f64::from(self.width), f64::from(self.height));
         let scale = (limits.max_width as f64 / width).min(limits.max_height as f64 / height);
@@ -185,7 +186,7 @@ impl Size {
         }
     }
 
-    /// As a camera held that way sees it; the way back is the same.
+    /// Applies the rotation of an orientation. The inverse is the same operation.
     fn turned(self, orientation: Orientation) -> Self {
         match orientation {
             Orientation::Rotate90
@@ -216,13 +217,13 @@ fn undecodable(error: ImageError) -> ReadError {
     ReadError::ImageUndecodable
 }
 
-/// Bytes in base64.
+/// Returns the number of bytes in base64.
 fn base64_size(bytes: &[u8]) -> u64 {
     bytes.len().div_ceil(3) as u64 * 4
 }
 
-/// A filter looks best and takes memory for every pixel, so what is far too large is averaged to
-/// twice the size before.
+/// Scales an image. The filter looks best but needs memory for every pixel, so a much larger image is
+/// first averaged to twice the size.
 fn scaled(image: &DynamicImage, size: Size) -> Cow<'_, DynamicImage> {
     let Size { width, height } = size;
     if (image.width(), image.height()) == (width, height) {
@@ -241,7 +242,7 @@ fn scaled(image: &DynamicImage, size: Size) -> Cow<'_, DynamicImage> {
     )
 }
 
-/// The first encoding that is small enough: a PNG, else a JPEG.
+/// Returns the first encoding that is small enough: a PNG, else a JPEG.
 fn encoded(
     image: &DynamicImage,
     max_base64: u64,
@@ -254,7 +255,7 @@ fn encoded(
     }
     let opaque = on_white(image);
     for quality in QUALITIES {
-        // Whoever is interrupted waits for one encoding at most.
+        // After an interruption, the call waits for at most one encoding.
         if cancel.is_cancelled() {
             return Err(ReadError::Unreadable);
         }
@@ -271,7 +272,7 @@ fn png(image: &DynamicImage) -> Option<Vec<u8>> {
     Some(bytes.into_inner())
 }
 
-/// Nothing where a side is too long for the format.
+/// Returns `None` if a side is too long for the format.
 fn jpeg(image: &RgbImage, quality: u8) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
@@ -279,7 +280,7 @@ fn jpeg(image: &RgbImage, quality: u8) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// JPEG knows no transparency.
+/// Draws the image on white, because JPEG does not support transparency.
 fn on_white(image: &DynamicImage) -> Cow<'_, RgbImage> {
     let transparent = match image {
         DynamicImage::ImageRgb8(opaque) => return Cow::Borrowed(opaque),

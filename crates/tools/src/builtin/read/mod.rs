@@ -21,10 +21,10 @@ use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 
-/// The most bytes of a text that one call returns.
+/// Maximum number of bytes of text that one call returns.
 const MAX_BYTES: usize = 51_200;
 
-/// The most lines or directory entries that one call returns.
+/// Maximum number of lines or directory entries that one call returns.
 const MAX_COUNT: usize = 2000;
 
 pub(super) struct Read;
@@ -76,7 +76,7 @@ impl TypedTool for Read {
         });
         let output = reading.output(None).await?;
         let output = match output {
-            // Whatever it was is read again, so that nothing large is held while it waits.
+            // The file is read again, so no large content is held during the wait.
             Err(ReadError::NotItsTurn) => reading.output(image::turn().await).await?,
             output => output,
         };
@@ -96,7 +96,7 @@ are cut; `truncated` and `next` say where to go on. PNG, JPEG, GIF and WebP imag
 ones smaller. Of another binary file only type and size are reported, if it is small. A directory lists its direct \
 children, directories first and with a trailing slash.";
 
-/// One call that is allowed.
+/// One permitted call.
 struct Reading {
     target: Target,
     input: Input,
@@ -104,7 +104,7 @@ struct Reading {
     cancel: CancellationToken,
 }
 
-/// Which lines or entries are wanted.
+/// The requested lines or entries.
 #[derive(Clone, Copy)]
 struct Paging {
     offset: Option<u64>,
@@ -125,20 +125,20 @@ impl Paging {
     }
 }
 
-/// Why nothing could be read.
+/// Reason why the read failed.
 #[derive(Debug)]
 enum ReadError {
-    /// Anything the model is not told more about.
+    /// An error without details for the model.
     Unreadable,
-    /// It is neither text nor small.
+    /// The file is neither text nor small.
     Binary,
-    /// An image over the limit of what is read at all.
+    /// The image is over the size limit for reading.
     MediaTooLarge,
-    /// Only its first bytes are those of an image.
+    /// The first bytes are those of an image, but it cannot be decoded.
     ImageUndecodable,
-    /// An image that is not to be made smaller, or that cannot be made small enough.
+    /// The image is over the limits, and must not or cannot be made small enough.
     ImageTooLarge(Excess),
-    /// An image has to be made smaller, which takes a turn.
+    /// The image must be made smaller, and the call does not hold a turn.
     NotItsTurn,
     /// The result could not be encoded.
     Output(ToolFailure),
@@ -179,8 +179,8 @@ enum Kind {
     Directory,
 }
 
-/// What can be read at all. Everything else, a FIFO above all, is refused without being opened,
-/// because opening alone may wait for ever.
+/// Returns the kind of an entry that can be read. Other entries, such as FIFOs, are refused without
+/// opening them, because opening alone may wait forever.
 fn kind_of(path: &Path) -> Option<Kind> {
     let metadata = fs::symlink_metadata(path).ok()?;
     if metadata.is_file() {
@@ -202,7 +202,7 @@ impl Reading {
     }
 
     fn read(&self, turn: Option<&Turn>) -> Result<ToolOutput, ReadError> {
-        // The permission may have taken hours, and the file system went on meanwhile.
+        // The permission may have taken hours, and files may have changed meanwhile.
         if !self.target.still_resolves() {
             return Err(ReadError::Unreadable);
         }
@@ -222,7 +222,7 @@ impl Reading {
     }
 }
 
-/// The directory of a file below the Location; none for a file in its root or outside.
+/// Returns the directory of a file below the Location, or `None` for a file in its root or outside.
 fn directory_below(file: &Target) -> Option<String> {
     if file.external_directory.is_some() {
         return None;

@@ -1,5 +1,5 @@
-//! A page of lines out of a text of any size. Only the lines of the page are kept, and of a line
-//! only as much as may be shown, so neither a huge file nor a huge line costs memory.
+//! Reads a page of lines from a text of any size. Keeps only the lines of the page, and of each line
+//! only as much as may be shown, so huge files and lines need little memory.
 
 use std::io::BufRead;
 
@@ -7,13 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{MAX_BYTES, ReadError};
 
-/// The most UTF-16 code units of a line that are shown: lengths are those of JavaScript.
+/// Maximum number of UTF-16 code units of a line that are shown. JavaScript counts lengths in this
+/// unit.
 const MAX_LINE_UNITS: usize = 2000;
 
 const LINE_CUT: &str = "... (line truncated to 2000 chars)";
 
-/// How much of a line is kept. No encoding of [`MAX_LINE_UNITS`] takes more than three bytes for
-/// one of them, so whatever is longer than this is cut anyway.
+/// Maximum number of bytes of a line that are kept. A code unit has at most three bytes in any
+/// encoding, so a longer line is cut to [`MAX_LINE_UNITS`] anyway.
 const MAX_LINE_BYTES: usize = 4 * MAX_LINE_UNITS;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -22,11 +23,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct Page {
     /// The lines, joined by newlines.
     pub(super) content: String,
-    /// The number of the line after the page, if there is one.
+    /// The number of the line after the page; `None` if the page is the last one.
     pub(super) next: Option<u64>,
 }
 
-/// The lines from `offset`, counted from 1. The first line of an empty text exists and is empty.
+/// Reads the lines from `offset`, counted from 1. An empty text has one empty line.
 pub(super) fn read(
     mut text: impl BufRead,
     offset: u64,
@@ -63,13 +64,14 @@ pub(super) fn read(
     })
 }
 
-/// Whether bytes are no text: a NUL, or too many control characters that texts do not use.
+/// True if bytes are not text: they contain a NUL or too many control characters that are unusual in
+/// text.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     let mut census = Census::default();
     census.add(bytes).is_err() || census.is_binary()
 }
 
-/// Counted over chunks, because a line does not have to fit into memory.
+/// Counts over chunks, because a line may not fit into memory.
 #[derive(Default)]
 struct Census {
     bytes: u64,
@@ -93,7 +95,7 @@ impl Census {
     }
 }
 
-/// Skips `count` lines; false when there is no line after them.
+/// Skips `count` lines. Returns false if no line follows them.
 fn skip_lines(
     text: &mut impl BufRead,
     count: u64,
@@ -136,7 +138,7 @@ fn next_line(
     shown(bytes, is_whole).map(Some)
 }
 
-/// Hands the next line to `take` in chunks, without its newline; false at the end of the text.
+/// Passes the next line to `take` in chunks, without its newline. Returns false at the end of the text.
 fn pass_line(
     text: &mut impl BufRead,
     cancel: &CancellationToken,
@@ -166,7 +168,7 @@ fn pass_line(
 fn shown(bytes: &[u8], is_whole: bool) -> Result<String, ReadError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
-        // The last character was cut in half by us.
+        // The limit has cut the last character.
         Err(error) if !is_whole && error.error_len().is_none() => {
             std::str::from_utf8(&bytes[..error.valid_up_to()]).map_err(|_| ReadError::Unreadable)?
         }

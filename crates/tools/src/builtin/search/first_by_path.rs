@@ -1,15 +1,16 @@
-//! The first results by path, of results that come in any order.
+//! Selects the first results by path from results that arrive in any order.
 
 use std::collections::BTreeMap;
 
-/// The most results of one call, also where the model sets no limit: all of them are stored.
+/// Maximum number of results of one call, even without a limit from the model, because all of them are
+/// stored.
 pub(in crate::builtin) const MAX_RESULTS: usize = 10_000;
 
-/// How many bytes of results are enough.
+/// Number of bytes of results after which no further results are kept.
 pub(in crate::builtin) const MAX_BYTES: usize = 2 * 1024 * 1024;
 
-/// Keeps what belongs to the smallest paths and no more than needed: what the same search finds is the
-/// same each time, and memory is bounded however much there is to find.
+/// Keeps the results of the smallest paths, and no more than needed. So the same search always returns
+/// the same results, and memory is bounded for any number of results.
 pub(in crate::builtin) struct FirstByPath<T> {
     limit: usize,
     found: BTreeMap<Vec<u8>, Batch<T>>,
@@ -24,18 +25,18 @@ struct Batch<T> {
     bytes: usize,
 }
 
-/// What remained.
+/// The selected results.
 pub(in crate::builtin) struct First<T> {
     /// Paths with their results, in order.
     pub(in crate::builtin) found: Vec<(Vec<u8>, Vec<T>)>,
-    /// How many results these are.
+    /// Number of results.
     pub(in crate::builtin) count: usize,
-    /// Whether there may be more than the model asked for.
+    /// True if there may be more results than the model asked for.
     pub(in crate::builtin) is_cut: bool,
 }
 
 impl<T> FirstByPath<T> {
-    /// Keeps as many results as the model wants, within the bounds.
+    /// Keeps at most `limit` results, within the other limits.
     pub(in crate::builtin) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -46,7 +47,7 @@ impl<T> FirstByPath<T> {
         }
     }
 
-    /// Whether results of this path would be kept.
+    /// True if results of this path would be kept.
     pub(in crate::builtin) fn wants(&mut self, path: &[u8]) -> bool {
         let is_full = self.is_enough(self.count, self.bytes);
         let last = self.found.last_key_value();
@@ -55,7 +56,7 @@ impl<T> FirstByPath<T> {
         wants
     }
 
-    /// Adds the results of one path. `is_cut` says that it has more of them.
+    /// Adds the results of one path. `is_cut` is true if the path has more of them.
     pub(in crate::builtin) fn add(
         &mut self,
         path: Vec<u8>,
@@ -111,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// What remains of batches with so many results each.
+    /// Returns the selection from batches with these numbers of results.
     fn first(limit: usize, batches: &[(u8, usize)]) -> (Vec<(u8, usize)>, bool) {
         let mut first = FirstByPath::new(limit);
         for (path, count) in batches {

@@ -1,5 +1,5 @@
-//! What `glob` and `grep` have in common: where they search, what they keep of what they find, and how
-//! it is named.
+//! Common parts of `glob` and `grep`: the location of the search, the selection of results, and the
+//! names of results.
 
 mod first_by_path;
 
@@ -21,22 +21,22 @@ use crate::failure::ToolFailure;
 
 pub(super) use first_by_path::{First, FirstByPath, MAX_BYTES, MAX_RESULTS};
 
-/// What a search is called with, beside what it looks for.
+/// Parameters of a search, except the pattern matching itself.
 pub(super) struct Search<'a> {
-    /// The action that is asked for.
+    /// The action for the permission.
     pub(super) action: &'static str,
-    /// What is searched for, as the model wrote it.
+    /// The pattern, as the model wrote it.
     pub(super) pattern: &'a str,
-    /// Where, or the root of the Location.
+    /// The path to search. The default is the root of the Location.
     pub(super) path: Option<&'a str>,
-    /// More for the person who decides; absent values are left out.
+    /// More data for the user who decides. Absent values are left out.
     pub(super) metadata: Vec<(&'static str, Option<Value>)>,
-    /// The tool's generic failure text.
+    /// The tool's generic error text.
     pub(super) refused: &'a str,
 }
 
 impl Search<'_> {
-    /// Asks whether to search, and does so where blocking is allowed once it may.
+    /// Asks for permission to search, and then searches on a thread that may block.
     pub(super) async fn run(
         self,
         context: &ToolContext,
@@ -62,10 +62,10 @@ impl Search<'_> {
     }
 }
 
-/// How results are named.
+/// Formats the paths of results.
 pub(super) struct Names {
     location: Arc<Path>,
-    /// Where the search began: a path relative to the Location, or an absolute one elsewhere.
+    /// The root of the search: a path relative to the Location, or an absolute path outside of it.
     base: String,
 }
 
@@ -80,7 +80,7 @@ impl Names {
         }
     }
 
-    /// The path of a result for programs: relative to the Location, outside of it absolute.
+    /// Returns the path of a result for programs: relative to the Location, or absolute outside of it.
     pub(super) fn path(&self, found: &[u8]) -> String {
         let found = String::from_utf8_lossy(found);
         if self.base.is_empty() || found.is_empty() {
@@ -90,8 +90,8 @@ impl Names {
         format!("{base}/{found}")
     }
 
-    /// The same path for the model: absolute, and as JSON where control characters in it could pass
-    /// for the end of the line.
+    /// Returns the same path for the model: absolute, and as JSON if it contains control characters,
+    /// because they could look like the end of the line.
     pub(super) fn shown(&self, path: &str) -> String {
         let absolute: PathBuf = self.location.join(path);
         let absolute = absolute.to_string_lossy();
@@ -103,19 +103,19 @@ impl Names {
     }
 }
 
-/// What the model is told when there is more than it is given.
+/// Returns the message to the model that there are more results.
 pub(super) fn more(given: usize) -> String {
     format!(
         "\n\n(Only the first {given} results by path are given. Narrow the search to see others.)"
     )
 }
 
-/// What the threads have found after all.
+/// Returns the results of all threads after they have ended.
 pub(super) fn into_inner<T>(shared: Mutex<T>) -> T {
     shared.into_inner()
 }
 
-/// Changes what several threads have found. A thread that panicked ends the call anyway.
+/// Changes the shared results of several threads. A panic of a thread ends the call anyway.
 pub(super) fn with<T, R>(shared: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -> R {
     change(&mut shared.lock())
 }

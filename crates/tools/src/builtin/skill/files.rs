@@ -1,4 +1,4 @@
-//! Some of the files of a skill.
+//! Selects some of the files of a skill.
 
 use std::{
     collections::VecDeque,
@@ -10,32 +10,33 @@ use opencode_location::opening::{Child, Directory};
 use opencode_schema::file_system::FileSystemEntryType;
 use tokio_util::sync::CancellationToken;
 
-/// The file that holds the text of a skill with a directory of its own.
+/// The file with the text of a skill that has its own directory.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
-/// How many files a model is told of.
+/// Maximum number of files that are named to the model.
 const MAX_FILES: usize = 10;
 
-/// How many names are looked at, those of directories and links included.
+/// Maximum number of names that are read, including directories and links.
 const MAX_NAMES: usize = 10_000;
 
-/// How many directories below each other are looked into.
+/// Maximum depth of directories that are read.
 const MAX_DEPTH: usize = 32;
 
-/// The first files below `directory` in the order of their paths, hidden ones included, without
-/// those that hold the text of a skill. Links are not followed. What cannot be read, and what has no
-/// name in Unicode, is left out; so is what lies beyond the bounds above. Nothing when cancelled.
+/// Returns the first files below `directory` in the order of their paths, including hidden files,
+/// without the files that contain the text of a skill. Does not follow links. Leaves out unreadable
+/// entries, names that are not Unicode, and entries beyond the limits above. Returns `None` if
+/// cancelled.
 pub(super) fn sample(directory: &Path, cancel: &CancellationToken) -> Option<Vec<PathBuf>> {
     if cancel.is_cancelled() {
         return None;
     }
     let mut files = Vec::new();
-    // The directory itself may be reached through links: whoever placed the skill there chose them.
+    // The path of the directory itself may contain links, because the owner of the skill chose them.
     let Ok(root) = fs::canonicalize(directory) else {
         return Some(files);
     };
     let mut names = MAX_NAMES;
-    // What is still to be visited, in order.
+    // The entries still to visit, in order.
     let mut ahead = VecDeque::from([(PathBuf::new(), FileSystemEntryType::Directory)]);
     while let Some((path, kind)) = ahead.pop_front() {
         if kind == FileSystemEntryType::File {
@@ -55,7 +56,7 @@ pub(super) fn sample(directory: &Path, cancel: &CancellationToken) -> Option<Vec
     Some(files)
 }
 
-/// What stands in a directory and counts, in the order of the paths below it.
+/// Returns the relevant entries of a directory, in the order of the paths below it.
 fn children(
     directory: &Path,
     names: &mut usize,
@@ -77,7 +78,7 @@ fn children(
         *names = left;
         found.extend(child.ok().and_then(counted));
     }
-    // A directory stands where the paths below it do.
+    // A directory is sorted as the paths below it are.
     found.sort_by_cached_key(|(name, kind)| match kind {
         FileSystemEntryType::File => name.clone(),
         FileSystemEntryType::Directory => format!("{name}/"),

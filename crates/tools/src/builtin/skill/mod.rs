@@ -1,4 +1,4 @@
-//! The `skill` tool: the text of a skill, and some of the files that lie beside it.
+//! The `skill` tool: returns the text of a skill and the names of some files beside it.
 
 mod files;
 
@@ -42,7 +42,7 @@ impl TypedTool for Skill {
 
     async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let name = input.name;
-        // The same words whether there is no such skill or the agent may not have it.
+        // The text is the same for a missing skill and for one that the agent may not use.
         let refused = format!("Unable to load skill {name}");
         let found = context.skills.find(&name).await;
         let skill = found.ok_or_else(|| ToolFailure::new(&refused))?;
@@ -70,7 +70,8 @@ scripts, templates or further texts.
 The available skills are listed in the conversation with what each is for. Load the one that describes \
 your task before you begin, and follow what it says. Do not guess names that are not listed.";
 
-/// Whether the skill has a directory of its own. Beside one that is a single file lie other skills.
+/// True if the skill has its own directory. Beside a skill that is a single file there are other
+/// skills.
 fn has_directory(skill: &SkillInfo) -> bool {
     Path::new(&skill.location).file_name() == Some(SKILL_FILE.as_ref())
 }
@@ -90,8 +91,8 @@ fn output(
     Ok(output.with_content(vec![ToolContent::Text { text }]))
 }
 
-/// What the model reads. The body is the instruction and stays as it is written; names are only
-/// names.
+/// Returns the text for the model. The body contains the instructions and is not escaped; names are
+/// escaped.
 fn text(skill: &SkillInfo, directory: &str, files: &[PathBuf]) -> String {
     let (name, directory) = (escape(&skill.name), escape(directory));
     let body = skill.content.trim();
@@ -109,7 +110,7 @@ fn text(skill: &SkillInfo, directory: &str, files: &[PathBuf]) -> String {
     )
 }
 
-/// The text as it can stand in an element or in the value of an attribute, on one line.
+/// Escapes a text for an element or an attribute value, on one line.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,6 +1,6 @@
-//! Which answers are text.
+//! Recognizes answers with text.
 
-/// Whether an answer of this content type can be read.
+/// True if an answer of this content type can be read.
 pub(super) fn is_text(content_type: &str) -> bool {
     let essence = essence(content_type).to_ascii_lowercase();
     let known = [
@@ -17,14 +17,14 @@ pub(super) fn is_text(content_type: &str) -> bool {
         || known.contains(&&*essence)
 }
 
-/// A content type without its parameters, cut where it is longer than any is.
+/// Returns a content type without its parameters, cut at 100 bytes.
 pub(super) fn essence(content_type: &str) -> &str {
     let essence = content_type.split(';').next().unwrap_or_default();
     let essence = essence.trim();
     &essence[..essence.floor_char_boundary(100)]
 }
 
-/// Whether an answer of this content type is a page.
+/// True if an answer of this content type is an HTML page.
 pub(super) fn is_html(content_type: &str) -> bool {
     content_type.to_ascii_lowercase().contains("text/html")
 }

@@ -1,4 +1,4 @@
-//! The `webfetch` tool: gets a page of the web, as text.
+//! The `webfetch` tool: fetches a web page as text.
 
 mod html;
 mod media;
@@ -25,11 +25,11 @@ pub(super) struct WebFetch;
 pub(super) struct Input {
     url: String,
     format: Option<Format>,
-    /// Seconds.
+    /// Timeout in seconds.
     timeout: Option<f64>,
 }
 
-/// What becomes of a page.
+/// The format into which a page is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Format {
@@ -38,11 +38,11 @@ enum Format {
     Html,
 }
 
-/// Pages that are read at the same time, by all sessions of the process. Each costs a processor, and some
-/// dozen megabytes.
+/// Number of pages that all sessions of the process convert at the same time. Each needs a processor
+/// and some dozen megabytes.
 static READINGS: Semaphore = Semaphore::const_new(2);
 
-/// Seconds that servers have.
+/// Default time for the answers of servers, in seconds.
 const DEFAULT_TIMEOUT: f64 = 30.0;
 
 impl TypedTool for WebFetch {
@@ -78,7 +78,7 @@ impl TypedTool for WebFetch {
         let content_type = page.content_type.clone();
         let permit = READINGS.acquire().await;
         let output = blocking(move || {
-            // It belongs to the work, which ends by itself also when nobody waits for it.
+            // The permit belongs to the work, which runs to its end even if the call is dropped.
             let _permit = permit;
             content(&page, format)
         });
@@ -113,7 +113,7 @@ fn address(url: &str) -> Result<Url, String> {
     Ok(address)
 }
 
-/// What people who are asked are shown besides the address.
+/// Returns the data that the user sees in the permission request besides the address.
 fn metadata(format: Format, timeout: Option<f64>) -> Record {
     let mut metadata = Record::new();
     metadata.insert("format".to_owned(), json!(format));
@@ -121,7 +121,7 @@ fn metadata(format: Format, timeout: Option<f64>) -> Record {
     metadata
 }
 
-/// What the model reads of a page.
+/// Returns the text of a page for the model.
 fn content(page: &Page, format: Format) -> Option<String> {
     let text = String::from_utf8_lossy(&page.body);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);

@@ -1,4 +1,4 @@
-//! The way to a page: what is asked of people before, and what of servers.
+//! Fetches a page: asks the user for permission and then the servers for the page.
 
 use std::time::Duration;
 
@@ -16,39 +16,39 @@ use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
 use crate::ports::web::{WebRequest, WebResponse};
 
-/// Bytes of an answer.
+/// Maximum size of an answer in bytes.
 const MAX_BODY: usize = 5 * 1024 * 1024;
 
 const MAX_REDIRECTS: usize = 10;
 
-/// Many servers answer nobody but browsers.
+/// Many servers answer only browsers.
 const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 \
 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36";
 
-/// What a protection that does not believe in the browser is told instead.
+/// User agent for a server that rejects the browser's with a challenge.
 const HONEST: &str = "opencode";
 
-/// One call on its way.
+/// One call in progress.
 pub(super) struct Visit<'a> {
     pub(super) context: &'a ToolContext,
-    /// The generic text of a failure.
+    /// The generic error text.
     pub(super) refused: &'a str,
     pub(super) format: Format,
-    /// What people are shown besides the address.
+    /// Data that the user sees besides the address.
     pub(super) metadata: Record,
-    /// What is left for servers to answer. While people are asked, it does not run out.
+    /// Time left for the answers of servers. It does not run while the user is asked.
     pub(super) time: Duration,
 }
 
-/// What is behind an address.
+/// The content at an address.
 pub(super) struct Page {
-    /// As the server says; empty, if it does not.
+    /// The content type from the server; empty if the server sends none.
     pub(super) content_type: String,
     pub(super) body: Vec<u8>,
 }
 
 impl Visit<'_> {
-    /// The page behind an address, which the model wrote as `url`.
+    /// Returns the page at an address. `url` is the address as the model wrote it.
     pub(super) async fn page(&mut self, url: &str, address: Url) -> Result<Page, ToolFailure> {
         self.ask(url, &address).await?;
         let mut address = address;
@@ -62,7 +62,7 @@ impl Visit<'_> {
                 .filter(|next| matches!(next.scheme(), "http" | "https"))
                 .ok_or_else(|| self.failed("the server redirects to no address of the web"))?;
             if !is_same_site(&address, &next) {
-                // What was allowed is the address that was named.
+                // The permission was for the named address only.
                 self.ask(next.as_str(), &next).await?;
             }
             address = next;
@@ -72,7 +72,7 @@ impl Visit<'_> {
 
     async fn ask(&self, url: &str, address: &Url) -> Result<(), ToolFailure> {
         let mut resources = vec![url.to_owned()];
-        // An unusual way to write an address gets around no rule for it.
+        // Rules also check the normalized address, so an unusual spelling does not bypass them.
         resources.extend(Some(plain(address)).filter(|plain| plain != url));
         let mut request = self.context.permission_request("webfetch", resources);
         request.save.push("*".to_owned());
@@ -81,7 +81,7 @@ impl Visit<'_> {
         self.context.assert(request, self.refused).await
     }
 
-    /// The answer of one address, which may be a redirect.
+    /// Returns the answer of one address. It may be a redirect.
     async fn exchange(&mut self, address: &Url) -> Result<WebResponse, ToolFailure> {
         let response = self.send(address, BROWSER).await?;
         let challenge = response.headers.get("cf-mitigated");
@@ -111,7 +111,7 @@ impl Visit<'_> {
         answer.map_err(|error| self.failed(&error.to_string()))
     }
 
-    /// The page of an answer, if there is one that can be read.
+    /// Returns the page of an answer. Fails if it cannot be read.
     fn accepted(&self, response: WebResponse) -> Result<Page, ToolFailure> {
         if !response.status.is_success() {
             return Err(self.failed(&format!("the server answers {}", response.status)));
@@ -137,14 +137,14 @@ impl Visit<'_> {
     }
 }
 
-/// Where an answer leads, if it is a redirect; that may be nowhere.
+/// Returns the target if the answer is a redirect. The inner `None` means that the target is not text.
 fn redirect(response: &WebResponse) -> Option<Option<&str>> {
     let is_redirect = matches!(response.status.as_u16(), 301 | 302 | 303 | 307 | 308);
     let target = response.headers.get(LOCATION)?;
     is_redirect.then(|| target.to_str().ok())
 }
 
-/// Whether the other address is one of the same server, which may have moved to encryption.
+/// True if the other address is on the same server. A change from HTTP to HTTPS is allowed.
 fn is_same_site(one: &Url, other: &Url) -> bool {
     let way = |url: &Url| (url.scheme() == "https", url.port_or_known_default());
     let (from, to) = (way(one), way(other));
@@ -152,12 +152,13 @@ fn is_same_site(one: &Url, other: &Url) -> bool {
     one.host() == other.host() && (from == to || is_moved)
 }
 
-/// An address without what leads to the same place with other words: a name and a password, a
-/// fragment, and the dot behind a whole name.
+/// Returns an address without the parts that do not change its destination: user name and password, the
+/// fragment, and the dot after a full host name.
 fn plain(address: &Url) -> String {
     let mut plain = address.clone();
     plain.set_fragment(None);
-    // None of these fails for an address with a host; what failed would stay as it is.
+    // These calls do not fail for an address with a host. After a failure the part would stay
+    // unchanged.
     let _ = plain.set_username("");
     let _ = plain.set_password(None);
     let name = address.domain().and_then(|name| name.strip_suffix('.'));

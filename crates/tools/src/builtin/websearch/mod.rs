@@ -1,4 +1,4 @@
-//! The `websearch` tool: asks a service that searches the web.
+//! The `websearch` tool: uses a web search service.
 
 mod service;
 
@@ -19,7 +19,7 @@ pub(super) struct WebSearch {
     year: i64,
 }
 
-/// What is searched for, with the words of the services.
+/// The parameters of a search, with the names that the services use.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Input {
@@ -96,7 +96,7 @@ impl TypedTool for WebSearch {
 
 const NOTHING: &str = "Nothing was found. Try other words.";
 
-/// What was asked, by its names.
+/// Returns the given parameters by name.
 fn members(input: &Input) -> Map<String, Value> {
     match serde_json::to_value(input) {
         Ok(Value::Object(members)) => members,

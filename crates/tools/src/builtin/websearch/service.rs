@@ -1,4 +1,4 @@
-//! What the services are sent, and what they answer: one call of a tool of theirs, as JSON-RPC.
+//! The requests to the services and their answers: one call of a remote tool, as JSON-RPC.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::ports::web::{WebRequest, WebResponse};
 
 const TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Bytes of an answer.
+/// Maximum size of an answer in bytes.
 const MAX_BODY: usize = 256 * 1024;
 
-/// What the service found, if it found anything. A failure is a part of a sentence, and never what the
-/// service says of it: that may repeat the key.
+/// Returns the text that the service found, if any. An error is a part of a sentence. It never contains
+/// the error text of the service, which could repeat the key.
 pub(super) async fn search(
     provider: SearchProvider,
     input: &Input,
@@ -124,8 +124,8 @@ struct Part {
     text: Option<String>,
 }
 
-/// The first text of an answer, which is JSON or a stream of events. Nothing at all, if it is neither
-/// or tells of an error.
+/// Returns the first text of an answer, which is JSON or an event stream. Returns the outer `None` if
+/// the answer is neither or reports an error.
 fn found(answer: &WebResponse) -> Option<Option<String>> {
     let body = String::from_utf8_lossy(&answer.body);
     let events = body.lines().filter_map(|line| line.strip_prefix("data:"));

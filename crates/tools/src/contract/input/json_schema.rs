@@ -1,11 +1,11 @@
-//! Parameters as the JSON Schema a provider is sent.
+//! Converts parameters to the JSON Schema for a provider.
 
 use serde_json::{Map, Value, json};
 
 use super::{Object, Schema};
 
 impl Object {
-    /// The schema of a whole input, with the definitions it refers to.
+    /// Returns the schema of a whole input, with the definitions that it references.
     #[must_use]
     pub fn json_schema(&self) -> Value {
         let mut definitions = Map::new();

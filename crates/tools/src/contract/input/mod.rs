@@ -1,7 +1,7 @@
-//! What parameters a tool takes, written once.
+//! Describes the parameters of a tool.
 //!
-//! The vocabulary is no larger than the built-in tools need, and every value of it is `const`. It
-//! only describes: arguments are checked against the JSON Schema that is made of it.
+//! The vocabulary contains only what the built-in tools need, and all its values are `const`. It does
+//! not check arguments itself: they are checked against the JSON Schema that is made of it.
 //!
 //! ```
 //! use opencode_tools::{Field, Object, Schema};
@@ -18,11 +18,11 @@
 
 mod json_schema;
 
-/// An object with the fields it may have. Others are ignored in arguments, though the advertised
-/// schema forbids them: models invent fields, and refusing them helps nobody.
+/// An object with its possible fields. Other fields in arguments are ignored, although the advertised
+/// schema forbids them: models invent fields, and refusing those calls has no benefit.
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
-    /// In the order they are advertised and checked.
+    /// The fields, in the order in which they are advertised and checked.
     pub fields: &'static [Field],
 }
 
@@ -35,7 +35,7 @@ pub struct Field {
     description: Option<&'static str>,
 }
 
-/// What a value may be.
+/// The type of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Schema {
     /// Any string.
@@ -54,14 +54,14 @@ pub enum Schema {
     },
     /// One of these strings.
     OneOf(&'static [&'static str]),
-    /// A list of values of one kind.
+    /// A list of values of one type.
     Array(&'static Schema),
-    /// An object that is defined once under this name and referred to.
+    /// An object that is defined once under this name and then referenced.
     Named(&'static str, &'static Object),
 }
 
 impl Field {
-    /// A field that every input has.
+    /// Creates a field that every input must have.
     #[must_use]
     pub const fn required(name: &'static str, schema: Schema) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Field {
         }
     }
 
-    /// A field that may be left out.
+    /// Creates a field that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, schema: Schema) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Field {
         }
     }
 
-    /// The same field with a text for the model.
+    /// Returns the same field with a description for the model.
     #[must_use]
     pub const fn describe(mut self, description: &'static str) -> Self {
         self.description = Some(description);

@@ -1,5 +1,5 @@
-//! The one point every settlement passes: what is too much for a model is kept whole in a Managed
-//! Tool Output File, and the model is sent a preview that names the file.
+//! Limits the size of every settlement. A text that is too large for a model is stored whole in a
+//! Managed Tool Output File, and the model gets a preview that names the file.
 
 mod sweep;
 
@@ -17,7 +17,7 @@ pub use self::sweep::sweep_managed_output;
 use crate::bounding::OutputLimits;
 use crate::output::settlement::Settlement;
 
-/// What every Managed Tool Output File is called first.
+/// Prefix of the name of every Managed Tool Output File.
 const PREFIX: &str = "tool";
 
 /// The Managed Tool Output Files of a host.
@@ -32,7 +32,7 @@ struct Bounded {
 }
 
 impl ManagedOutput {
-    /// Keeps files in `directory`, which is created when the first one is written.
+    /// Stores files in `directory`, which is created when the first file is written.
     #[must_use]
     pub fn new(directory: PathBuf, ids: Arc<IdSource>) -> Self {
         Self {
@@ -41,13 +41,13 @@ impl ManagedOutput {
         }
     }
 
-    /// The directory, which may not exist yet.
+    /// Returns the directory, which may not exist yet.
     pub(crate) fn directory(&self) -> &Arc<Path> {
         &self.directory
     }
 
-    /// Bounds what the model is told. A success stays one when its text cannot be kept, because
-    /// what the tool did is done.
+    /// Limits the text for the model. A success stays a success if its text cannot be stored, because
+    /// the effect of the tool remains.
     pub(crate) async fn bound(&self, settlement: Settlement, limits: OutputLimits) -> Settlement {
         match settlement {
             Settlement::Success {
@@ -86,7 +86,7 @@ impl ManagedOutput {
         }
     }
 
-    /// The text itself if it fits.
+    /// Returns the text itself if it fits.
     async fn shorten(&self, text: String, limits: OutputLimits) -> Result<String, Bounded> {
         if limits.fits(&text) {
             return Ok(text);
@@ -94,7 +94,7 @@ impl ManagedOutput {
         let path = self.directory.join(self.ids.next(PREFIX, false));
         let work = opencode_log::spawn_blocking(move || shorten(&text, &path, limits));
         Err(work.await.unwrap_or_else(|error| {
-            // Only a runtime that is being torn down gives no answer.
+            // The work is lost only if the runtime shuts down.
             tracing::error!(%error, "bounding of a tool output did not finish");
             Bounded {
                 preview: limits.preview("", LOST),
@@ -134,7 +134,7 @@ fn keep(text: &str, path: &Path) -> io::Result<String> {
     }
     let mut file = private_file().create_new(true).open(path)?;
     if let Err(error) = file.write_all(text.as_bytes()) {
-        // A part of the text must not pass for the whole; the write error is the one to report.
+        // A part of the text must not look like the whole. The write error is the one to report.
         let _ = fs::remove_file(path);
         return Err(error);
     }

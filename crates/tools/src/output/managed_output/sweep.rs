@@ -1,4 +1,4 @@
-//! When Managed Tool Output Files go.
+//! Deletes old Managed Tool Output Files.
 
 use std::{fs, io, path::Path};
 
@@ -8,17 +8,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::PREFIX;
 
-/// How long a file is kept after it was last written.
+/// Time that a file is kept after its last change, in milliseconds.
 const RETENTION: Millis = 7 * 24 * 60 * 60 * 1000;
 
-/// Deletes the Managed Tool Output Files of `directory` that were last written more than seven days
-/// before `now`, and says how many these were. Everything else that lies there stays, links and
-/// directories included, and so does everything if the directory itself is a link. Blocks on the
-/// disk, holds one name at a time, and ends early when `stopped` is cancelled.
+/// Deletes the Managed Tool Output Files in `directory` that were last changed more than seven days
+/// before `now`, and returns their number. All other entries stay, including links and directories.
+/// Nothing is deleted if the directory itself is a link. Blocks on the disk, holds one name in memory
+/// at a time, and ends early when `stopped` is cancelled.
 ///
 /// # Errors
 ///
-/// Why the directory cannot be read. That there is none is no error.
+/// Fails if the directory cannot be read. A missing directory is not an error.
 pub fn sweep_managed_output(
     directory: &Path,
     now: Millis,
@@ -37,12 +37,12 @@ fn is_managed(name: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.starts_with(b"_"))
 }
 
-/// Everything goes by the handle of the directory, whatever is put in its place meanwhile.
+/// Uses only the handle of the directory, so a replacement of the directory meanwhile has no effect.
 fn sweep(directory: &Path, before: Millis, stopped: &CancellationToken) -> io::Result<usize> {
     let (Some(above), Some(name)) = (directory.parent(), directory.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    // Links above it are the user's.
+    // Links in the path above the directory belong to the user and are followed.
     let held = Directory::open(&fs::canonicalize(above)?)?.below(name)?;
     let mut swept = 0;
     for child in held.children()? {
@@ -53,7 +53,7 @@ fn sweep(directory: &Path, before: Millis, stopped: &CancellationToken) -> io::R
         if !is_managed(name.as_encoded_bytes()) {
             continue;
         }
-        // Another host may have been faster.
+        // Another host may have deleted the file already.
         let Ok(Some(found)) = held.stat(&name) else {
             continue;
         };
@@ -96,7 +96,7 @@ mod tests {
             self.temp.path().join("tool-output")
         }
 
-        /// A file that was written so many seconds before [`NOW`].
+        /// Creates a file that was changed `seconds` seconds before [`NOW`].
         fn file(&self, name: &str, seconds: u64) {
             let file = File::create(self.directory().join(name)).unwrap();
             let written =

@@ -20,7 +20,7 @@ use crate::ports::shell::Shell;
 
 pub(super) use system::{Process, start};
 
-/// What to run.
+/// The command to run.
 pub(super) struct Order {
     pub(super) shell: Arc<Shell>,
     pub(super) command: String,
@@ -29,8 +29,8 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// The variables of the command, in which the host's are joined by those that tell programs
-    /// who runs them.
+    /// Returns the variables of the command: those of the host, and variables that identify the caller
+    /// to programs.
     fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         let variables = self.shell.variables().iter();
         let variables = variables.map(|(name, value)| (&**name, &**value));
@@ -40,9 +40,9 @@ impl Order {
 
 /// A command that has started.
 pub(super) struct Running {
-    /// Ends everything the command started; dropped, it kills at once.
+    /// Ends all processes of the command. Dropping it kills them at once.
     pub(super) process: Process,
-    /// The code of the shell; none where a signal ended it.
+    /// The exit code of the shell; `None` if a signal ended it.
     pub(super) exited: oneshot::Receiver<Option<i32>>,
     pub(super) out: ChildStdout,
     pub(super) err: ChildStderr,

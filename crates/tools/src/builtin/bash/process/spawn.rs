@@ -44,9 +44,9 @@ impl Shell {
     }
 }
 
-/// Registers with the guard and becomes the shell in the arguments. What fails must not look like a
-/// command that ended with a code, so this says nothing and ends by a signal then. Some shells end
-/// where `exec` fails, others have to be told to go on.
+/// Registers with the guard and then runs the shell in the arguments. If that fails, the script prints
+/// nothing and ends by a signal, because a failure must not look like the exit code of a command. Some
+/// shells end when `exec` fails; Bash must be told to continue.
 const BECOME: &str = r#"
 trap 'kill -KILL $$' EXIT
 [ "$BASH_VERSION" ] && shopt -s execfail

@@ -1,14 +1,14 @@
-//! A command is a session of its own: no terminal reaches it, and all of it can be signalled.
+//! A command runs in its own session: no terminal reaches it, and all its processes can be signalled.
 //!
-//! Three things belong to a running command.
+//! A running command has three parts.
 //!
-//! - The *shell*, which leads the session. It starts as `/bin/sh`, tells the guard its process id
-//!   and becomes the wanted shell.
-//! - The *guard*, which kills the session should the host die, whatever kills it. The shell registers
-//!   itself before it runs anything, so there is no moment at which a command could be forgotten.
-//! - The *keeper*, a thread of the host that starts both, waits for the shell and buries them. It
-//!   does not rely on `SIGCHLD`, whose handler belongs to the program around the host, and it leaves
-//!   the shell unburied until everything is killed: until then nobody else can have its number.
+//! - The *shell* leads the session. It starts as `/bin/sh`, tells the guard its process id and becomes
+//!   the wanted shell.
+//! - The *guard* kills the session if the host dies for any reason. The shell registers itself before
+//!   it runs anything, so the guard knows every command from its start.
+//! - The *keeper* is a thread of the host that starts both, waits for the shell and reaps them. It does
+//!   not use `SIGCHLD`, because that handler belongs to the program around the host. It reaps the shell
+//!   only after everything is killed, so no other process can get its number before.
 
 use std::{collections::BTreeSet, io, os::fd::OwnedFd, thread};
 
@@ -27,29 +27,29 @@ use tokio::{
 
 use super::{Order, Running, spawn::Shell};
 
-/// Everything that belongs to a running command. Dropped, it kills.
+/// All processes of a running command. Dropping it kills them.
 pub(in super::super) struct Process {
-    /// The shell's, and those of descendants that left it, as far as they were found. Once the shell
-    /// has gone nobody can tell them any more.
+    /// The session of the shell, and the sessions of descendants that left it, as far as they were
+    /// found. After the shell has ended, new sessions of that kind cannot be found.
     sessions: BTreeSet<Pid>,
-    /// Held as long as somebody needs the number.
+    /// Held while the process number is needed.
     release: Option<oneshot::Sender<()>>,
-    /// Ends when everything is gone.
+    /// Closes when all processes have ended.
     gone: oneshot::Receiver<()>,
 }
 
 impl Process {
-    /// Asks everything to end.
+    /// Asks all processes to end.
     pub(in super::super) fn terminate(&mut self) {
         ask_to_end(&mut self.sessions);
     }
 
-    /// Ends everything.
+    /// Kills all processes.
     pub(in super::super) fn kill(&mut self) {
         end(&mut self.sessions);
     }
 
-    /// Ends what is left, and returns when it is gone.
+    /// Kills the remaining processes and returns when they have ended.
     pub(in super::super) async fn end(mut self) {
         self.release = None;
         let _ = (&mut self.gone).await;
@@ -58,7 +58,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Once it is released the number may be somebody else's.
+        // After the release, the system may give the number to another process.
         if self.release.is_some() {
             self.kill();
         }
@@ -79,7 +79,7 @@ pub(in super::super) async fn start(order: Order) -> io::Result<Running> {
     })
 }
 
-/// What the keeper tells of a command that has started.
+/// The keeper's message about a command that has started.
 struct Kept {
     process: Process,
     exited: oneshot::Receiver<Option<i32>>,
@@ -87,7 +87,7 @@ struct Kept {
     err: io::PipeReader,
 }
 
-/// The keeper: returns when nothing of the command is left.
+/// Runs the keeper. Returns when no process of the command is left.
 fn keep(order: &Order, started: oneshot::Sender<io::Result<Kept>>) {
     let (guard, shell) = match spawn(order) {
         Ok(spawned) => spawned,
@@ -103,7 +103,7 @@ fn keep(order: &Order, started: oneshot::Sender<io::Result<Kept>>) {
         release: Some(release),
         gone,
     };
-    // Nobody listens when the call was given up; the process is dropped then.
+    // If the caller has dropped the call, sending fails and drops the process.
     let _ = started.send(Ok(Kept {
         process,
         exited,
@@ -124,7 +124,7 @@ fn spawn(order: &Order) -> io::Result<(Guard, Shell)> {
     Ok((guard, shell))
 }
 
-/// Waits until a child has ended, and leaves it unburied.
+/// Waits until a child has ended, without reaping it.
 fn wait(child: Pid) -> Option<i32> {
     let child = WaitId::Pid(rustix::process::Pid::from_raw(child.as_raw())?);
     loop {
@@ -136,17 +136,17 @@ fn wait(child: Pid) -> Option<i32> {
     }
 }
 
-/// Asks every process of some sessions and what descends from them to end, and adds the sessions that
-/// descendants went to. Those that start more instead are not chased.
+/// Asks all processes of some sessions and their descendants to end, and adds the sessions that
+/// descendants have created. Does not search again for processes that start during the call.
 fn ask_to_end(sessions: &mut BTreeSet<Pid>) {
     for group in groups_of(sessions) {
         let _ = killpg(group, Signal::SIGTERM);
     }
 }
 
-/// Ends every process of some sessions and what descends from them. They are stopped first: what is
-/// stopped starts nothing more, so that there is an end to them, and none loses its parent, by which
-/// it is found.
+/// Kills all processes of some sessions and their descendants. Stops them first: a stopped process
+/// starts no further process, so the search ends, and no process loses the parent through which it is
+/// found.
 fn end(sessions: &mut BTreeSet<Pid>) {
     let mut stopped = BTreeSet::new();
     loop {
@@ -165,13 +165,13 @@ fn end(sessions: &mut BTreeSet<Pid>) {
     }
 }
 
-/// The process groups of the sessions and of the descendants that left them. To ask for the session
-/// of each process of the machine is cheap; to read about each in `/proc` is not.
+/// Returns the process groups of the sessions and of descendants that left them. Asking for the session
+/// of each process of the machine is fast; reading its files in `/proc` is not.
 #[cfg(target_os = "linux")]
 fn groups_of(sessions: &mut BTreeSet<Pid>) -> BTreeSet<Pid> {
     let session_of = |process: &Pid| getsid(Some(*process)).ok();
     let belongs = |process: &Pid| session_of(process).is_some_and(|its| sessions.contains(&its));
-    // Where there is no /proc, those that lead the sessions are all that is known.
+    // Without /proc only the leaders of the sessions are known.
     let known = numbers_in("/proc").chain(sessions.iter().copied());
     let mut tree: BTreeSet<Pid> = known.filter(belongs).collect();
     let mut parents: Vec<Pid> = tree.iter().copied().collect();
@@ -198,7 +198,7 @@ fn children_of(parent: Pid) -> Vec<Pid> {
     children.map(Pid::from_raw).collect()
 }
 
-/// The names in a directory that are numbers.
+/// Returns the names in a directory that are numbers.
 #[cfg(target_os = "linux")]
 fn numbers_in(directory: &str) -> impl Iterator<Item = Pid> {
     let names = std::fs::read_dir(directory).into_iter().flatten();
@@ -207,7 +207,7 @@ fn numbers_in(directory: &str) -> impl Iterator<Item = Pid> {
     names.filter_map(number).map(Pid::from_raw)
 }
 
-/// The process groups of the sessions, of which only the first can be told here.
+/// Returns the process groups of the sessions. Only the first group of each is known on this system.
 #[cfg(not(target_os = "linux"))]
 fn groups_of(sessions: &mut BTreeSet<Pid>) -> BTreeSet<Pid> {
     sessions.clone()

@@ -1,5 +1,5 @@
-//! A command is a job: everything it starts belongs to the job, and ends when the last handle of it
-//! is closed, which only the host has. Nothing else is needed for the death of the host.
+//! A command is a job. All processes that it starts belong to the job and end when the last handle of
+//! the job is closed. Only the host has a handle, so the processes also end when the host dies.
 
 use std::io;
 
@@ -9,25 +9,25 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Order, Running};
 
-/// Everything that belongs to a running command. Dropped, it kills.
+/// All processes of a running command. Dropping it kills them.
 pub(in super::super) struct Process {
     stop: DropGuard,
-    /// Ends when everything is gone.
+    /// Closes when all processes have ended.
     gone: oneshot::Receiver<()>,
 }
 
 impl Process {
-    /// Ends everything: processes without a window cannot be asked.
+    /// Kills all processes, because processes without a window cannot be asked to end.
     pub(in super::super) fn terminate(&mut self) {
         self.kill();
     }
 
-    /// Ends everything.
+    /// Kills all processes.
     pub(in super::super) fn kill(&mut self) {
         self.stop.token().cancel();
     }
 
-    /// Ends what is left, and returns when it is gone.
+    /// Kills the remaining processes and returns when they have ended.
     pub(in super::super) async fn end(mut self) {
         self.kill();
         let _ = self.gone.await;
@@ -57,7 +57,7 @@ fn command(order: &Order) -> CommandWrap {
     let program = order.shell.program();
     let mut command = Command::new(program);
     if program.to_ascii_lowercase().ends_with("cmd.exe") {
-        // It takes what is between the outer quotes as it is.
+        // `cmd.exe` does not change the text between the outer quotes.
         command.raw_arg(format!("/d /s /c \"{}\"", order.command));
     } else {
         command.args(["-c", &order.command]);
@@ -72,7 +72,7 @@ fn command(order: &Order) -> CommandWrap {
     CommandWrap::from(command)
 }
 
-/// Waits for the shell, then for nobody to need the job any more.
+/// Waits for the shell to end, and then until the job is not needed any more.
 async fn keep(
     mut child: Box<dyn ChildWrapper>,
     exit: oneshot::Sender<Option<i32>>,
@@ -80,7 +80,7 @@ async fn keep(
     _held: oneshot::Sender<()>,
 ) {
     tokio::select! {
-        // The shell alone: the job's own wait is for everything in it.
+        // Waits only for the shell; the job's own `wait` waits for all its processes.
         ended = child.inner_mut().wait() => {
             let _ = exit.send(ended.ok().and_then(|status| status.code()));
             stop.cancelled().await;

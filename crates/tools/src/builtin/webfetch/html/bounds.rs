@@ -1,20 +1,21 @@
-//! Which trees may be converted: the conversion calls itself for every level, and repeats what lists and
-//! quotations put before each line.
+//! Limits for trees to convert. The conversion recurses for every level, and repeats the prefixes of
+//! lists and quotations before each line.
 
 use std::rc::Rc;
 
 use markup5ever_rcdom::{Handle, NodeData};
 
-/// Levels of a tree.
+/// Maximum depth of a tree.
 const MAX_DEPTH: usize = 100;
 
-/// Children of one node. They are compared with their neighbours, and merged one by one.
+/// Maximum number of children of one node. They are compared with their neighbors and merged one by
+/// one.
 const MAX_CHILDREN: usize = 10_000;
 
-/// Bytes that lists and quotations may put before lines in all.
+/// Maximum total number of bytes in the prefixes of lists and quotations.
 const MAX_INDENTATION: usize = 8 * 1024 * 1024;
 
-/// What a list or a quotation puts before a line, at most.
+/// Maximum length of the prefix of one list or quotation, in bytes.
 const INDENT: usize = 4;
 
 pub(super) fn hold(root: &Handle) -> bool {
@@ -36,7 +37,7 @@ pub(super) fn hold(root: &Handle) -> bool {
     true
 }
 
-/// Lines that a node has by itself, at most.
+/// Returns the maximum number of lines that a node adds itself.
 fn lines(data: &NodeData) -> usize {
     match data {
         NodeData::Text { contents } => contents.borrow().matches('\n').count(),

@@ -1,4 +1,4 @@
-//! A page as Markdown.
+//! Converts a page to Markdown.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use htmd::{
 };
 use markup5ever_rcdom::NodeData;
 
-/// Converts a tree within its bounds.
+/// Converts a tree that is within the limits.
 pub(super) fn convert(page: &Rc<Node>) -> String {
     let options = Options {
         bullet_list_marker: BulletListMarker::Dash,
@@ -28,9 +28,10 @@ pub(super) fn convert(page: &Rc<Node>) -> String {
         .tree_to_markdown(page)
 }
 
-/// A table with headings. Others put a page in order, and their cells are what it says.
+/// Converts a table with headings. A table without headings is layout, and only its cells are
+/// converted.
 ///
-/// Columns are not aligned: a single long cell would cost as many spaces in every row.
+/// Columns are not aligned, because a single long cell would add as many spaces to every row.
 fn table(handlers: &dyn Handlers, element: Element<'_>) -> Option<HandlerResult> {
     let rows = rows(element.node);
     let has_headings = rows.iter().flatten().any(|cell| is(cell, "th"));
@@ -49,7 +50,7 @@ fn table(handlers: &dyn Handlers, element: Element<'_>) -> Option<HandlerResult>
     Some(format!("\n\n{}\n\n", lines.join("\n")).into())
 }
 
-/// The cells of each row, without those of tables within.
+/// Returns the cells of each row, without the cells of nested tables.
 fn rows(table: &Rc<Node>) -> Vec<Vec<Rc<Node>>> {
     let groups = children(table).into_iter().flat_map(|child| {
         let is_group = ["thead", "tbody", "tfoot"]
@@ -69,7 +70,7 @@ fn rows(table: &Rc<Node>) -> Vec<Vec<Rc<Node>>> {
     rows.filter(|cells| !cells.is_empty()).collect()
 }
 
-/// What a cell says, in one line.
+/// Returns the content of a cell on one line.
 fn text(handlers: &dyn Handlers, cell: &Rc<Node>) -> String {
     let content = handlers.handle(cell).map(|result| result.content);
     let words: Vec<_> = content

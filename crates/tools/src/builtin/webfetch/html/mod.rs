@@ -1,8 +1,8 @@
-//! HTML as what a model reads, within bounds: pages are made by strangers.
+//! Converts HTML to text for a model, within limits, because pages are not trusted.
 //!
-//! A page can nest a hundred thousand elements, or say in a few bytes what a parser has to repeat a
-//! thousand times. A page that costs more than those that people read is not converted; its text can
-//! be had nevertheless, in time proportional to its length.
+//! A page can nest a hundred thousand elements, or contain a few bytes that a parser must repeat a
+//! thousand times. A page that costs more than ordinary pages is not converted. Its plain text is still
+//! available, in time proportional to its length.
 
 mod bounds;
 mod markdown;
@@ -21,20 +21,20 @@ use html5ever::{
     tokenizer::{TokenSink, Tokenizer, TokenizerOpts},
 };
 
-/// How long a page may be read. Those that people read take milliseconds.
+/// Time limit for parsing a page. Ordinary pages take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Bytes between two looks at the clock. Every attribute of a tag is compared with all before it, so
-/// these few can take long.
+/// Number of bytes between two checks of the time. Every attribute of a tag is compared with all
+/// attributes before it, so even this few bytes can take long.
 const PIECE: usize = 2048;
 
-/// The page as Markdown, or as plain text if it is too deep or too large for that. Nothing, if even that
-/// takes too long.
+/// Returns the page as Markdown, or as plain text if it is too deep or too large for that. Returns
+/// `None` if plain text takes too long too.
 pub(super) fn to_markdown(html: &str) -> Option<String> {
     to_markdown_within(html, PATIENCE, PATIENCE)
 }
 
-/// The text of the page. Nothing, if that takes too long.
+/// Returns the text of the page, or `None` if that takes too long.
 pub(super) fn to_text(html: &str) -> Option<String> {
     text::extract(html, PATIENCE)
 }
@@ -47,7 +47,8 @@ fn to_markdown_within(html: &str, for_tree: Duration, for_text: Duration) -> Opt
     }
 }
 
-/// Gives a page to a sink, which is returned. Nothing, if that takes too long or the sink becomes full.
+/// Feeds a page to a sink and returns the sink. Returns `None` if that takes too long or the sink
+/// becomes full.
 fn read<Sink: TokenSink>(
     html: &str,
     patience: Duration,
@@ -65,7 +66,7 @@ fn read<Sink: TokenSink>(
         let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));
         rest = more;
         input.push_back(StrTendril::from(piece));
-        // It stops behind every script, for those who run them.
+        // The tokenizer stops after every script for callers that run scripts.
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
     }
     tokenizer.end();

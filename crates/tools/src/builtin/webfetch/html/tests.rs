@@ -1,10 +1,10 @@
-//! Pages as people write them, and as nobody should.
+//! Tests with ordinary pages and with malicious pages.
 
 use std::time::Duration;
 
 use super::{text, to_markdown_within};
 
-/// A machine may be busy with other things.
+/// Long enough for a busy machine.
 const ENOUGH: Duration = Duration::from_secs(600);
 
 fn to_markdown(html: &str) -> Option<String> {
@@ -90,7 +90,7 @@ fn the_text_of_a_page_is_what_is_seen() {
     }
 }
 
-/// So much is converted on the stack that a thread has.
+/// The stack of a thread is large enough for this depth.
 #[test]
 fn a_hundred_levels_are_converted() {
     for (open, levels) in [
@@ -132,30 +132,30 @@ fn what_costs_too_much_comes_as_plain_text() {
         (format!("{options}{}", deep("<div>")), "*".to_owned()),
         (many("<p>*", 210_000), many("*", 210_000)),
         (many("<b>*</b>", 10_001), many("*", 10_001)),
-        // A thousand elements are opened again in each of the paragraphs.
+        // A thousand elements are opened again in each paragraph.
         (
             format!("{formatting}{}", many("<p>*</p>", 1000)),
             many("*", 1000),
         ),
-        // And the same attributes with them.
+        // The attributes are repeated with the elements.
         (
             format!("<p><b{attributes}>{}", many("<p>*", 1000)),
             many("*", 1000),
         ),
-        // Two bytes become hundreds.
+        // Two bytes become hundreds of bytes.
         (
             format!("{}<pre>{}", many("<blockquote>", 90), many("*\n", 50_000)),
             many("*\n", 50_000).trim().to_owned(),
         ),
     ] {
         let start: String = page.chars().take(40).collect();
-        // Some of them would take minutes to become a tree.
+        // Building a tree would take minutes for some pages.
         let markdown = to_markdown_within(&page, Duration::from_secs(2), ENOUGH);
         assert!(markdown == Some(expected), "{start}");
     }
 }
 
-/// The columns of a table are not filled up: a single long cell would cost that much in each row.
+/// The cells of a table are not padded: a single long cell would add that much to each row.
 #[test]
 fn a_wide_table_stays_small() {
     let page = format!(

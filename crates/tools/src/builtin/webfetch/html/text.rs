@@ -1,4 +1,4 @@
-//! The text of a page: all of it that is seen, with nothing put in between.
+//! Extracts the visible text of a page, without any separators.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use html5ever::tokenizer::{
 
 use super::read;
 
-/// The text, without white space around it. Nothing, if it takes too long.
+/// Returns the text without surrounding white space, or `None` if it takes too long.
 pub(super) fn extract(html: &str, patience: Duration) -> Option<String> {
     let seen = read(html, patience, Seen::default(), |_| false)?
         .text
@@ -21,7 +21,7 @@ pub(super) fn extract(html: &str, patience: Duration) -> Option<String> {
 #[derive(Default)]
 struct Seen {
     text: RefCell<String>,
-    /// Elements around this place whose content is not seen.
+    /// Number of open elements around the current position that hide their content.
     hidden: Cell<usize>,
 }
 
@@ -43,7 +43,7 @@ impl TokenSink for Seen {
 }
 
 impl Seen {
-    /// What a tag means for the text that follows.
+    /// Updates the state for the text after a tag.
     fn tag(&self, tag: &Tag) -> TokenSinkResult<()> {
         let (name, opens) = (&*tag.name, tag.kind == TagKind::StartTag);
         if matches!(name, "script" | "style" | "noscript" | "iframe" | "object") {

@@ -1,4 +1,4 @@
-//! A page as a tree.
+//! Parses a page into a tree.
 
 use std::{borrow::Cow, cell::Cell, time::Duration};
 
@@ -13,13 +13,13 @@ use markup5ever_rcdom::{Handle, RcDom};
 
 use super::read;
 
-/// Nodes and attributes of a tree. A long article has some ten thousand.
+/// Maximum number of nodes and attributes of a tree. A long article has about ten thousand.
 const MAX_SIZE: usize = 200_000;
 
-/// The tree of a page. Nothing, if it is too large or takes too long.
+/// Returns the tree of a page, or `None` if it is too large or takes too long.
 pub(super) fn parse(html: &str, patience: Duration) -> Option<Handle> {
     let options = TreeBuilderOpts {
-        // Nobody runs scripts here, so `noscript` is what would be seen.
+        // Scripts do not run here, so the content of `noscript` is visible.
         scripting_enabled: false,
         ..TreeBuilderOpts::default()
     };
@@ -28,8 +28,8 @@ pub(super) fn parse(html: &str, patience: Duration) -> Option<Handle> {
     Some(bounded.0.sink.dom.document)
 }
 
-/// Gives the tree no more once it is full. A single tag can open again whatever was open, which makes a
-/// tree twice as large at most.
+/// Stops adding to the tree when it is full. A single tag can open all open elements again, so the tree
+/// becomes at most twice as large.
 struct Bounded(TreeBuilder<Handle, Tree>);
 
 impl Bounded {
@@ -58,8 +58,8 @@ impl TokenSink for Bounded {
     }
 }
 
-/// A tree that knows how large it is; texts come between its nodes, so they need not be counted. Unlike
-/// the tree inside it copies no option into its list, which it would do by calling itself for each level.
+/// A tree that counts its size. Texts are between nodes, so they are not counted. Unlike the inner
+/// tree, it does not copy options into the list of a `select`, because that recurses for each level.
 #[derive(Default)]
 struct Tree {
     dom: RcDom,
