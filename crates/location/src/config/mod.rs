@@ -3,7 +3,7 @@
 //! The documents stay separate, weakest first. There is no merged configuration object: each consumer
 //! combines the documents by its own rule, for example the catalogue for providers. A value that cannot
 //! be used is left out alone and reported as a [`Diagnostic`]. If the value could contain permissions,
-//! the host asks the user before every action that it could restrict ([`LostPermissions`]).
+//! the host asks the user before every action that it could restrict ([`UnreadablePermissions`]).
 //!
 //! In files of an untrusted project, only text and restrictions take effect ([`Source::UntrustedProject`]). The table
 //! of keys defines this for keys, and `untrusted` for fields of agents and commands.
