@@ -1370,62 +1370,62 @@ export type AgentColor =
   | string
   | "primary" | "secondary" | "accent" | "success" | "warning" | "error" | "info";
 
-/** An agent as reads show it. */
+/** An agent, as read operations return it. */
 export interface AgentInfo {
-  /** Its name. */
+  /** Name of the agent. */
   readonly id: string;
-  /** The model it prefers; absent means the default one. */
+  /** Model that the agent prefers. Absent means the default model. */
   readonly model?: ModelRef;
-  /** What is added to its model requests. */
+  /** Headers and body members that the host adds to the agent's model requests. */
   readonly request: RequestSettings;
-  /** Its instructions, which stand before everything else the model is told. */
+  /** Instructions of the agent. The model receives them before all other text. */
   readonly system?: string;
-  /** What it is for. */
+  /** Purpose of the agent. */
   readonly description?: string;
-  /** Who may choose it. */
+  /** Callers that may choose the agent: users, other agents or both. */
   readonly mode: AgentMode;
-  /** Whether lists made for people leave it out. */
+  /** True if lists for users omit the agent. */
   readonly hidden: boolean;
-  /** Its colour in user interfaces. */
+  /** Colour of the agent in user interfaces. */
   readonly color?: AgentColor;
-  /** Provider Turns of one activity at most; absent means any number. */
+  /** Maximum number of Provider Turns of one activity. Absent means no limit. */
   readonly steps?: number;
-  /** What it may do. Of the rules that match an action, the last one counts. */
+  /** Permission rules of the agent. The last rule that matches an action decides. */
   readonly permissions: PermissionRule[];
 }
 
-/** Who may choose an agent. */
+/** The callers that may choose an agent. */
 export type AgentMode =
-  /** Other agents, which give it a task. */
+  /** Other agents may choose it to give it a task. */
   | "subagent"
-  /** People. */
+  /** Users may choose it. */
   | "primary"
-  /** Both. */
+  /** Users and other agents may choose it. */
   | "all";
 
-/** One part of an assistant message. */
+/** A part of an assistant message. */
 export type AssistantPart =
   | AssistantPartText
   | AssistantPartReasoning
   | AssistantPartTool;
 
-/** Reasoning. */
+/** Reasoning of the model. */
 export interface AssistantPartReasoning {
   readonly type: "reasoning";
-  /** The provider's name of the block. */
+  /** Provider's id of the block. */
   readonly id: string;
-  /** The visible reasoning. */
+  /** Visible text of the reasoning. */
   readonly text: string;
-  /** What the provider wants back with it. */
+  /** Provider metadata that later requests return with the block. */
   readonly providerMetadata?: Record<string, Record<string, unknown>>;
-  /** When. */
+  /** Start and end of the block. */
   readonly time?: SpanTime;
 }
 
 /** Visible text. */
 export interface AssistantPartText {
   readonly type: "text";
-  /** The provider's name of the block. */
+  /** Provider's id of the block. */
   readonly id: string;
   /** The text. */
   readonly text: string;
@@ -1434,42 +1434,42 @@ export interface AssistantPartText {
 /** A tool call. */
 export interface AssistantPartTool {
   readonly type: "tool";
-  /** The provider's call ID; unique within its message only. */
+  /** The provider's call ID. Unique only within its message. */
   readonly id: string;
-  /** The tool. */
+  /** Name of the tool. */
   readonly name: string;
-  /** Who runs it. */
+  /** Executor of the call, and its provider metadata. */
   readonly provider?: ToolProvider;
-  /** Where it stands. */
+  /** State of the call. */
   readonly state: ToolState;
-  /** When. */
+  /** Times of the call. */
   readonly time: ToolTime;
 }
 
 /** Tokens read from and written to the provider's prompt cache. */
 export interface CacheTokens {
-  /** Read. */
+  /** Tokens read from the cache. */
   readonly read: number;
-  /** Written. */
+  /** Tokens written to the cache. */
   readonly write: number;
 }
 
 /**
- * A request in the words of no provider. `<redacted>` stands for secrets; address and headers are
- * left out.
+ * A request in a provider-independent form. `<redacted>` replaces secrets. The address and the
+ * headers are omitted.
  */
 export interface CanonicalRequest {
-  /** The system text, in its parts. */
+  /** System text, in parts. */
   readonly system: string[];
-  /** The messages, oldest first. */
+  /** Messages, oldest first. */
   readonly messages: Record<string, unknown>[];
-  /** The tools on offer. */
+  /** Tools that the request offers. */
   readonly tools: Record<string, unknown>[];
-  /** `none` where the model may use no tool. */
+  /** `none` if the model may not use tools. */
   readonly toolChoice?: string;
   /**
-   * Sampling under `generation`, Model Request Options by namespace under `provider`, and under
-   * `body` what is added to the body verbatim.
+   * Sampling options under `generation`, Model Request Options by namespace under `provider`,
+   * and members that the host adds to the body verbatim under `body`.
    */
   readonly options: Record<string, unknown>;
 }
@@ -1485,27 +1485,27 @@ export interface CatalogUpdated {
   readonly data: Record<string, never>;
 }
 
-/** A command. */
+/** A command: a named prompt template. */
 export interface CommandInfo {
-  /** Its name. */
+  /** Name of the command. */
   readonly name: string;
-  /** The prompt, with places for arguments. */
+  /** Prompt template, with placeholders for arguments. */
   readonly template: string;
-  /** What it does. */
+  /** Description of the command. */
   readonly description?: string;
-  /** The agent that answers; absent means the session's. */
+  /** Agent that answers. Absent means the agent of the session. */
   readonly agent?: string;
-  /** The model that answers; absent means the agent's or the session's. */
+  /** Model that answers. Absent means the model of the agent or of the session. */
   readonly model?: ModelRef;
-  /** Whether it is done by a subagent, apart from the session. */
+  /** True if a subagent runs the command in a session of its own. */
   readonly subtask?: boolean;
 }
 
-/** Why a compaction ran. */
+/** The reason of a compaction. */
 export type CompactionReason =
-  /** The request grew too large. */
+  /** The request became too large for the model. */
   | "auto"
-  /** Somebody asked for it. */
+  /** A caller requested it. */
   | "manual";
 
 /** Something wrong with the configuration of a Location. */
@@ -1537,90 +1537,93 @@ export type ConfigurationProblem =
 
 /** The Context Epoch that a request belongs to. */
 export interface ContextEpochView {
-  /** The Baseline System Context: the exact text that is sent. */
+  /** Baseline System Context: the exact text that the request sends. */
   readonly baseline: string;
-  /** The newest event of the session when the baseline was made. */
+  /** Sequence of the newest event of the session when the baseline was created. */
   readonly baselineSeq: number;
-  /** The Context Sources, in the order in which they are told. */
+  /** Context Sources, in the order in which the System Context contains them. */
   readonly sources: ContextSourceView[];
 }
 
-/** How the System Context of a Location has fared since the host was opened. */
+/** Statistics of the System Context of a Location since the host was opened. */
 export interface ContextMetrics {
-  /** Looks at the Context Sources, one per Safe Provider-Turn Boundary. */
+  /** Observations of the Context Sources, one for each Safe Provider-Turn Boundary. */
   readonly observations: ObservationMetrics;
-  /** Sources that could not be observed, by key. */
+  /** Context Sources that could not be observed, by key. */
   readonly unavailable: UnavailableSource[];
   /**
-   * Boundaries that had to look again because the session moved, or its epoch was replaced,
-   * meanwhile.
+   * Number of boundaries that repeated the observation because the session advanced, or its
+   * epoch was replaced, in the meantime.
    */
   readonly contention: number;
-  /** The baselines of epochs that began. */
+  /** Baselines of epochs that began. */
   readonly baselines: TextMetrics;
-  /** The Mid-Conversation System Messages that told what had changed. */
+  /** Mid-Conversation System Messages that contained updates. */
   readonly updates: TextMetrics;
 }
 
-/** How a Context Source compares with what the model was told. */
+/** The comparison of a Context Source with the state that the model received last. */
 export type ContextSourceState =
-  /** The model knows what holds, or learns it from the baseline of this very request. */
+  /** The model has the current value, or receives it in the baseline of this request. */
   | "current"
-  /** The request tells what has changed. */
+  /** The request contains an update with the change. */
   | "changed"
-  /** It cannot be observed now; what the model was told stays in force. */
+  /**
+   * The host cannot observe the source now. The last value that the model received stays in
+   * force.
+   */
   | "unavailable"
-  /** It has nothing to tell. */
+  /** The source has no text. */
   | "absent";
 
-/** A Context Source, as it was observed for this look. */
+/** A Context Source, as the host observed it for this inspection. */
 export interface ContextSourceView {
-  /** Its key. */
+  /** Key of the Context Source. */
   readonly key: string;
-  /** How it compares with what the model was told. */
+  /** Comparison with the state that the model received last. */
   readonly state: ContextSourceState;
-  /** Bytes of what it tells as a part of a baseline; 0 if it tells nothing. */
+  /** Size in bytes of its text in a baseline. 0 if it has no text. */
   readonly bytes: number;
 }
 
-/** When a message came to be, epoch milliseconds. */
+/** Creation time of a message, in epoch milliseconds. */
 export interface CreatedTime {
-  /** Creation; of a user message, its admission. */
+  /** Creation time. For a user message: the time of its admission. */
   readonly created: number;
 }
 
-/** How an Admitted Prompt enters the session. */
+/** The way in which an Admitted Prompt enters the session. */
 export type Delivery =
   /** Joins the running activity at its next Safe Provider-Turn Boundary. */
   | "steer"
-  /** Waits until the session would become idle and opens an activity of its own. */
+  /** Waits until the session would become idle, and then opens a new activity. */
   | "queue";
 
-/** Where a durable event stands in its log. */
+/** The position of a durable event in its log. */
 export interface DurablePosition {
-  /** The session. */
+  /** Id of the session. */
   readonly aggregateID: string;
-  /** Gapless position in the session's log. */
+  /** Gapless sequence in the log of the session. */
   readonly seq: number;
   /** Version of the payload. */
   readonly version: number;
 }
 
-/** The machine-readable side of an error. */
+/** The machine-readable cause of an error. */
 export interface ErrorCause {
-  /** What kind of failure. */
+  /** Kind of the failure. */
   readonly kind: ErrorKind;
-  /** HTTP status of the provider's answer. */
+  /** HTTP status of the provider's response. */
   readonly status?: number;
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
-  /** How long the provider asks to wait, milliseconds. */
+  /** Delay that the provider asks for, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The provider that failed. */
+  /** Id of the provider that failed. */
   readonly providerID?: string;
 }
 
-/** Kinds of failures. */
+/** The kind of a failure. */
 export type ErrorKind =
   | "auth"
   | "rate-limit"
@@ -1640,58 +1643,58 @@ export type ErrorKind =
   | "permission"
   | "unknown";
 
-/** Who runs a call, with the provider metadata of the call or of its settlement. */
+/** The executor of a call, with the provider metadata of the call or of its settlement. */
 export interface EventProvider {
-  /** Whether the provider runs it itself. */
+  /** True if the provider runs the call itself. */
   readonly executed: boolean;
-  /** What the provider attached. */
+  /** Provider metadata. */
   readonly metadata?: Record<string, Record<string, unknown>>;
 }
 
-/** What happened to a file. */
+/** The kind of a change to a file. */
 export type FileChange =
-  /** It came to be. */
+  /** The file was created. */
   | "add"
-  /** Its content changed. */
+  /** The content of the file changed. */
   | "change"
-  /** It is gone. */
+  /** The file was deleted. */
   | "unlink";
 
 /** One changed file of a staged revert. */
 export interface FileDiff {
   /** Path relative to the root of the worktree. */
   readonly path: string;
-  /** What happened to it. */
+  /** Kind of the change. */
   readonly status: FileStatus;
-  /** Added lines. */
+  /** Number of added lines. */
   readonly additions: number;
-  /** Deleted lines. */
+  /** Number of deleted lines. */
   readonly deletions: number;
   /**
-   * Unified diff, as Git writes it. Empty for a binary file, and where the revert changes too much
+   * Unified diff in the format of Git. Empty for a binary file, and if the revert is too large
    * to show all of it.
    */
   readonly patch: string;
 }
 
-/** How a file differs from a snapshot. */
+/** The difference of a file from a snapshot. */
 export type FileStatus =
-  /** Not in the snapshot. */
+  /** The file is not in the snapshot. */
   | "added"
-  /** Only in the snapshot. */
+  /** The file is only in the snapshot. */
   | "deleted"
-  /** In both, with other content. */
+  /** The file is in both, with different content. */
   | "modified";
 
 /** A file or a directory. */
 export interface FileSystemEntry {
-  /** Path relative to the Location. That of a directory ends in a slash. */
+  /** Path relative to the Location. The path of a directory ends in a slash. */
   readonly path: string;
-  /** What it is. */
+  /** Kind of the entry. */
   readonly type: FileSystemEntryType;
 }
 
-/** What an entry is. */
+/** The kind of an entry. */
 export type FileSystemEntryType =
   /** A file. */
   | "file"
@@ -1707,9 +1710,9 @@ export interface FileWatcherUpdated {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** Its absolute path. */
+    /** Absolute path of the file. */
     readonly file: string;
-    /** What happened. */
+    /** Kind of the change. */
     readonly event: FileChange;
   };
 }
@@ -1729,16 +1732,16 @@ export interface Health {
   readonly healthy: true;
 }
 
-/** The Session History that a request repeats: from the newest checkpoint on. */
+/** The Session History that a request repeats, from the newest checkpoint on. */
 export interface HistoryView {
-  /** Sequence of the first message; absent if there is none. */
+  /** Sequence of the first message. Absent if there is no message. */
   readonly fromSeq?: number;
   /**
-   * Sequence of the last message; absent if there is none. One that the request itself would
-   * make visible has the sequence that it would get.
+   * Sequence of the last message. Absent if there is no message. A message that the request
+   * itself would make visible has the sequence that it would receive.
    */
   readonly toSeq?: number;
-  /** How many messages of the session they are. */
+  /** Number of messages. */
   readonly messages: number;
 }
 
@@ -1754,67 +1757,67 @@ export interface ImportedSession {
 
 /** An attempt to connect in a browser. */
 export interface IntegrationAttempt {
-  /** Its id. */
+  /** Id of the attempt. */
   readonly attemptID: string;
-  /** The page to open. */
+  /** URL of the page to open. */
   readonly url: string;
-  /** What to do there. */
+  /** Instructions for the user on the page. */
   readonly instructions: string;
-  /** How the attempt ends. */
+  /** Way in which the attempt completes. */
   readonly mode: IntegrationAttemptMode;
-  /** When. */
+  /** Start and expiry of the attempt. */
   readonly time: IntegrationAttemptTime;
 }
 
-/** How an attempt ends. */
+/** The way in which an attempt completes. */
 export type IntegrationAttemptMode =
-  /** By itself. */
+  /** The attempt completes without input of the user. */
   | "auto"
-  /** With a code that the page shows. */
+  /** The user enters a code that the page shows. */
   | "code";
 
-/** Where an attempt stands. */
+/** The state of an attempt. */
 export type IntegrationAttemptStatus =
   | IntegrationAttemptStatusPending
   | IntegrationAttemptStatusComplete
   | IntegrationAttemptStatusFailed
   | IntegrationAttemptStatusExpired;
 
-/** It is done: the connection stands. */
+/** The attempt succeeded and the connection exists. */
 export interface IntegrationAttemptStatusComplete {
   readonly status: "complete";
-  /** When. */
+  /** Start and expiry of the attempt. */
   readonly time: IntegrationAttemptTime;
 }
 
-/** Nobody finished it in time. */
+/** The attempt was not completed in time. */
 export interface IntegrationAttemptStatusExpired {
   readonly status: "expired";
-  /** When. */
+  /** Start and expiry of the attempt. */
   readonly time: IntegrationAttemptTime;
 }
 
-/** It failed. */
+/** The attempt failed. */
 export interface IntegrationAttemptStatusFailed {
   readonly status: "failed";
-  /** Why. */
+  /** Reason of the failure. */
   readonly message: string;
-  /** When. */
+  /** Start and expiry of the attempt. */
   readonly time: IntegrationAttemptTime;
 }
 
-/** It goes on. */
+/** The attempt is in progress. */
 export interface IntegrationAttemptStatusPending {
   readonly status: "pending";
-  /** When. */
+  /** Start and expiry of the attempt. */
   readonly time: IntegrationAttemptTime;
 }
 
-/** Times of an attempt, epoch milliseconds. */
+/** Times of an attempt, in epoch milliseconds. */
 export interface IntegrationAttemptTime {
-  /** Its beginning. */
+  /** Start of the attempt. */
   readonly created: number;
-  /** When it is given up. */
+  /** Time at which the host abandons the attempt. */
   readonly expires: number;
 }
 
@@ -1823,19 +1826,19 @@ export type IntegrationConnection =
   | IntegrationConnectionCredential
   | IntegrationConnectionEnv;
 
-/** Through a stored credential. */
+/** A stored credential. */
 export interface IntegrationConnectionCredential {
   readonly type: "credential";
-  /** The credential. */
+  /** Id of the credential. */
   readonly id: string;
-  /** Its name, for people. */
+  /** Display name. */
   readonly label: string;
 }
 
-/** Through a variable of the environment. */
+/** An environment variable. */
 export interface IntegrationConnectionEnv {
   readonly type: "env";
-  /** The variable. */
+  /** Name of the variable. */
   readonly name: string;
 }
 
@@ -1848,72 +1851,72 @@ export interface IntegrationConnectionUpdated {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The service. */
+    /** Id of the integration. */
     readonly integrationID: string;
   };
 }
 
 /** A service that needs credentials. */
 export interface IntegrationInfo {
-  /** Its id. */
+  /** Id of the integration. */
   readonly id: string;
-  /** Its name, for people. */
+  /** Display name. */
   readonly name: string;
-  /** The ways to connect to it. */
+  /** Methods to connect to the service. */
   readonly methods: IntegrationMethod[];
-  /** The connections there are. The first one is used. */
+  /** Existing connections. The host uses the first one. */
   readonly connections: IntegrationConnection[];
 }
 
-/** A way to connect to a service. */
+/** A method to connect to a service. */
 export type IntegrationMethod =
   | IntegrationMethodOauth
   | IntegrationMethodKey
   | IntegrationMethodEnv;
 
-/** With a variable of the environment. */
+/** An environment variable. */
 export interface IntegrationMethodEnv {
   readonly type: "env";
-  /** Any of these variables. */
+  /** Names of the variables. Any one of them suffices. */
   readonly names: string[];
 }
 
-/** With a key. */
+/** An API key. */
 export interface IntegrationMethodKey {
   readonly type: "key";
-  /** Its name, for people. */
+  /** Display name. */
   readonly label?: string;
 }
 
-/** In a browser, where the service asks for consent. */
+/** OAuth: the user gives consent in a browser. */
 export interface IntegrationMethodOauth {
   readonly type: "oauth";
-  /** Names the method. */
+  /** Id of the method. */
   readonly id: string;
-  /** Its name, for people. */
+  /** Display name. */
   readonly label: string;
-  /** What must be known before. */
+  /** Values that the host needs before it starts the method. */
   readonly prompts?: IntegrationPrompt[];
 }
 
-/** How two values are compared. */
+/** A comparison operator. */
 export type IntegrationOperator =
-  /** They are the same. */
+  /** The values are equal. */
   | "eq"
-  /** They differ. */
+  /** The values differ. */
   | "neq";
 
 /** A value to choose. */
 export interface IntegrationOption {
-  /** Its name, for people. */
+  /** Display name. */
   readonly label: string;
-  /** The value. */
+  /** Value of the answer. */
   readonly value: string;
-  /** What it means. */
+  /** Explanation of the value. */
   readonly hint?: string;
 }
 
-/** Something that must be known before a connection is made. */
+/** A value that the host needs before it makes a connection. */
 export type IntegrationPrompt =
   | IntegrationPromptText
   | IntegrationPromptSelect;
@@ -1921,36 +1924,36 @@ export type IntegrationPrompt =
 /** One of several values. */
 export interface IntegrationPromptSelect {
   readonly type: "select";
-  /** Names the answer. */
+  /** Key of the answer. */
   readonly key: string;
-  /** The question. */
+  /** Question for the user. */
   readonly message: string;
-  /** The values to choose from. */
+  /** Values to choose from. */
   readonly options: IntegrationOption[];
-  /** Asked only if this holds. */
+  /** Condition of the question. The host asks the question only if the condition is true. */
   readonly when?: IntegrationWhen;
 }
 
-/** Any text. */
+/** A text. */
 export interface IntegrationPromptText {
   readonly type: "text";
-  /** Names the answer. */
+  /** Key of the answer. */
   readonly key: string;
-  /** The question. */
+  /** Question for the user. */
   readonly message: string;
-  /** An example of an answer. */
+  /** Example of an answer. */
   readonly placeholder?: string;
-  /** Asked only if this holds. */
+  /** Condition of the question. The host asks the question only if the condition is true. */
   readonly when?: IntegrationWhen;
 }
 
 /** A condition on another answer. */
 export interface IntegrationWhen {
-  /** The other answer. */
+  /** Key of the other answer. */
   readonly key: string;
-  /** How it is compared. */
+  /** Comparison operator. */
   readonly op: IntegrationOperator;
-  /** What it is compared with. */
+  /** Value to compare the other answer with. */
   readonly value: string;
 }
 
@@ -1984,13 +1987,13 @@ export type InterruptedState =
   /** A step ended with tool calls whose results the model waits for, and no step followed. */
   | "continuation-due";
 
-/** What `location.get` answers. */
+/** The result of `location.get`. */
 export interface LocationInfo {
-  /** The directory, normalised. */
+  /** Normalised path of the directory. */
   readonly directory: string;
-  /** Echo of the selector. */
+  /** Workspace of the selector, unchanged. */
   readonly workspaceID?: string;
-  /** The project around the directory. */
+  /** Project that contains the directory. */
   readonly project: ProjectRef;
 }
 
@@ -2002,15 +2005,15 @@ export interface LocationQuery {
   readonly workspace?: string;
 }
 
-/** Names a Location: an absolute directory, and a workspace once placement is designed. */
+/** Selects a Location: an absolute directory and, in a future version, a workspace. */
 export interface LocationRef {
   /** Absolute path of the directory. */
   readonly directory: string;
-  /** Reserved; absent means the local machine. */
+  /** Reserved. Absent means the local machine. */
   readonly workspaceID?: string;
 }
 
-/** A page for consent could not be opened in a browser. */
+/** A consent page could not be opened in a browser. */
 export interface McpBrowserOpenFailed {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2019,14 +2022,14 @@ export interface McpBrowserOpenFailed {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The server. */
+    /** Name of the server. */
     readonly mcpName: string;
-    /** The page. */
+    /** URL of the page. */
     readonly url: string;
   };
 }
 
-/** A server offers other tools than before. */
+/** The tool list of an MCP server changed. */
 export interface McpToolsChanged {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2035,7 +2038,7 @@ export interface McpToolsChanged {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The server. */
+    /** Name of the server. */
     readonly server: string;
   };
 }
@@ -2043,160 +2046,160 @@ export interface McpToolsChanged {
 /** Continues a page of messages. */
 export type MessagesCursor = string & { readonly [brand]: "MessagesCursor" };
 
-/** How a model is spoken to, and what its provider calls it. */
+/** The protocol that the host uses for a model, and the provider's name of the model. */
 export type ModelApi =
   | ModelApiAisdk
   | ModelApiNative;
 
-/** As the package of this name does. */
+/** The protocol that an AI SDK package implements. */
 export interface ModelApiAisdk {
   readonly type: "aisdk";
-  /** The model's name in requests. */
+  /** Name of the model in requests. */
   readonly id: string;
-  /** The package. */
+  /** Name of the package. */
   readonly package: string;
-  /** Where requests go; absent means the package's own place. */
+  /** Base URL of requests. Absent means the package's default URL. */
   readonly url?: string;
-  /** The package's settings. */
+  /** Settings of the package. */
   readonly settings?: Record<string, unknown>;
 }
 
-/** As this host itself knows it. */
+/** A protocol that this host implements. */
 export interface ModelApiNative {
   readonly type: "native";
-  /** The model's name in requests. */
+  /** Name of the model in requests. */
   readonly id: string;
-  /** Where requests go. */
+  /** Base URL of requests. */
   readonly url?: string;
-  /** Its settings. */
+  /** Settings of the protocol. */
   readonly settings: Record<string, unknown>;
 }
 
-/** Prices of input that went through the provider's prompt cache. */
+/** Prices of input that the provider's prompt cache read or wrote. */
 export interface ModelCacheCost {
-  /** Read from it. */
+  /** Price of input read from the cache. */
   readonly read: number;
-  /** Written to it. */
+  /** Price of input written to the cache. */
   readonly write: number;
 }
 
-/** What a model can do. */
+/** The abilities of a model. */
 export interface ModelCapabilities {
-  /** Whether it calls tools. */
+  /** True if the model calls tools. */
   readonly tools: boolean;
-  /** What it reads: `text`, `image`, `audio`, `video`, `pdf`. */
+  /** Input kinds: `text`, `image`, `audio`, `video`, `pdf`. */
   readonly input: string[];
-  /** What it writes, in the same words. */
+  /** Output kinds, with the same names as `input`. */
   readonly output: string[];
 }
 
 /** Prices per million tokens, in the currency of the catalogue. */
 export interface ModelCost {
-  /** From which size of the context on these prices hold; absent in the basic row. */
+  /** Context size from which these prices apply. Absent in the basic row. */
   readonly tier?: ModelCostTier;
-  /** Input no cache served. */
+  /** Price of input that no cache served. */
   readonly input: number;
-  /** Output, visible or reasoning. */
+  /** Price of output, visible or reasoning. */
   readonly output: number;
-  /** Input that went through the provider's prompt cache. */
+  /** Prices of input that the provider's prompt cache read or wrote. */
   readonly cache: ModelCacheCost;
 }
 
-/** From where on a row of prices holds. */
+/** The condition from which a row of prices applies. */
 export interface ModelCostTier {
   readonly type: "context";
-  /** Tokens. */
+  /** Context size in tokens. */
   readonly size: number;
 }
 
 /** A model of the catalogue. */
 export interface ModelInfo {
-  /** Its id within the provider. */
+  /** Id of the model within its provider. */
   readonly id: string;
-  /** The provider's id. */
+  /** Id of the provider. */
   readonly providerID: string;
-  /** The family it belongs to. */
+  /** Model family. */
   readonly family?: string;
-  /** Its name, for people. */
+  /** Display name. */
   readonly name: string;
-  /** How it is spoken to. */
+  /** Protocol that the host uses for the model. */
   readonly api: ModelApi;
-  /** What it can do. */
+  /** Abilities of the model. */
   readonly capabilities: ModelCapabilities;
-  /** What is added to every request to it. */
+  /** Headers and body members that the host adds to every request to the model. */
   readonly request: ModelRequest;
-  /** Its variants. */
+  /** Variants of the model. */
   readonly variants: ModelVariant[];
-  /** When it appeared. */
+  /** Release time of the model. */
   readonly time: ModelTime;
-  /** What it costs: the basic row, and rows that hold from some size of the context on. */
+  /** Prices: one basic row, and rows that apply from a certain context size on. */
   readonly cost: ModelCost[];
-  /** How finished it is. */
+  /** Release stage of the model. */
   readonly status: ModelStatus;
-  /** Whether it may be used. */
+  /** True if sessions may use the model. */
   readonly enabled: boolean;
-  /** How much it takes and gives at once. */
+  /** Token limits of one request. */
   readonly limit: ModelLimit;
 }
 
-/** How much a model takes and gives at once, in tokens. 0 means that nobody knows. */
+/** Token limits of one request to a model. 0 means unknown. */
 export interface ModelLimit {
-  /** Input and output together. */
+  /** Maximum of input and output together. */
   readonly context: number;
-  /** Input, where it has a limit of its own. */
+  /** Maximum of input, if the model has a separate input limit. */
   readonly input?: number;
-  /** Output. */
+  /** Maximum of output. */
   readonly output: number;
 }
 
-/** Selects a model of the catalogue, and one of its variants. */
+/** Selects a model of the catalogue and one of its variants. */
 export interface ModelRef {
-  /** The model's id within its provider. */
+  /** Id of the model within its provider. */
   readonly id: string;
-  /** The provider's id. */
+  /** Id of the provider. */
   readonly providerID: string;
-  /** A variant of the model; absent means its default one. */
+  /** Variant of the model. Absent means the default variant. */
   readonly variant?: string;
 }
 
-/** What is added to every request to a model. */
+/** Headers and body members that the host adds to every request to a model. */
 export interface ModelRequest {
   /** HTTP headers. */
   readonly headers: Record<string, string>;
-  /** Members of the body. */
+  /** Members of the request body. */
   readonly body: Record<string, unknown>;
-  /** The variant that holds when nobody chooses one. */
+  /** Variant that the host uses if the caller chooses none. */
   readonly variant?: string;
 }
 
-/** How finished a model is. */
+/** The release stage of a model. */
 export type ModelStatus =
-  /** Tried out. */
+  /** Early test release. */
   | "alpha"
-  /** Nearly finished. */
+  /** Late test release. */
   | "beta"
-  /** About to go away. */
+  /** Scheduled for removal. */
   | "deprecated"
-  /** In use. */
+  /** Generally available. */
   | "active";
 
-/** When a model appeared. */
+/** The release time of a model. */
 export interface ModelTime {
-  /** Its release, epoch milliseconds; 0 when nobody knows. */
+  /** Release time in epoch milliseconds. 0 means unknown. */
   readonly released: number;
 }
 
 /** A variant of a model: the same model with other settings. */
 export interface ModelVariant {
-  /** Its id within the model. */
+  /** Id of the variant within the model. */
   readonly id: string;
   /** HTTP headers. */
   readonly headers: Record<string, string>;
-  /** Members of the body. */
+  /** Members of the request body. */
   readonly body: Record<string, unknown>;
 }
 
-/** The list of models that everybody uses was fetched again. */
+/** The host fetched the models.dev catalogue again. */
 export interface ModelsDevRefreshed {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2211,27 +2214,27 @@ export interface ModelsDevRefreshed {
 export interface NamedError {
   /** Always `UnknownError`. */
   readonly name: "UnknownError";
-  /** The message. */
+  /** Content of the error. */
   readonly data: NamedErrorData;
-  /** What kind of failure it was and whether a retry may help. */
+  /** Kind of the failure, and if a retry can succeed. */
   readonly cause?: ErrorCause;
 }
 
 /** The content of `NamedError`. */
 export interface NamedErrorData {
-  /** What went wrong. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** How long observations took, in microseconds. */
+/** Durations of observations, in microseconds. */
 export interface ObservationMetrics {
-  /** How many there were. */
+  /** Number of observations. */
   readonly count: number;
-  /** The last one. */
+  /** Duration of the last observation. */
   readonly lastMicros: number;
-  /** The longest. */
+  /** Longest duration. */
   readonly maxMicros: number;
-  /** All together. */
+  /** Sum of all durations. */
   readonly totalMicros: number;
 }
 
@@ -2306,7 +2309,7 @@ export type Order =
   /** Newest first. */
   | "desc";
 
-/** A permission is asked for. */
+/** A permission request waits for a reply. */
 export interface PermissionAsked {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2325,16 +2328,16 @@ export interface PermissionDecision {
   readonly effect: PermissionEffect;
 }
 
-/** What a rule says. */
+/** The effect of a rule. */
 export type PermissionEffect =
-  /** It may be done. */
+  /** Allows the action. */
   | "allow"
-  /** It may not be done. */
+  /** Denies the action. */
   | "deny"
-  /** Somebody is asked. */
+  /** Asks the user. */
   | "ask";
 
-/** A permission request is answered. */
+/** A permission request received its reply. */
 export interface PermissionReplied {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2343,72 +2346,72 @@ export interface PermissionReplied {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The session. */
+    /** Id of the session. */
     readonly sessionID: string;
-    /** The request. */
+    /** Id of the request. */
     readonly requestID: string;
-    /** The answer. */
+    /** The reply. */
     readonly reply: PermissionReply;
   };
 }
 
-/** An answer to a request. */
+/** A reply to a permission request. */
 export type PermissionReply =
-  /** Yes, this time. */
+  /** Allows the action this time. */
   | "once"
-  /** Yes, and from now on in the whole project. */
+  /** Allows the action now and later in the whole project. */
   | "always"
-  /** No. */
+  /** Denies the action. */
   | "reject";
 
-/** A question whether something may be done, which waits for an answer. */
+/** A permission request that waits for a reply. */
 export interface PermissionRequest {
-  /** Its id. */
+  /** Id of the request. */
   readonly id: string;
-  /** The session it is asked for. */
+  /** Id of the session that needs the permission. */
   readonly sessionID: string;
-  /** What is to be done. */
+  /** Action that needs permission. */
   readonly action: string;
-  /** On what. */
+  /** Resources of the action. */
   readonly resources: string[];
-  /** The patterns that are stored when the answer is `always`. */
+  /** Patterns that the host saves if the reply is `always`. */
   readonly save?: string[];
-  /** What helps to decide, such as the command or the change of a file. */
+  /** Details for the decision, such as the command or the change of a file. */
   readonly metadata?: Record<string, unknown>;
-  /** What asks. */
+  /** Origin of the request. */
   readonly source?: PermissionSource;
 }
 
-/** One rule. Of the rules that match an action and a resource, the last one counts. */
+/** A permission rule. The last rule that matches an action and a resource decides. */
 export interface PermissionRule {
-  /** Which actions; `*` stands for any text. */
+  /** Pattern of actions. `*` matches any text. */
   readonly action: string;
-  /** On which resources; `*` stands for any text. */
+  /** Pattern of resources. `*` matches any text. */
   readonly resource: string;
-  /** What then holds. */
+  /** Effect of the rule. */
   readonly effect: PermissionEffect;
 }
 
-/** What asks for a permission. */
+/** The origin of a permission request. */
 export interface PermissionSource {
   readonly type: "tool";
-  /** Its message; whoever asks from outside a turn may name it as they like. */
+  /** Id of the message that contains the call. A caller outside a turn may choose any value. */
   readonly messageID: string;
-  /** The call within the message. */
+  /** Id of the call within the message. */
   readonly callID: string;
 }
 
-/** The project a directory belongs to. */
+/** The project that contains a directory. */
 export interface ProjectRef {
-  /** Stable identity of the repository, or `global` outside any. */
+  /** Stable identity of the repository, or `global` outside a repository. */
   readonly id: string;
-  /** Its worktree root, or `/`. */
+  /** Root directory of the worktree, or `/`. */
   readonly directory: string;
 }
 
-/** What was admitted. Never changed afterwards. */
+/** A prompt, as the host admitted it. It never changes afterwards. */
 export interface Prompt {
-  /** The text; it may be empty. */
+  /** Text of the prompt. It may be empty. */
   readonly text: string;
   /** Attached files with their media types. */
   readonly files?: PromptFileAttachment[];
@@ -2416,31 +2419,31 @@ export interface Prompt {
   readonly agents?: PromptAgentAttachment[];
 }
 
-/** An agent mentioned in the prompt. */
+/** An agent that the prompt mentions. */
 export interface PromptAgentAttachment {
-  /** The agent's name. */
+  /** Name of the agent. */
   readonly name: string;
-  /** Where the text mentions it. */
+  /** Range of the text that mentions the agent. */
   readonly source?: PromptSource;
 }
 
-/** A file as it was admitted: its media type is derived once and kept. */
+/** A file of an Admitted Prompt. The host derives the media type once, at the admission. */
 export interface PromptFileAttachment {
-  /** `data:`, `file:` or any other URI. */
+  /** URI of the file: `data:`, `file:` or any other scheme. */
   readonly uri: string;
   /** Media type, from the data URI or from the name. */
   readonly mime: string;
-  /** Shown name. */
+  /** Display name. */
   readonly name?: string;
-  /** What the file is for. */
+  /** Purpose of the file. */
   readonly description?: string;
-  /** Where the text mentions it. */
+  /** Range of the text that mentions the file. */
   readonly source?: PromptSource;
 }
 
-/** What a caller sends. */
+/** A prompt, as the caller supplies it. */
 export interface PromptInput {
-  /** The text; it may be empty. */
+  /** Text of the prompt. It may be empty. */
   readonly text: string;
   /** Attached files. */
   readonly files?: PromptInputFileAttachment[];
@@ -2448,126 +2451,126 @@ export interface PromptInput {
   readonly agents?: PromptAgentAttachment[];
 }
 
-/** A file as the caller gives it. */
+/** A file of a prompt, as the caller supplies it. */
 export interface PromptInputFileAttachment {
-  /** `data:`, `file:` or any other URI. */
+  /** URI of the file: `data:`, `file:` or any other scheme. */
   readonly uri: string;
-  /** Shown name. */
+  /** Display name. */
   readonly name?: string;
-  /** What the file is for. */
+  /** Purpose of the file. */
   readonly description?: string;
-  /** Where the text mentions it. */
+  /** Range of the text that mentions the file. */
   readonly source?: PromptSource;
 }
 
-/** The place in the text that stands for an attachment, in UTF-16 units. */
+/** The range of the prompt text that represents an attachment, in UTF-16 code units. */
 export interface PromptSource {
-  /** First unit. */
+  /** First code unit. */
   readonly start: number;
-  /** One past the last unit. */
+  /** One past the last code unit. */
   readonly end: number;
-  /** The text between. */
+  /** Text of the range. */
   readonly text: string;
 }
 
-/** How a provider is spoken to. */
+/** The protocol that the host uses for a provider. */
 export type ProviderApi =
   | ProviderApiAisdk
   | ProviderApiNative;
 
-/** As the package of this name does. */
+/** The protocol that an AI SDK package implements. */
 export interface ProviderApiAisdk {
   readonly type: "aisdk";
-  /** The package. */
+  /** Name of the package. */
   readonly package: string;
-  /** Where requests go; absent means the package's own place. */
+  /** Base URL of requests. Absent means the package's default URL. */
   readonly url?: string;
-  /** The package's settings. */
+  /** Settings of the package. */
   readonly settings?: Record<string, unknown>;
 }
 
-/** As this host itself knows it. */
+/** A protocol that this host implements. */
 export interface ProviderApiNative {
   readonly type: "native";
-  /** Where requests go. */
+  /** Base URL of requests. */
   readonly url?: string;
-  /** Its settings. */
+  /** Settings of the protocol. */
   readonly settings: Record<string, unknown>;
 }
 
 /** A provider of models. */
 export interface ProviderInfo {
-  /** Its id. */
+  /** Id of the provider. */
   readonly id: string;
-  /** The integration that holds its credentials, if there is one. */
+  /** Id of the integration that holds the provider's credentials, if any. */
   readonly integrationID?: string;
-  /** Its name, for people. */
+  /** Display name. */
   readonly name: string;
-  /** Whether configuration switched it off. */
+  /** True if configuration disables the provider. */
   readonly disabled?: boolean;
-  /** How it is spoken to. */
+  /** Protocol that the host uses for the provider. */
   readonly api: ProviderApi;
-  /** What is added to every request to it. */
+  /** Headers and body members that the host adds to every request to the provider. */
   readonly request: RequestSettings;
 }
 
 /** The request that the next Provider Turn of a session would send. */
 export interface ProviderRequestView {
-  /** The agent's name, whether or not there is such an agent. */
+  /** Name of the agent. The agent may not exist. */
   readonly agent: string;
-  /** The model, by its name on the wire. */
+  /** Model, by its name on the wire. */
   readonly model: ModelRef;
-  /** What the model is told of its surroundings. */
+  /** Context Epoch of the request. */
   readonly epoch: ContextEpochView;
-  /** The Session History that the request repeats. */
+  /** Session History that the request repeats. */
   readonly history: HistoryView;
-  /** The names of the tools on offer. */
+  /** Names of the tools that the request offers. */
   readonly tools: string[];
-  /** How large the request is for its model. */
+  /** Size of the request in relation to the limits of its model. */
   readonly estimate: RequestEstimate;
-  /** Its cacheable prefix. */
+  /** Cacheable prefix of the request. */
   readonly prefix: RequestPrefix;
-  /** The request itself, in the words of no provider. */
+  /** The request in a provider-independent form. */
   readonly request: CanonicalRequest;
 }
 
-/** One tool call of one assistant message. */
+/** A tool call of an assistant message. */
 export interface PrunedCall {
-  /** The message. */
+  /** Id of the message. */
   readonly assistantMessageID: string;
-  /** The call. */
+  /** Id of the call. */
   readonly callID: string;
 }
 
 /** A terminal. */
 export interface Pty {
-  /** Its id. */
+  /** Id of the terminal. */
   readonly id: string;
-  /** Its title. */
+  /** Title of the terminal. */
   readonly title: string;
-  /** The program. */
+  /** Program that the terminal runs. */
   readonly command: string;
-  /** The program's arguments. */
+  /** Arguments of the program. */
   readonly args: string[];
-  /** The directory it began in. */
+  /** Initial working directory of the program. */
   readonly cwd: string;
-  /** Whether the program still runs. */
+  /** State of the program. */
   readonly status: PtyStatus;
-  /** The program's process. */
+  /** Process id of the program. */
   readonly pid: number;
-  /** The status the program ended with. */
+  /** Exit status of the program. Absent while it runs. */
   readonly exitCode?: number;
 }
 
-/** What opens one connection to a terminal, once. */
+/** A ticket that opens one connection to a terminal, once. */
 export interface PtyConnectToken {
   /** The ticket. */
   readonly ticket: string;
-  /** How long it is good for, seconds. */
+  /** Validity of the ticket, in seconds. */
   readonly expires_in: number;
 }
 
-/** A terminal came to be. */
+/** A terminal was created. */
 export interface PtyCreated {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2576,12 +2579,12 @@ export interface PtyCreated {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The terminal as it is now. */
+    /** Current state of the terminal. */
     readonly info: Pty;
   };
 }
 
-/** A terminal is gone. */
+/** A terminal was removed. */
 export interface PtyDeleted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2590,7 +2593,7 @@ export interface PtyDeleted {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The terminal. */
+    /** Id of the terminal. */
     readonly id: string;
   };
 }
@@ -2604,9 +2607,9 @@ export interface PtyExited {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The terminal. */
+    /** Id of the terminal. */
     readonly id: string;
-    /** The status the program ended with. */
+    /** Exit status of the program. */
     readonly exitCode: number;
   };
 }
@@ -2619,11 +2622,11 @@ export interface PtySize {
   readonly cols: number;
 }
 
-/** Whether the program of a terminal still runs. */
+/** The state of a terminal's program. */
 export type PtyStatus =
-  /** It runs. */
+  /** The program runs. */
   | "running"
-  /** It ended. */
+  /** The program ended. */
   | "exited";
 
 /** A terminal changed. */
@@ -2635,7 +2638,7 @@ export interface PtyUpdated {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The terminal as it is now. */
+    /** Current state of the terminal. */
     readonly info: Pty;
   };
 }
@@ -2653,27 +2656,27 @@ export interface QuestionAsked {
 
 /** One question. */
 export interface QuestionInfo {
-  /** The question in full. */
+  /** Complete question. */
   readonly question: string;
-  /** The same in a few words. */
+  /** Short form of the question. */
   readonly header: string;
-  /** The answers to choose from. */
+  /** Answers to choose from. */
   readonly options: QuestionOption[];
-  /** Whether more than one may be chosen. */
+  /** True if the user may choose more than one answer. */
   readonly multiple?: boolean;
-  /** Whether another answer than those may be given. */
+  /** True if the user may give an answer that is not in `options`. */
   readonly custom?: boolean;
 }
 
 /** An answer to choose. */
 export interface QuestionOption {
-  /** The answer, and what is given back when it is chosen. */
+  /** Text of the answer. The reply contains it if the user chooses the answer. */
   readonly label: string;
-  /** What it means. */
+  /** Explanation of the answer. */
   readonly description: string;
 }
 
-/** Questions are not going to be answered. */
+/** Questions were rejected and stay unanswered. */
 export interface QuestionRejected {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2682,14 +2685,14 @@ export interface QuestionRejected {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The session. */
+    /** Id of the session. */
     readonly sessionID: string;
-    /** The request. */
+    /** Id of the request. */
     readonly requestID: string;
   };
 }
 
-/** Questions are answered. */
+/** Questions received their answers. */
 export interface QuestionReplied {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2698,40 +2701,40 @@ export interface QuestionReplied {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The session. */
+    /** Id of the session. */
     readonly sessionID: string;
-    /** The request. */
+    /** Id of the request. */
     readonly requestID: string;
     /** One list of labels for each question, in the order of the questions. */
     readonly answers: string[][];
   };
 }
 
-/** Questions that wait for their answers together. */
+/** A request with questions that are answered together. */
 export interface QuestionRequest {
-  /** Its id. */
+  /** Id of the request. */
   readonly id: string;
-  /** The session they are asked in. */
+  /** Id of the session that asks. */
   readonly sessionID: string;
   /** The questions. */
   readonly questions: QuestionInfo[];
-  /** The tool call that asks. */
+  /** Tool call that asks. Absent if no tool call asks. */
   readonly tool?: QuestionTool;
 }
 
 /** The tool call that asks. */
 export interface QuestionTool {
-  /** Its message. */
+  /** Id of the message that contains the call. */
   readonly messageID: string;
-  /** The call within the message. */
+  /** Id of the call within the message. */
   readonly callID: string;
 }
 
 /** A staged revert in the older shape, which the session record keeps. */
 export interface RecordedRevert {
-  /** The boundary; it stays. */
+  /** Id of the message at the boundary. The message itself stays. */
   readonly messageID: string;
-  /** The boundary within that message. */
+  /** Id of the part at the boundary within that message. */
   readonly partID?: string;
   /** Snapshot of the files before the stage. */
   readonly snapshot?: string;
@@ -2741,29 +2744,29 @@ export interface RecordedRevert {
 
 /** A permission rule in the older shape, which the session record keeps. */
 export interface RecordedRule {
-  /** Which actions; `*` stands for any text. */
+  /** Pattern of actions. `*` matches any text. */
   readonly permission: string;
-  /** On which resources; `*` stands for any text. */
+  /** Pattern of resources. `*` matches any text. */
   readonly pattern: string;
-  /** What then holds. */
+  /** Effect of the rule. */
   readonly action: PermissionEffect;
 }
 
 /** A reference. */
 export interface ReferenceInfo {
-  /** Its name. */
+  /** Name of the reference. */
   readonly name: string;
-  /** The directory it is read from, an absolute path. */
+  /** Absolute path of the directory to read. */
   readonly path: string;
-  /** What it is for. A model is not told of a reference without one. */
+  /** Purpose of the reference. Without it, the model does not receive the reference. */
   readonly description?: string;
-  /** Whether user interfaces leave it out when they complete names. */
+  /** True if user interfaces omit the reference from name completion. */
   readonly hidden?: boolean;
-  /** Where it comes from. */
+  /** Origin of the reference. */
   readonly source: ReferenceSource;
 }
 
-/** Where a reference comes from. */
+/** The origin of a reference. */
 export type ReferenceSource =
   | ReferenceSourceLocal
   | ReferenceSourceGit;
@@ -2771,34 +2774,37 @@ export type ReferenceSource =
 /** A git repository. */
 export interface ReferenceSourceGit {
   readonly type: "git";
-  /** The repository. */
+  /** Address of the repository. */
   readonly repository: string;
-  /** The branch; absent means the repository's default one. */
+  /** Branch. Absent means the default branch of the repository. */
   readonly branch?: string;
-  /** What it is for. */
+  /** Purpose of the reference. */
   readonly description?: string;
-  /** Whether user interfaces leave it out when they complete names. */
+  /** True if user interfaces omit the reference from name completion. */
   readonly hidden?: boolean;
 }
 
-/** A directory of this machine. */
+/** A directory on this machine. */
 export interface ReferenceSourceLocal {
   readonly type: "local";
-  /** The directory. */
+  /** Path of the directory. */
   readonly path: string;
-  /** What it is for. */
+  /** Purpose of the reference. */
   readonly description?: string;
-  /** Whether user interfaces leave it out when they complete names. */
+  /** True if user interfaces omit the reference from name completion. */
   readonly hidden?: boolean;
 }
 
-/** How large a request is for its model, in tokens. */
+/** The size of a request in relation to the limits of its model, in tokens. */
 export interface RequestEstimate {
-  /** What it is estimated to have: a quarter of the length of its JSON text. */
+  /** Estimated size of the request: a quarter of the length of its JSON text. */
   readonly tokens: number;
-  /** The model's window; 0 if nobody knows. */
+  /** Context window of the model. 0 if unknown. */
   readonly window: number;
-  /** What is kept free of it. A request that leaves less is compacted for. */
+  /**
+   * Part of the window that the host keeps free. If a request leaves less, the host compacts the
+   * session first.
+   */
   readonly reserve: number;
 }
 
@@ -2812,48 +2818,48 @@ export type RequestPart =
   | "Payload";
 
 /**
- * The cacheable prefix of a request: its system text and its messages as the protocol writes them,
- * without what closes the last of them.
+ * The cacheable prefix of a request: its system text and its messages in the form of the protocol,
+ * without the closing characters of the last message.
  */
 export interface RequestPrefix {
-  /** SHA-256 of its bytes, 64 hexadecimal digits. */
+  /** SHA-256 of the prefix, 64 hexadecimal digits. */
   readonly sha256: string;
-  /** How many they are. */
+  /** Length of the prefix in bytes. */
   readonly bytes: number;
 }
 
-/** What configuration adds to model requests. */
+/** Headers and body members that configuration adds to model requests. */
 export interface RequestSettings {
   /** HTTP headers. */
   readonly headers: Record<string, string>;
-  /** Members of the body. */
+  /** Members of the request body. */
   readonly body: Record<string, unknown>;
 }
 
-/** The failure that a retry follows. */
+/** The failure before a retry. */
 export interface RetryError {
-  /** What went wrong. */
+  /** Description of the failure. */
   readonly message: string;
-  /** HTTP status, where there was one. */
+  /** HTTP status, if the failure has one. */
   readonly statusCode?: number;
-  /** Whether trying again may help. */
+  /** True if a retry may succeed. */
   readonly isRetryable: boolean;
-  /** What the provider's headers say about its limits, without secrets. */
+  /** Response headers with the provider's limits, without secrets. */
   readonly responseHeaders?: Record<string, string>;
-  /** The beginning of the provider's answer, without secrets. */
+  /** Beginning of the provider's response body, without secrets. */
   readonly responseBody?: string;
   /**
-   * Of a wait: `next`, the time of the next request in milliseconds since 1970, and `reason`,
-   * the kind of the failure.
+   * For a wait: `next`, the time of the next request in epoch milliseconds, and `reason`, the
+   * kind of the failure.
    */
   readonly metadata?: Record<string, string>;
 }
 
 /** A staged revert. */
 export interface RevertState {
-  /** The boundary; it stays. */
+  /** Id of the message at the boundary. The message itself stays. */
   readonly messageID: string;
-  /** The boundary within that message. */
+  /** Id of the part at the boundary within that message. */
   readonly partID?: string;
   /** Snapshot of the files before the stage. */
   readonly snapshot?: string;
@@ -2861,19 +2867,22 @@ export interface RevertState {
   readonly diff?: string;
   /** The changed files. */
   readonly files?: FileDiff[];
-  /** Paths that were left alone, because somebody else changed them meanwhile or stands in the way. */
+  /**
+   * Paths that the revert left unchanged because another program changed or obstructed them in
+   * the meantime.
+   */
   readonly conflicts?: string[];
 }
 
-/** A permission that an answer of `always` gave for a project. */
+/** A permission that a reply of `always` saved for a project. */
 export interface SavedPermission {
-  /** Its id. */
+  /** Id of the saved permission. */
   readonly id: string;
-  /** The project. */
+  /** Id of the project. */
   readonly projectID: string;
-  /** What may be done. */
+  /** Allowed action. */
   readonly action: string;
-  /** On what; a pattern. */
+  /** Pattern of allowed resources. */
   readonly resource: string;
 }
 
@@ -2895,12 +2904,12 @@ export interface ServerHeartbeat {
   readonly data: Record<string, never>;
 }
 
-/** A session that runs at this moment in this host. */
+/** The activity of a session that runs in this host now. */
 export interface SessionActive {
   readonly type: "running";
 }
 
-/** A session came to be; always sequence 0. */
+/** A session was created. Always sequence 0. */
 export interface SessionCreated {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2913,7 +2922,7 @@ export interface SessionCreated {
   readonly data: {
     /** The session. */
     readonly sessionID: string;
-    /** The session as it is recorded. */
+    /** Session record after the event. */
     readonly info: SessionRecord;
   };
   /** Additive values the runtime set. */
@@ -2933,7 +2942,7 @@ export interface SessionDeleted {
   readonly data: {
     /** The session. */
     readonly sessionID: string;
-    /** The session as it is recorded. */
+    /** Session record at the deletion. */
     readonly info: SessionRecord;
   };
   /** Additive values the runtime set. */
@@ -2975,7 +2984,7 @@ export type SessionDurableEvent =
   | SessionNextRevertCommitted
   | SessionNextInterrupted;
 
-/** A Session Drain could not do something before its request. */
+/** A Session Drain failed before it sent its request. */
 export interface SessionError {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2984,20 +2993,20 @@ export interface SessionError {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The session. */
+    /** Id of the session. */
     readonly sessionID: string;
-    /** What went wrong. */
+    /** Description of the failure. */
     readonly error: NamedError;
   };
 }
 
-/** Why a step, a tool call or a session failed. */
+/** The failure of a step, a tool call or a session. */
 export interface SessionErrorUnknown {
-  /** Always `unknown`: the contract has one type. */
+  /** Always `unknown`: the contract has one error type. */
   readonly type: "unknown";
-  /** What went wrong. */
+  /** Description of the failure. */
   readonly message: string;
-  /** What kind of failure it was and whether a retry may help. */
+  /** Kind of the failure, and if a retry can succeed. */
   readonly cause?: ErrorCause;
 }
 
@@ -3009,7 +3018,7 @@ export interface SessionHistory {
   readonly hasMore: boolean;
 }
 
-/** The session has nothing more to do. */
+/** A session became idle. */
 export interface SessionIdle {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3018,34 +3027,34 @@ export interface SessionIdle {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The session. */
+    /** Id of the session. */
     readonly sessionID: string;
   };
 }
 
-/** A session as every read shows it. */
+/** A session, as read operations return it. */
 export interface SessionInfo {
-  /** Its id. */
+  /** Id of the session. */
   readonly id: string;
-  /** The session that created it. */
+  /** Id of the session that created it. */
   readonly parentID?: string;
-  /** The project around its directory. */
+  /** Id of the project that contains its directory. */
   readonly projectID: string;
-  /** The chosen agent; absent until one is chosen. */
+  /** Chosen agent. Absent until an agent is chosen. */
   readonly agent?: string;
-  /** The chosen model; absent until one is chosen. */
+  /** Chosen model. Absent until a model is chosen. */
   readonly model?: ModelRef;
-  /** What its turns cost so far, in the currency of the catalogue's prices. */
+  /** Cost of all turns, in the currency of the catalogue's prices. */
   readonly cost: number;
-  /** What its turns used so far. */
+  /** Token usage of all turns. */
   readonly tokens: Tokens;
-  /** Times. */
+  /** Times of the session. */
   readonly time: SessionTime;
-  /** Title. */
+  /** Title of the session. */
   readonly title: string;
-  /** Where it lives. */
+  /** Location of the session. */
   readonly location: LocationRef;
-  /** The directory relative to its project; absent at the project's root. */
+  /** Directory relative to its project. Absent at the root of the project. */
   readonly subpath?: string;
   /** The staged revert, if any. */
   readonly revert?: RevertState;
@@ -3055,17 +3064,17 @@ export interface SessionInfo {
 export interface SessionInputAdmitted {
   /** Sequence of the admission. */
   readonly admittedSeq: number;
-  /** The prompt's id, which becomes the user message's. */
+  /** Id of the prompt, which becomes the id of the user message. */
   readonly id: string;
-  /** The session. */
+  /** Id of the session. */
   readonly sessionID: string;
-  /** What was admitted. */
+  /** The prompt. */
   readonly prompt: Prompt;
-  /** How it enters the session. */
+  /** Delivery of the prompt. */
   readonly delivery: Delivery;
-  /** When it was admitted, epoch milliseconds. */
+  /** Time of the admission, in epoch milliseconds. */
   readonly timeCreated: number;
-  /** Sequence of the Prompt Promotion, once it happened. */
+  /** Sequence of the Prompt Promotion. Absent before the promotion. */
   readonly promotedSeq?: number;
 }
 
@@ -3080,129 +3089,129 @@ export type SessionMessage =
   | SessionMessageAssistant
   | SessionMessageCompaction;
 
-/** Another agent was chosen. */
+/** A change of the agent. */
 export interface SessionMessageAgentSwitched {
   readonly type: "agent-switched";
-  /** Its id. */
+  /** Id of the message. */
   readonly id: string;
-  /** Additive values the runtime set. */
+  /** Additive values from the runtime. */
   readonly metadata?: Record<string, unknown>;
-  /** When. */
+  /** Creation time. */
   readonly time: CreatedTime;
-  /** The agent from here on. */
+  /** Agent from this message on. */
   readonly agent: string;
 }
 
-/** One Provider Turn's answer. */
+/** The answer of one Provider Turn. */
 export interface SessionMessageAssistant {
   readonly type: "assistant";
-  /** Its id. */
+  /** Id of the message. */
   readonly id: string;
-  /** Additive values the runtime set. */
+  /** Additive values from the runtime. */
   readonly metadata?: Record<string, unknown>;
-  /** When. */
+  /** Start and end of the answer. */
   readonly time: SpanTime;
-  /** The turn's agent. */
+  /** Agent of the turn. */
   readonly agent: string;
-  /** The turn's model. */
+  /** Model of the turn. */
   readonly model: ModelRef;
-  /** What it said and did. */
+  /** Text, reasoning and tool calls of the answer. */
   readonly content: AssistantPart[];
-  /** Snapshots around it. */
+  /** Snapshots before and after the turn. */
   readonly snapshot?: StepSnapshot;
-  /** Why it ended: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`. */
+  /** Reason of the end: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`. */
   readonly finish?: string;
-  /** What it cost. */
+  /** Cost, in the currency of the catalogue's prices. */
   readonly cost?: number;
-  /** What it used. */
+  /** Token usage. */
   readonly tokens?: Tokens;
-  /** Why it failed. */
+  /** Failure of the turn, if any. */
   readonly error?: SessionErrorUnknown;
 }
 
-/** A checkpoint that stands for everything before it. */
+/** A checkpoint that replaces all earlier messages in later requests. */
 export interface SessionMessageCompaction {
   readonly type: "compaction";
-  /** Its id. */
+  /** Id of the message. */
   readonly id: string;
-  /** Additive values the runtime set. */
+  /** Additive values from the runtime. */
   readonly metadata?: Record<string, unknown>;
-  /** When. */
+  /** Creation time. */
   readonly time: CreatedTime;
-  /** Why it was made. */
+  /** Reason of the compaction. */
   readonly reason: CompactionReason;
-  /** The rolling summary. */
+  /** Rolling summary. */
   readonly summary: string;
   /** The newest messages as text. */
   readonly recent: string;
 }
 
-/** Another model was chosen. */
+/** A change of the model. */
 export interface SessionMessageModelSwitched {
   readonly type: "model-switched";
-  /** Its id. */
+  /** Id of the message. */
   readonly id: string;
-  /** Additive values the runtime set. */
+  /** Additive values from the runtime. */
   readonly metadata?: Record<string, unknown>;
-  /** When. */
+  /** Creation time. */
   readonly time: CreatedTime;
-  /** The model from here on. */
+  /** Model from this message on. */
   readonly model: ModelRef;
 }
 
-/** A shell command somebody ran in the session. */
+/** A shell command that a caller ran in the session. */
 export interface SessionMessageShell {
   readonly type: "shell";
-  /** Its id. */
+  /** Id of the message. */
   readonly id: string;
-  /** Additive values the runtime set. */
+  /** Additive values from the runtime. */
   readonly metadata?: Record<string, unknown>;
-  /** When. */
+  /** Start and end of the command. */
   readonly time: SpanTime;
-  /** Names the run. */
+  /** Id of the run. */
   readonly callID: string;
-  /** The command. */
+  /** Command line. */
   readonly command: string;
-  /** What it printed. */
+  /** Output of the command. */
   readonly output: string;
 }
 
-/** User-role text made by the runtime. */
+/** Text with the role of the user that the runtime created. */
 export interface SessionMessageSynthetic {
   readonly type: "synthetic";
-  /** Its id. */
+  /** Id of the message. */
   readonly id: string;
-  /** Additive values the runtime set. */
+  /** Additive values from the runtime. */
   readonly metadata?: Record<string, unknown>;
-  /** When. */
+  /** Creation time. */
   readonly time: CreatedTime;
-  /** The session. */
+  /** Id of the session. */
   readonly sessionID: string;
-  /** The text. */
+  /** Text of the message. */
   readonly text: string;
 }
 
 /** A Mid-Conversation System Message. */
 export interface SessionMessageSystem {
   readonly type: "system";
-  /** Its id. */
+  /** Id of the message. */
   readonly id: string;
-  /** When. */
+  /** Creation time. */
   readonly time: CreatedTime;
-  /** The text. */
+  /** Text of the message. */
   readonly text: string;
 }
 
 /** A promoted prompt. */
 export interface SessionMessageUser {
   readonly type: "user";
-  /** The prompt's id. */
+  /** Id of the prompt. */
   readonly id: string;
-  /** Additive values the runtime set. */
+  /** Additive values from the runtime. */
   readonly metadata?: Record<string, unknown>;
-  /** Its admission. */
+  /** Time of the admission. */
   readonly time: CreatedTime;
-  /** The text. */
+  /** Text of the prompt. */
   readonly text: string;
   /** Attached files. */
   readonly files?: PromptFileAttachment[];
@@ -3210,7 +3219,7 @@ export interface SessionMessageUser {
   readonly agents?: PromptAgentAttachment[];
 }
 
-/** Another agent was chosen, from the next Provider Turn on. */
+/** Another agent was chosen. Applies from the next Provider Turn on. */
 export interface SessionNextAgentSwitched {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3225,16 +3234,16 @@ export interface SessionNextAgentSwitched {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message that says so. */
+    /** Id of the message for this event. */
     readonly messageID: string;
-    /** The agent from here on. */
+    /** Agent from this event on. */
     readonly agent: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** More of a compaction's summary. */
+/** A fragment of the summary of a compaction. */
 export interface SessionNextCompactionDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3247,14 +3256,14 @@ export interface SessionNextCompactionDelta {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message of the compaction. */
+    /** Id of the compaction's message. */
     readonly messageID: string;
-    /** What follows. */
+    /** Text to append. */
     readonly text: string;
   };
 }
 
-/** A checkpoint stands for what came before it. */
+/** A compaction ended. Its checkpoint replaces the earlier history in later requests. */
 export interface SessionNextCompactionEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3269,11 +3278,11 @@ export interface SessionNextCompactionEnded {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message of the compaction. */
+    /** Id of the compaction's message. */
     readonly messageID: string;
-    /** Why. */
+    /** Reason of the compaction. */
     readonly reason: CompactionReason;
-    /** The rolling summary. */
+    /** Rolling summary. */
     readonly text: string;
     /** The newest messages as text. */
     readonly recent: string;
@@ -3282,7 +3291,7 @@ export interface SessionNextCompactionEnded {
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A compaction began. */
+/** A compaction started. */
 export interface SessionNextCompactionStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3297,9 +3306,9 @@ export interface SessionNextCompactionStarted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message of the compaction. */
+    /** Id of the compaction's message. */
     readonly messageID: string;
-    /** Why. */
+    /** Reason of the compaction. */
     readonly reason: CompactionReason;
   };
   /** Additive values the runtime set. */
@@ -3321,9 +3330,9 @@ export interface SessionNextContextUpdated {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message that says so. */
+    /** Id of the message for this event. */
     readonly messageID: string;
-    /** What the model is told. */
+    /** Text that the model receives. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
@@ -3331,8 +3340,8 @@ export interface SessionNextContextUpdated {
 }
 
 /**
- * A user stopped the work before its first output. Where output was on record, the failed step
- * or the failed calls say it.
+ * A user stopped the work before its first output. If output was already recorded, the failed
+ * step or the failed calls record the stop instead.
  */
 export interface SessionNextInterrupted {
   /** Its id, the same on every stream. */
@@ -3348,14 +3357,17 @@ export interface SessionNextInterrupted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The prompt without an answer, or the answer whose results the model has not seen. */
+    /**
+     * The prompt without an answer, or the answer with tool results that the model has not
+     * received.
+     */
     readonly messageID?: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** Another model was chosen, from the next Provider Turn on. */
+/** Another model was chosen. Applies from the next Provider Turn on. */
 export interface SessionNextModelSwitched {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3370,16 +3382,16 @@ export interface SessionNextModelSwitched {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message that says so. */
+    /** Id of the message for this event. */
     readonly messageID: string;
-    /** The model from here on. */
+    /** Model from this event on. */
     readonly model: ModelRef;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The session lives at another Location now. */
+/** The session moved to another Location. */
 export interface SessionNextMoved {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3394,9 +3406,9 @@ export interface SessionNextMoved {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** Where it lives from here on. */
+    /** Location from this event on. */
     readonly location: LocationRef;
-    /** The directory relative to its project; absent at the project's root. */
+    /** Directory relative to its project. Absent at the root of the project. */
     readonly subdirectory?: string;
   };
   /** Additive values the runtime set. */
@@ -3418,11 +3430,11 @@ export interface SessionNextPromptAdmitted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The id of the prompt, which will be that of its message. */
+    /** Id of the prompt, which becomes the id of its message. */
     readonly messageID: string;
-    /** What was said. */
+    /** The prompt. */
     readonly prompt: Prompt;
-    /** How it enters the session. */
+    /** Delivery of the prompt. */
     readonly delivery: Delivery;
   };
   /** Additive values the runtime set. */
@@ -3444,9 +3456,9 @@ export interface SessionNextPromptRedelivered {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The prompt. */
+    /** Id of the prompt. */
     readonly messageID: string;
-    /** How it enters the session from here on. */
+    /** Delivery from this event on. */
     readonly delivery: Delivery;
   };
   /** Additive values the runtime set. */
@@ -3468,14 +3480,14 @@ export interface SessionNextPromptWithdrawn {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The prompt. */
+    /** Id of the prompt. */
     readonly messageID: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** Prompt Promotion: the prompt is a visible user message now. */
+/** Prompt Promotion: the prompt is now a visible user message. */
 export interface SessionNextPrompted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3490,18 +3502,18 @@ export interface SessionNextPrompted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The id of the prompt, which is now that of its message. */
+    /** Id of the prompt, which is now the id of its message. */
     readonly messageID: string;
-    /** What was said. */
+    /** The prompt. */
     readonly prompt: Prompt;
-    /** How it enters the session. */
+    /** Delivery of the prompt. */
     readonly delivery: Delivery;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The outputs of old tool calls leave later requests. */
+/** Later requests omit the outputs of old tool calls. */
 export interface SessionNextPruned {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3516,14 +3528,14 @@ export interface SessionNextPruned {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The calls whose outputs are left out. */
+    /** Calls with omitted outputs. */
     readonly calls: PrunedCall[];
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** More of a reasoning block. */
+/** A fragment of a reasoning block. */
 export interface SessionNextReasoningDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3536,11 +3548,11 @@ export interface SessionNextReasoningDelta {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The block, within its message. */
+    /** Id of the block within its message. */
     readonly reasoningID: string;
-    /** What follows. */
+    /** Text to append. */
     readonly delta: string;
   };
 }
@@ -3560,20 +3572,20 @@ export interface SessionNextReasoningEnded {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The block, within its message. */
+    /** Id of the block within its message. */
     readonly reasoningID: string;
-    /** The whole text. */
+    /** Complete text. */
     readonly text: string;
-    /** What the provider attached; later requests give it back. */
+    /** Provider metadata. Later requests return it to the provider. */
     readonly providerMetadata?: Record<string, Record<string, unknown>>;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A reasoning block began. */
+/** A reasoning block started. */
 export interface SessionNextReasoningStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3588,11 +3600,11 @@ export interface SessionNextReasoningStarted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The block, within its message. */
+    /** Id of the block within its message. */
     readonly reasoningID: string;
-    /** What the provider attached; later requests give it back. */
+    /** Provider metadata. Later requests return it to the provider. */
     readonly providerMetadata?: Record<string, Record<string, unknown>>;
   };
   /** Additive values the runtime set. */
@@ -3600,8 +3612,8 @@ export interface SessionNextReasoningStarted {
 }
 
 /**
- * The host goes on with a session that a crash had cut, or a Provider Turn waits until it may
- * send its request again.
+ * The host continues a session that a crash interrupted, or a Provider Turn waits before it
+ * sends its request again.
  */
 export interface SessionNextRetried {
   /** Its id, the same on every stream. */
@@ -3617,16 +3629,16 @@ export interface SessionNextRetried {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** Counts the recoveries without progress, or the waits of the Provider Turn, from 1 on. */
+    /** Number of the recovery without progress, or of the wait in the Provider Turn, from 1 on. */
     readonly attempt: number;
-    /** What went wrong. */
+    /** Description of the failure. */
     readonly error: RetryError;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A staged revert was dropped. */
+/** A staged revert was discarded. */
 export interface SessionNextRevertCleared {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3646,7 +3658,7 @@ export interface SessionNextRevertCleared {
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A staged revert was carried out. */
+/** A staged revert was committed. */
 export interface SessionNextRevertCommitted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3661,7 +3673,7 @@ export interface SessionNextRevertCommitted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The boundary, which is the last message that stays. */
+    /** Id of the message at the boundary, which is the last message that stays. */
     readonly messageID: string;
   };
   /** Additive values the runtime set. */
@@ -3683,7 +3695,7 @@ export interface SessionNextRevertStaged {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The stage. */
+    /** The staged revert. */
     readonly revert: RevertState;
   };
   /** Additive values the runtime set. */
@@ -3705,16 +3717,16 @@ export interface SessionNextShellEnded {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The command. */
+    /** Id of the run. */
     readonly callID: string;
-    /** What it printed. */
+    /** Output of the command. */
     readonly output: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A shell command began. */
+/** A shell command started. */
 export interface SessionNextShellStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3729,9 +3741,9 @@ export interface SessionNextShellStarted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message that says so. */
+    /** Id of the message for this event. */
     readonly messageID: string;
-    /** Names the command until it has ended. */
+    /** Id of the run. */
     readonly callID: string;
     /** The command line. */
     readonly command: string;
@@ -3755,17 +3767,20 @@ export interface SessionNextStepEnded {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** Why it ended: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`. */
+    /**
+     * Reason of the end: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or
+     * `error`.
+     */
     readonly finish: string;
-    /** What it cost, in the currency of the catalogue's prices. */
+    /** Cost of the turn, in the currency of the catalogue's prices. */
     readonly cost: number;
-    /** What it used. */
+    /** Token usage of the turn. */
     readonly tokens: Tokens;
-    /** The state of the files after it. */
+    /** Snapshot of the files after the turn. */
     readonly snapshot?: string;
-    /** The files that changed meanwhile. */
+    /** Paths of the files that changed during the turn. */
     readonly files?: string[];
   };
   /** Additive values the runtime set. */
@@ -3787,16 +3802,16 @@ export interface SessionNextStepFailed {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** What went wrong. */
+    /** Description of the failure. */
     readonly error: SessionErrorUnknown;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The first output of a Provider Turn. */
+/** A Provider Turn produced its first output. */
 export interface SessionNextStepStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3811,20 +3826,20 @@ export interface SessionNextStepStarted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The agent that works. */
+    /** Agent of the turn. */
     readonly agent: string;
-    /** The model that is asked. */
+    /** Model of the turn. */
     readonly model: ModelRef;
-    /** The state of the files before it. */
+    /** Snapshot of the files before the turn. */
     readonly snapshot?: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** User-role text made by the runtime. */
+/** The runtime added a text with the role of the user. */
 export interface SessionNextSynthetic {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3839,16 +3854,16 @@ export interface SessionNextSynthetic {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The message that says so. */
+    /** Id of the message for this event. */
     readonly messageID: string;
-    /** The text. */
+    /** Text of the message. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** More of a text block. */
+/** A fragment of a text block. */
 export interface SessionNextTextDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3861,11 +3876,11 @@ export interface SessionNextTextDelta {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The block, within its message. */
+    /** Id of the block within its message. */
     readonly textID: string;
-    /** What follows. */
+    /** Text to append. */
     readonly delta: string;
   };
 }
@@ -3885,18 +3900,18 @@ export interface SessionNextTextEnded {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The block, within its message. */
+    /** Id of the block within its message. */
     readonly textID: string;
-    /** The whole text. */
+    /** Complete text. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A text block began. */
+/** A text block started. */
 export interface SessionNextTextStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3911,16 +3926,16 @@ export interface SessionNextTextStarted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The block, within its message. */
+    /** Id of the block within its message. */
     readonly textID: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The call is recorded; only now may it run. */
+/** A tool call was recorded. The host runs it only after this event. */
 export interface SessionNextToolCalled {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3935,22 +3950,22 @@ export interface SessionNextToolCalled {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The tool call. */
+    /** Id of the tool call. */
     readonly callID: string;
-    /** The name of the tool. */
+    /** Name of the tool. */
     readonly tool: string;
-    /** The decoded arguments. */
+    /** Decoded arguments. */
     readonly input: Record<string, unknown>;
-    /** Who runs the call, and what the provider attached. */
+    /** Executor of the call, and the provider metadata. */
     readonly provider: EventProvider;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The call settled with a failure. */
+/** A tool call settled with a failure. */
 export interface SessionNextToolFailed {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3965,22 +3980,22 @@ export interface SessionNextToolFailed {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The tool call. */
+    /** Id of the tool call. */
     readonly callID: string;
-    /** What went wrong. */
+    /** Description of the failure. */
     readonly error: SessionErrorUnknown;
-    /** What the provider attached, where it ran the call itself. */
+    /** Result in the provider's own form, if the provider ran the call. */
     readonly result?: unknown;
-    /** Who ran the call, and what the provider attached. */
+    /** Executor of the call, and the provider metadata. */
     readonly provider: EventProvider;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** More of a tool call's arguments. */
+/** A fragment of the arguments of a tool call. */
 export interface SessionNextToolInputDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3993,16 +4008,16 @@ export interface SessionNextToolInputDelta {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The tool call. */
+    /** Id of the tool call. */
     readonly callID: string;
-    /** What follows. */
+    /** Text to append. */
     readonly delta: string;
   };
 }
 
-/** The arguments are complete, as the provider wrote them. */
+/** The provider completed the arguments of a tool call. */
 export interface SessionNextToolInputEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -4017,18 +4032,18 @@ export interface SessionNextToolInputEnded {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The tool call. */
+    /** Id of the tool call. */
     readonly callID: string;
-    /** The arguments as text. */
+    /** Arguments as the provider wrote them. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The provider begins to write a tool call. */
+/** The provider began to write a tool call. */
 export interface SessionNextToolInputStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -4043,18 +4058,18 @@ export interface SessionNextToolInputStarted {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The tool call. */
+    /** Id of the tool call. */
     readonly callID: string;
-    /** The name of the tool. */
+    /** Name of the tool. */
     readonly name: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** What a running tool has so far. */
+/** A running tool reported progress. */
 export interface SessionNextToolProgress {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -4069,20 +4084,20 @@ export interface SessionNextToolProgress {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The tool call. */
+    /** Id of the tool call. */
     readonly callID: string;
-    /** The value for programs. */
+    /** Progress for programs. */
     readonly structured: Record<string, unknown>;
-    /** What the model sees; empty means `structured`. */
+    /** Content that the model receives. If empty, the model receives `structured`. */
     readonly content: ToolContent[];
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The call settled with a result. */
+/** A tool call settled with a result. */
 export interface SessionNextToolSuccess {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -4097,19 +4112,19 @@ export interface SessionNextToolSuccess {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** The assistant message of the Provider Turn. */
+    /** Id of the turn's assistant message. */
     readonly assistantMessageID: string;
-    /** The tool call. */
+    /** Id of the tool call. */
     readonly callID: string;
-    /** The value for programs. */
+    /** Result for programs. */
     readonly structured: Record<string, unknown>;
-    /** What the model sees; empty means `structured`. */
+    /** Content that the model receives. If empty, the model receives `structured`. */
     readonly content: ToolContent[];
-    /** Managed Tool Output Files with what was cut. */
+    /** Paths of the Managed Tool Output Files that hold the output that was cut. */
     readonly outputPaths?: string[];
-    /** What the provider attached, where it ran the call itself. */
+    /** Result in the provider's own form, if the provider ran the call. */
     readonly result?: unknown;
-    /** Who ran the call, and what the provider attached. */
+    /** Executor of the call, and the provider metadata. */
     readonly provider: EventProvider;
   };
   /** Additive values the runtime set. */
@@ -4117,64 +4132,64 @@ export interface SessionNextToolSuccess {
 }
 
 /**
- * The session record inside `session.created` and `session.updated`, in the older shape that
- * these two events keep.
+ * The session record in `session.created` and `session.updated`, in the older shape that these two
+ * events keep.
  */
 export interface SessionRecord {
-  /** Its id. */
+  /** Id of the session. */
   readonly id: string;
-  /** Two words, for people. */
+  /** Readable name of two words. */
   readonly slug: string;
-  /** The project around its directory. */
+  /** Id of the project that contains its directory. */
   readonly projectID: string;
   /** Reserved for placement. */
   readonly workspaceID?: string;
-  /** Its directory. */
+  /** Directory of the session. */
   readonly directory: string;
-  /** The directory relative to the project. */
+  /** Directory relative to the project. */
   readonly path?: string;
-  /** The session that created it. */
+  /** Id of the session that created it. */
   readonly parentID?: string;
-  /** Title. */
+  /** Title of the session. */
   readonly title: string;
-  /** The chosen agent. */
+  /** Chosen agent. */
   readonly agent?: string;
-  /** The chosen model. */
+  /** Chosen model. */
   readonly model?: ModelRef;
   /** Version of the program that created it. */
   readonly version: string;
-  /** Times. */
+  /** Times of the session. */
   readonly time: SessionTime;
   /**
-   * Its own permission rules, which count after those of its agent. A session that carries out a
-   * task has what was denied to the one that gave it.
+   * Permission rules of the session, which follow the rules of its agent. A session that runs a
+   * task also contains the denials of the session that gave the task.
    */
   readonly permission?: RecordedRule[];
   /**
-   * What its turns cost so far, in the currency of the catalogue's prices. Only what is derived
-   * from another event has this and the following members.
+   * Cost of all turns, in the currency of the catalogue's prices. This and the following members
+   * are present only in records that are derived from another event.
    */
   readonly cost?: number;
-  /** What its turns used so far. */
+  /** Token usage of all turns. */
   readonly tokens?: Tokens;
-  /** The staged revert, if any. */
+  /** Staged revert, if any. */
   readonly revert?: RecordedRevert;
 }
 
-/** Whether a session works. */
+/** The status of a session. */
 export type SessionStatus =
   | SessionStatusIdle
   | SessionStatusBusy
   | SessionStatusRetry;
 
-/** It has a Session Drain, a compaction or a revert under way. */
+/** A Session Drain, a compaction or a revert is running. */
 export interface SessionStatusBusy {
   readonly type: "busy";
-  /** How long the provider has sent nothing, in milliseconds. Present from 30 seconds on. */
+  /** Time since the provider sent its last data, in milliseconds. Present from 30 seconds on. */
   readonly silentMs?: number;
 }
 
-/** The session began to work, or has nothing more to do. */
+/** A session became busy or idle. */
 export interface SessionStatusChanged {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -4183,42 +4198,42 @@ export interface SessionStatusChanged {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The session. */
+    /** Id of the session. */
     readonly sessionID: string;
-    /** Its status from now on. */
+    /** New status of the session. */
     readonly status: SessionStatus;
   };
 }
 
-/** It has nothing to do. */
+/** The session has no work. */
 export interface SessionStatusIdle {
   readonly type: "idle";
 }
 
-/** The provider refused a request for now; the host waits and sends it again. */
+/** The provider refused a request temporarily. The host waits and sends it again. */
 export interface SessionStatusRetry {
   readonly type: "retry";
-  /** Counts the waits of the Provider Turn, from 1 on. */
+  /** Number of the wait in the Provider Turn, from 1 on. */
   readonly attempt: number;
-  /** Why the provider refused. */
+  /** Reason of the provider's refusal. */
   readonly message: string;
-  /** When the next request goes out, in milliseconds since 1970. */
+  /** Time of the next request, in epoch milliseconds. */
   readonly next: number;
 }
 
-/** Times of a session, epoch milliseconds. */
+/** Times of a session, in epoch milliseconds. */
 export interface SessionTime {
-  /** Creation. */
+  /** Creation time. */
   readonly created: number;
-  /** Last switch, move or revert; prompts and turns do not count. */
+  /** Time of the last switch, move or revert. Prompts and turns do not change it. */
   readonly updated: number;
-  /** When it was archived. */
+  /** Time at which the session was archived. */
   readonly archived?: number;
 }
 
 /**
- * What a session reads as changed: agent, model, Location, staged revert, permission rules or
- * title. Cost and tokens change with each turn; `session.next.step.ended` has those of the turn.
+ * The public state of a session changed: agent, model, Location, staged revert, permission
+ * rules or title. Cost and tokens change with each turn and are in `session.next.step.ended`.
  */
 export interface SessionUpdated {
   /** Its id, the same on every stream. */
@@ -4232,7 +4247,7 @@ export interface SessionUpdated {
   readonly data: {
     /** The session. */
     readonly sessionID: string;
-    /** The session as it is recorded. */
+    /** Session record after the event. */
     readonly info: SessionRecord;
   };
   /** Additive values the runtime set. */
@@ -4244,60 +4259,57 @@ export type SessionsCursor = string & { readonly [brand]: "SessionsCursor" };
 
 /** A skill. */
 export interface SkillInfo {
-  /** Its name. */
+  /** Name of the skill. */
   readonly name: string;
-  /** What it is for. A model is not told of a skill without one. */
+  /** Purpose of the skill. Without it, the model does not receive the skill. */
   readonly description?: string;
-  /** Whether user interfaces offer it as a command. */
+  /** True if user interfaces offer the skill as a command. */
   readonly slash?: boolean;
-  /** The file it stands in. */
+  /** Path of the file that contains the skill. */
   readonly location: string;
-  /** Its text, without what stands at the head of the file. */
+  /** Text of the skill, without the front matter of the file. */
   readonly content: string;
 }
 
-/** When something began and ended, epoch milliseconds. */
+/** Start and end time, in epoch milliseconds. */
 export interface SpanTime {
-  /** Beginning. */
+  /** Start time. */
   readonly created: number;
-  /** End; absent while it goes on. */
+  /** End time. Absent while in progress. */
   readonly completed?: number;
 }
 
-/** Snapshots around a step. */
+/** Snapshots before and after a step. */
 export interface StepSnapshot {
-  /** Before the request. */
+  /** Snapshot before the request. */
   readonly start?: string;
-  /** After the last tool settled. */
+  /** Snapshot after the last tool settled. */
   readonly end?: string;
-  /** Paths that changed between the two. */
+  /** Paths of the files that changed between the two snapshots. */
   readonly files?: string[];
 }
 
-/** Texts that models were told. */
+/** Sizes of texts that models received. */
 export interface TextMetrics {
-  /** How many there were. */
+  /** Number of texts. */
   readonly count: number;
-  /** Bytes of the last one. */
+  /** Size of the last text in bytes. */
   readonly lastBytes: number;
-  /** Bytes of all together. */
+  /** Size of all texts in bytes. */
   readonly totalBytes: number;
 }
 
-/** One thing to do. */
+/** One item of a to-do list. */
 export interface Todo {
-  /** What. */
+  /** Description of the task. */
   readonly content: string;
-  /**
-   * Where it stands: `pending`, `in_progress`, `completed` or `cancelled`. Models write other words
-   * as well.
-   */
+  /** State: `pending`, `in_progress`, `completed` or `cancelled`. Models also write other words. */
   readonly status: string;
-  /** How important it is: `high`, `medium` or `low`. Models write other words as well. */
+  /** Importance: `high`, `medium` or `low`. Models also write other words. */
   readonly priority: string;
 }
 
-/** What is to be done in a session changed. */
+/** The to-do list of a session changed. */
 export interface TodoUpdated {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -4306,26 +4318,26 @@ export interface TodoUpdated {
   readonly location?: LocationRef;
   /** What happened. */
   readonly data: {
-    /** The session. */
+    /** Id of the session. */
     readonly sessionID: string;
-    /** All there is to do, in order. */
+    /** All items, in order. */
     readonly todos: Todo[];
   };
 }
 
-/** Tokens of one Provider Turn or of a session; the five counts are disjoint. */
+/** Token usage of one Provider Turn or of a session. The five counts do not overlap. */
 export interface Tokens {
-  /** Input that no cache served. */
+  /** Input tokens that no cache served. */
   readonly input: number;
-  /** Visible output. */
+  /** Visible output tokens. */
   readonly output: number;
-  /** Reasoning output. */
+  /** Reasoning tokens. */
   readonly reasoning: number;
-  /** Input that went through the provider's prompt cache. */
+  /** Input tokens that the provider's prompt cache read or wrote. */
   readonly cache: CacheTokens;
 }
 
-/** One piece of a tool's output as the model sees it. */
+/** One piece of a tool's output, as the model receives it. */
 export type ToolContent =
   | ToolContentText
   | ToolContentFile;
@@ -4333,11 +4345,11 @@ export type ToolContent =
 /** A file, usually as a `data:` URI. */
 export interface ToolContentFile {
   readonly type: "file";
-  /** Where its bytes are. */
+  /** URI of the content. */
   readonly uri: string;
-  /** Its media type. */
+  /** Media type. */
   readonly mime: string;
-  /** Its name. */
+  /** Name of the file. */
   readonly name?: string;
 }
 
@@ -4348,9 +4360,9 @@ export interface ToolContentText {
   readonly text: string;
 }
 
-/** Who runs a tool call, and what the provider attached to the call and to its result. */
+/** The executor of a tool call, and the provider metadata of the call and of its result. */
 export interface ToolProvider {
-  /** Whether the provider runs it itself. */
+  /** True if the provider runs the tool itself. */
   readonly executed: boolean;
   /** Provider metadata of the call. */
   readonly metadata?: Record<string, Record<string, unknown>>;
@@ -4358,78 +4370,78 @@ export interface ToolProvider {
   readonly resultMetadata?: Record<string, Record<string, unknown>>;
 }
 
-/** Where a tool call stands. */
+/** The state of a tool call. */
 export type ToolState =
   | ToolStatePending
   | ToolStateRunning
   | ToolStateCompleted
   | ToolStateError;
 
-/** Settled with a result. */
+/** The call settled with a result. */
 export interface ToolStateCompleted {
   readonly status: "completed";
   /** Decoded arguments. */
   readonly input: Record<string, unknown>;
-  /** What the model sees; empty means `structured`. */
+  /** Content that the model receives. If empty, the model receives `structured`. */
   readonly content: ToolContent[];
-  /** Managed Tool Output Files that hold what was cut. */
+  /** Paths of the Managed Tool Output Files that hold the output that was cut. */
   readonly outputPaths?: string[];
-  /** The value for programs. */
+  /** Result for programs. */
   readonly structured: Record<string, unknown>;
-  /** The provider's own result, where it ran the tool. */
+  /** Result in the provider's own form, if the provider ran the tool. */
   readonly result?: unknown;
 }
 
-/** Settled with a failure. */
+/** The call settled with a failure. */
 export interface ToolStateError {
   readonly status: "error";
-  /** Decoded arguments; empty when they never were complete. */
+  /** Decoded arguments. Empty if the arguments were never complete. */
   readonly input: Record<string, unknown>;
-  /** Progress before the failure. */
+  /** Progress before the failure, for the model. */
   readonly content: ToolContent[];
-  /** Progress before the failure. */
+  /** Progress before the failure, for programs. */
   readonly structured: Record<string, unknown>;
-  /** What went wrong. */
+  /** Description of the failure. */
   readonly error: SessionErrorUnknown;
-  /** The failure as the model sees it. */
+  /** The failure as the model receives it. */
   readonly result?: unknown;
 }
 
-/** The provider writes its arguments. */
+/** The provider is writing the arguments. */
 export interface ToolStatePending {
   readonly status: "pending";
-  /** The raw argument text, once complete. */
+  /** Raw text of the arguments, once complete. */
   readonly input: string;
 }
 
-/** Recorded and running. */
+/** The call is recorded and running. */
 export interface ToolStateRunning {
   readonly status: "running";
   /** Decoded arguments. */
   readonly input: Record<string, unknown>;
-  /** Latest progress. */
+  /** Latest progress, for programs. */
   readonly structured: Record<string, unknown>;
   /** Latest progress, for the model. */
   readonly content: ToolContent[];
 }
 
-/** Times of a tool call, epoch milliseconds. */
+/** Times of a tool call, in epoch milliseconds. */
 export interface ToolTime {
-  /** The provider began to write the call. */
+  /** Time at which the provider began to write the call. */
   readonly created: number;
-  /** The call was complete and recorded. */
+  /** Time at which the call was complete and recorded. */
   readonly ran?: number;
-  /** It settled. */
+  /** Time at which the call settled. */
   readonly completed?: number;
-  /** Its output was dropped from later requests. */
+  /** Time from which later requests omit the output of the call. */
   readonly pruned?: number;
 }
 
 /** A Context Source that could not be observed. */
 export interface UnavailableSource {
-  /** Its key. */
+  /** Key of the Context Source. */
   readonly key: string;
-  /** How often. */
+  /** Number of failed observations. */
   readonly count: number;
 }
 
