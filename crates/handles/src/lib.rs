@@ -7,7 +7,7 @@
 //! follow the link. An open directory always stays the same directory.
 //!
 //! An entry of another kind than expected, such as a link, is an error of the kind
-//! [`NotADirectory`](io::ErrorKind::NotADirectory), both within a path and at its end.
+//! [`NotADirectory`](std::io::ErrorKind::NotADirectory), both within a path and at its end.
 //! [`is_absent`] recognises it. Every name is one component: `..`, a path and an empty name are
 //! refused, and on Windows also a name that refers to something with another name.
 //!

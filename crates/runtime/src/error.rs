@@ -7,7 +7,7 @@ use opencode_pty::TerminalError;
 use opencode_schema::id::{MessageID, PermissionID, QuestionID, SessionID};
 use opencode_schema::message::{ErrorCause, ErrorKind};
 use opencode_snapshots::SnapshotError;
-use opencode_store::{ReplayConflict, StoreError};
+use opencode_store::{Abort, ReplayConflict, StoreError};
 
 /// The reason why an operation was refused. The operation stored nothing.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -148,6 +148,15 @@ pub enum RuntimeError {
     Closed,
 }
 
+impl From<Abort<Self>> for RuntimeError {
+    fn from(abort: Abort<Self>) -> Self {
+        match abort {
+            Abort::Refused(error) => error,
+            Abort::Failed(error) => error.into(),
+        }
+    }
+}
+
 /// A task of the runtime did not complete: it panicked, or the async runtime that ran it has shut down.
 impl From<tokio::task::JoinError> for RuntimeError {
     fn from(error: tokio::task::JoinError) -> Self {
@@ -224,6 +233,15 @@ pub enum DrainError {
     /// A bug in this runtime.
     #[error("internal failure: {0}")]
     Internal(String),
+}
+
+impl From<Abort<Self>> for DrainError {
+    fn from(abort: Abort<Self>) -> Self {
+        match abort {
+            Abort::Refused(error) => error,
+            Abort::Failed(error) => error.into(),
+        }
+    }
 }
 
 impl From<RuntimeError> for DrainError {

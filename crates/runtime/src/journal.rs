@@ -6,7 +6,7 @@ use opencode_schema::clock::{Clock, Millis};
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
-use opencode_store::{Draft, Reader, SessionRow, Store, StoreError, Transaction};
+use opencode_store::{Abort, Draft, Reader, SessionRow, Store, StoreError, Transaction};
 
 use crate::error::{DrainError, RuntimeError};
 use crate::live::Announcer;
@@ -46,20 +46,19 @@ impl Journal {
         let location = session.info.location.clone();
         let committed = self.store.write(move |transaction| {
             for draft in drafts {
-                if let Err(conflict) = transaction.append(&id, Some(&location), draft)? {
-                    return Ok(Err(conflict));
-                }
+                transaction.append(&id, Some(&location), draft)?;
             }
             if !explored.is_empty() && lives_at(transaction, &id, &location)? {
                 for directory in &explored {
                     transaction.add_explored(key, directory)?;
                 }
             }
-            Ok(Ok(()))
+            Ok(())
         });
-        committed
-            .await?
-            .map_err(|conflict| DrainError::Internal(conflict.to_string()))
+        committed.await.map_err(|abort| match abort {
+            Abort::Refused(conflict) => DrainError::Internal(conflict.to_string()),
+            Abort::Failed(error) => error.into(),
+        })
     }
 
     /// Runs one read of an existing session. The lookup of the session uses the same view of the database.
@@ -100,6 +99,6 @@ pub(crate) fn append(
     let location = session.info.location.clone();
     let draft = Draft::new(timestamp, payload);
     transaction
-        .append(&session.info.id, Some(&location), draft)?
-        .map_err(|conflict| StoreError::Database(conflict.to_string()))
+        .append(&session.info.id, Some(&location), draft)
+        .map_err(Abort::unexpected)
 }

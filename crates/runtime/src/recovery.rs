@@ -9,7 +9,7 @@ use futures::{StreamExt, stream};
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{Retried, RetryError};
 use opencode_schema::id::SessionID;
-use opencode_store::{Interrupted, InterruptedState, StoreError, Transaction};
+use opencode_store::{Abort, Interrupted, InterruptedState, StoreError, Transaction};
 use tokio_util::sync::CancellationToken;
 
 use crate::coordinator::Coordinator;
@@ -45,8 +45,8 @@ async fn record_attempt(journal: &Journal, id: SessionID) -> Result<Option<u32>,
     let now = journal.now();
     let recorded = journal
         .store
-        .write(move |transaction| record(transaction, &id, now).map(Ok::<_, RuntimeError>));
-    recorded.await?
+        .write(move |transaction| Ok::<_, Abort<RuntimeError>>(record(transaction, &id, now)?));
+    Ok(recorded.await?)
 }
 
 /// Resumes every session whose last activity was cut off, until the host closes.

@@ -1,6 +1,6 @@
 //! The HTTP interface: the contract's operations on the session runtime.
 //!
-//! [`router`] is all there is: the embedded host calls it in memory, a [`Listener`] on a socket, a
+//! [`router()`] is all there is: the embedded host calls it in memory, a [`Listener`] on a socket, a
 //! test as a service. It decodes requests, calls the runtime, encodes answers, and maps every
 //! failure onto the status that the protocol declares. It knows no SQLite and makes no decisions.
 //!

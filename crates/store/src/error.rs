@@ -41,8 +41,8 @@ pub enum OpenError {
     },
 }
 
-/// The reason that a command on an open database failed. The command stored nothing.
-#[derive(Debug, Clone, thiserror::Error)]
+/// The reason why a command on an open database failed. It stored nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// Storage failed (full, I/O error, damage), now or in an earlier command. The host must be
     /// opened again.
@@ -94,6 +94,48 @@ impl From<rusqlite::Error> for StoreError {
             // the next commit detects it.
             _ => Self::Database(error.to_string()),
         }
+    }
+}
+
+/// The reason why a command stored nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Abort<E> {
+    /// The command decided so. Its changes are taken back.
+    Refused(E),
+    /// Storage failed.
+    Failed(StoreError),
+}
+
+impl<E> Abort<E> {
+    /// The same, with another reason for a refusal.
+    pub fn map<F>(self, change: impl FnOnce(E) -> F) -> Abort<F> {
+        match self {
+            Self::Refused(reason) => Abort::Refused(change(reason)),
+            Self::Failed(error) => Abort::Failed(error),
+        }
+    }
+
+    /// A failure of storage, for a refusal that must not occur.
+    pub fn unexpected(self) -> StoreError
+    where
+        E: std::fmt::Display,
+    {
+        match self {
+            Self::Refused(reason) => StoreError::Database(reason.to_string()),
+            Self::Failed(error) => error,
+        }
+    }
+}
+
+impl<E> From<StoreError> for Abort<E> {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<E> From<rusqlite::Error> for Abort<E> {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Failed(error.into())
     }
 }
 

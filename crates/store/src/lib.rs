@@ -32,6 +32,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ use readers::pool::Readers;
 use view::seam::Watched;
 use writer::{Writer, WriterOptions};
 
-pub use error::{OpenError, StoreError};
+pub use error::{Abort, OpenError, StoreError};
 pub use format::entry::{Committed, Draft, StoredEvent};
 pub use holder::Holder;
 pub use open::{DatabasePath, Durability};
@@ -147,15 +148,41 @@ impl Store {
     /// Runs `work` in a transaction and returns after the commit. Commands run in the order of the
     /// calls.
     ///
-    /// An inner error is a decision of the caller: the store rolls the command back and returns the
-    /// error unchanged. An outer error is a failure of storage: nothing was stored.
-    pub async fn write<T, E, F>(&self, work: F) -> Result<Result<T, E>, StoreError>
+    /// # Errors
+    ///
+    /// `Refused` with the decision of `work`, `Failed` if storage failed. Nothing of the work is stored then.
+    pub async fn write<T, E, F>(&self, work: F) -> Result<T, Abort<E>>
     where
         T: Send + 'static,
         E: Send + 'static,
-        F: FnOnce(&mut Transaction<'_>) -> Result<Result<T, E>, StoreError> + Send + 'static,
+        F: FnOnce(&mut Transaction<'_>) -> Result<T, Abort<E>> + Send + 'static,
     {
         self.writer.write(work).await
+    }
+
+    /// Runs `work` in a transaction that is always rolled back, and returns its result. Other commands wait for it.
+    ///
+    /// # Errors
+    ///
+    /// `Refused` with the decision of `work`, `Failed` if storage failed.
+    pub async fn preview<T, E, F>(&self, work: F) -> Result<T, Abort<E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+        F: FnOnce(&mut Transaction<'_>) -> Result<T, Abort<E>> + Send + 'static,
+    {
+        let preview = self
+            .writer
+            .write(move |transaction| match work(transaction) {
+                Ok(value) => Err::<Infallible, _>(Abort::Refused(Ok(value))),
+                Err(Abort::Refused(reason)) => Err(Abort::Refused(Err(reason))),
+                Err(Abort::Failed(error)) => Err(Abort::Failed(error)),
+            });
+        match preview.await {
+            Ok(never) => match never {},
+            Err(Abort::Refused(result)) => result.map_err(Abort::Refused),
+            Err(Abort::Failed(error)) => Err(Abort::Failed(error)),
+        }
     }
 
     /// Runs `work` on one consistent view of the committed data.

@@ -9,7 +9,7 @@ use opencode_location::secret::Redactor;
 use opencode_schema::event::{CompactionDelta, CompactionEnded, CompactionStarted, SessionEvent};
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
-use opencode_store::{Draft, SessionRow};
+use opencode_store::{Abort, Draft, SessionRow};
 use tokio_util::sync::CancellationToken;
 
 use super::parts::{Part, Parts};
@@ -210,9 +210,9 @@ impl Compactor {
             if holds {
                 append(transaction, fence.session(), now, started)?;
             }
-            Ok(Ok::<bool, DrainError>(holds))
+            Ok::<bool, Abort<DrainError>>(holds)
         });
-        begun.await?
+        Ok(begun.await?)
     }
 
     async fn record(

@@ -20,7 +20,7 @@ use opencode_schema::clock::Millis;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::SessionInputAdmitted;
-use opencode_store::{HistoryChanges, SessionRow};
+use opencode_store::{Abort, HistoryChanges, SessionRow};
 
 use super::entry::{BoundaryResult, Entry, Refusal};
 use super::epoch::{EpochChange, Known};
@@ -453,14 +453,15 @@ impl Runner {
         }
         let directory = entry.fence.session().info.location.directory.clone();
         let written = self.services.journal.store.write(move |it| entry.write(it));
-        match written.await? {
-            Ok(entered) => Ok(entered),
-            Err(Refusal::Outdated) => {
-                self.services.metrics.contended(&directory);
-                Err(DrainStop::Outdated)
+        written.await.map_err(|abort| match abort {
+            Abort::Refused(refusal) => {
+                if matches!(refusal, Refusal::Outdated) {
+                    self.services.metrics.contended(&directory);
+                }
+                refusal.stop()
             }
-            Err(Refusal::Conflict(reason)) => Err(DrainError::Internal(reason).into()),
-        }
+            Abort::Failed(error) => error.into(),
+        })
     }
 
     /// Brings the conversation up to date.

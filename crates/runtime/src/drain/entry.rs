@@ -2,9 +2,11 @@
 
 use opencode_schema::clock::Millis;
 use opencode_schema::event::ContextUpdated;
-use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
+use opencode_store::{Abort, Epoch, LifecycleConflict, SessionRow, StoreError, Transaction};
 
+use super::DrainStop;
 use super::epoch::{Begins, EpochChange};
+use crate::error::DrainError;
 use crate::inbox::{Attached, Promotion, promote};
 use crate::journal::append;
 use crate::provider::Fence;
@@ -37,6 +39,16 @@ pub(super) enum Refusal {
     Conflict(String),
 }
 
+impl Refusal {
+    /// Ends or repeats the drain.
+    pub(super) fn stop(self) -> DrainStop {
+        match self {
+            Self::Outdated => DrainStop::Outdated,
+            Self::Conflict(reason) => DrainError::Internal(reason).into(),
+        }
+    }
+}
+
 impl Entry {
     /// Whether there is nothing to write.
     pub(super) fn is_empty(&self) -> bool {
@@ -51,9 +63,9 @@ impl Entry {
     pub(super) fn write(
         self,
         transaction: &mut Transaction<'_>,
-    ) -> Result<Result<BoundaryResult, Refusal>, StoreError> {
+    ) -> Result<BoundaryResult, Abort<Refusal>> {
         if !self.fence.holds(&transaction.reader())? {
-            return Ok(Err(Refusal::Outdated));
+            return Err(Abort::Refused(Refusal::Outdated));
         }
         let session = self.fence.session();
         let mut change = Some(self.change);
@@ -61,18 +73,17 @@ impl Entry {
             apply(transaction, session, first, self.time)?;
         }
         let (promotion, batch) = (self.promotion, self.steer_batch);
-        let promoted = match promote(transaction, session, promotion, batch, self.attached)? {
-            Ok(promoted) => promoted,
-            Err(conflict) => return Ok(Err(Refusal::Conflict(conflict.to_string()))),
-        };
+        let promoted = promote(transaction, session, promotion, batch, self.attached);
+        let conflict = |conflict: LifecycleConflict| Refusal::Conflict(conflict.to_string());
+        let promoted = promoted.map_err(|abort| abort.map(conflict))?;
         if let Some(change) = change {
             apply(transaction, session, change, self.time)?;
         }
         let baseline_seq = transaction.reader().baseline_seq(session.key)?;
-        Ok(Ok(BoundaryResult {
+        Ok(BoundaryResult {
             promoted,
             baseline_seq,
-        }))
+        })
     }
 }
 

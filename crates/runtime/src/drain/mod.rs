@@ -40,7 +40,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown, SessionMessage};
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::Delivery;
-use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
+use opencode_store::{Abort, Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
 use tokio_util::task::TaskTracker;
 
 use self::compacting::Answered;
@@ -326,16 +326,16 @@ impl Runner {
         let recorded = self.services.journal.store.write(move |transaction| {
             let reader = transaction.reader();
             let Some(session) = reader.session(&id)? else {
-                return Ok(Ok(()));
+                return Ok(());
             };
             let Some(unfinished) = reader.interruption(session.key)? else {
-                return Ok(Ok(()));
+                return Ok(());
             };
             let message_id = Some(unfinished.message_id);
             append(transaction, &session, now, Interrupted { message_id })?;
-            Ok(Ok::<(), DrainError>(()))
+            Ok::<(), Abort<DrainError>>(())
         });
-        recorded.await?
+        Ok(recorded.await?)
     }
 
     /// Fails the tool calls that a former process, or a failed turn, left open. They are never run
@@ -344,11 +344,12 @@ impl Runner {
         let (id, now) = (self.session.clone(), self.services.journal.now());
         let failed = self.services.journal.store.write(move |transaction| {
             let Some(session) = transaction.reader().session(&id)? else {
-                return Ok(Ok(()));
+                return Ok(());
             };
-            fail_open_calls(transaction, &session, now).map(Ok::<(), DrainError>)
+            fail_open_calls(transaction, &session, now)?;
+            Ok::<(), Abort<DrainError>>(())
         });
-        Ok(failed.await??)
+        Ok(failed.await.map_err(DrainError::from)?)
     }
 }
 

@@ -4,7 +4,6 @@
 //! the transaction is taken back. So nothing is stored, nothing is sent, and nothing can differ from
 //! what a turn does.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use opencode_context::Snapshot;
@@ -20,13 +19,13 @@ use opencode_schema::inspection::{
     RequestPrefix,
 };
 use opencode_schema::prompt::Delivery;
-use opencode_store::{Reader, SessionRow, StoreError, Transaction};
+use opencode_store::{Abort, Reader, SessionRow, StoreError, Transaction};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::boundary::{Boundary, PreparationFailure, Survey};
 use super::conversation::ConversationRead;
-use super::entry::{BoundaryResult, Refusal};
+use super::entry::BoundaryResult;
 use super::epoch::{EpochChange, Known};
 use super::services::Services;
 use super::{DrainStop, Runner, Shared, fail_open_calls};
@@ -145,14 +144,12 @@ impl Runner {
             steer_batch: self.services.steer_batch,
             now: self.services.journal.now(),
         };
-        let looked = self.services.journal.store.write(move |transaction| {
-            let seen = look.see(transaction, reading)?;
-            Ok(Err::<Infallible, _>(seen))
-        });
-        let seen = match looked.await? {
-            Err(seen) => seen?,
-            Ok(never) => match never {},
-        };
+        let store = &self.services.journal.store;
+        let looked = store.preview(move |transaction| look.see(transaction, reading));
+        let seen = looked.await.map_err(|abort| match abort {
+            Abort::Refused(stop) => stop,
+            Abort::Failed(error) => error.into(),
+        })?;
         let PreviewRead {
             look,
             baseline,
@@ -221,10 +218,10 @@ impl Look {
         mut self,
         transaction: &mut Transaction<'_>,
         reading: impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError>,
-    ) -> Result<Result<PreviewRead, DrainStop>, StoreError> {
+    ) -> Result<PreviewRead, Abort<DrainStop>> {
         let id = &self.survey.here.session.info.id;
         let Some(session) = transaction.reader().session(id)? else {
-            return Ok(Err(DrainError::SessionGone(id.clone()).into()));
+            return Err(Abort::Refused(DrainError::SessionGone(id.clone()).into()));
         };
         if !self.is_running {
             self.begin_drain(transaction, &session)?;
@@ -235,27 +232,22 @@ impl Look {
         let (batch, now) = (self.steer_batch, self.now);
         let survey = &self.survey;
         let decided = survey.decide(known.as_ref(), promotion, attached, batch, now);
-        let (entry, baseline) = match decided {
-            Ok(decided) => decided,
-            Err(error) => return Ok(Err(error.into())),
-        };
+        let (entry, baseline) = decided.map_err(|error| Abort::Refused(error.into()))?;
         let sources = self.sources(known.as_ref(), &entry.change);
-        let promoted = match entry.write(transaction)? {
-            Ok(BoundaryResult { promoted, .. }) => promoted,
-            Err(Refusal::Outdated) => return Ok(Err(DrainStop::Outdated)),
-            Err(Refusal::Conflict(reason)) => return Ok(Err(DrainError::Internal(reason).into())),
-        };
+        let entered = entry.write(transaction);
+        let BoundaryResult { promoted, .. } =
+            entered.map_err(|abort| abort.map(|refusal| refusal.stop()))?;
         let reader = transaction.reader();
         let baseline_seq = reader.baseline_seq(session.key)?.unwrap_or_default();
         let read = reading(&reader, session.key)?;
-        Ok(Ok(PreviewRead {
+        Ok(PreviewRead {
             look: self,
             baseline,
             baseline_seq,
             sources,
             read,
             promoted,
-        }))
+        })
     }
 
     /// What a drain does before its first boundary.

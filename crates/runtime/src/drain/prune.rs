@@ -1,6 +1,7 @@
 //! Pruning at the end of an activity: `crate::history::pruning` says what, and here it is recorded.
 
 use opencode_schema::event::Pruned;
+use opencode_store::Abort;
 
 use super::{DrainStop, Runner};
 use crate::error::DrainError;
@@ -20,9 +21,9 @@ impl Runner {
             if let Some(session) = transaction.reader().session(&id)? {
                 append(transaction, &session, now, Pruned { calls })?;
             }
-            Ok(Ok::<(), DrainError>(()))
+            Ok::<(), Abort<DrainError>>(())
         });
-        Ok(pruned.await??)
+        Ok(pruned.await?)
     }
 
     /// A Location that cannot be opened any more prunes nothing.

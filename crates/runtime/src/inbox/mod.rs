@@ -16,7 +16,7 @@ use opencode_schema::clock::Millis;
 use opencode_schema::event::PromptAdmitted;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, Prompt, PromptInput, SessionInputAdmitted};
-use opencode_store::{Draft, SessionRow, StoreError, StoredInput, Transaction};
+use opencode_store::{Abort, Draft, SessionRow, StoredInput, Transaction};
 
 use crate::error::{RuntimeError, check_new_id};
 use crate::journal::Journal;
@@ -55,7 +55,7 @@ struct Admission {
     limit: u64,
 }
 
-type Decided<T> = Result<Result<T, RuntimeError>, StoreError>;
+type Decided<T> = Result<T, Abort<RuntimeError>>;
 
 /// Prompts that wait for their promotion.
 pub(crate) struct Inbox {
@@ -87,30 +87,35 @@ impl Inbox {
             time: self.journal.now(),
             limit: self.limit,
         };
-        self.journal
+        let admitted = self
+            .journal
             .store
-            .write(move |transaction| admit(transaction, admission))
-            .await?
+            .write(move |transaction| admit(transaction, admission));
+        Ok(admitted.await?)
     }
 }
 
 fn admit(transaction: &mut Transaction<'_>, admission: Admission) -> Decided<SessionInputAdmitted> {
     let Some(session) = transaction.reader().session(&admission.session_id)? else {
-        return Ok(Err(RuntimeError::SessionNotFound(admission.session_id)));
+        return Err(Abort::Refused(RuntimeError::SessionNotFound(
+            admission.session_id,
+        )));
     };
     let id = match &admission.id {
         None => transaction.message_id(),
         Some(id) => match transaction.reader().input(id)? {
-            Some(stored) => return Ok(receipt_again(stored, &admission, id)),
-            None => match check_new_id(id.as_str()) {
-                Ok(()) => id.clone(),
-                Err(error) => return Ok(Err(error)),
-            },
+            Some(stored) => {
+                return receipt_again(stored, &admission, id).map_err(Abort::Refused);
+            }
+            None => {
+                check_new_id(id.as_str()).map_err(Abort::Refused)?;
+                id.clone()
+            }
         },
     };
     let pending = transaction.reader().pending_count(session.key)?;
     if pending >= admission.limit {
-        return Ok(Err(RuntimeError::Backlog {
+        return Err(Abort::Refused(RuntimeError::Backlog {
             session_id: admission.session_id,
             pending,
             limit: admission.limit,
@@ -157,18 +162,17 @@ fn append_admission(
     };
     let location = session.info.location;
     let draft = Draft::new(time, payload);
-    let appended = transaction.append(&session_id, Some(&location), draft)?;
-    Ok(match appended {
-        Ok(admitted_seq) => Ok(SessionInputAdmitted {
-            admitted_seq,
-            id,
-            session_id,
-            prompt,
-            delivery,
-            time_created: time,
-            promoted_seq: None,
-        }),
-        Err(_) => Err(RuntimeError::PromptConflict(id)),
+    let appended = transaction.append(&session_id, Some(&location), draft);
+    let conflict = || RuntimeError::PromptConflict(id.clone());
+    let admitted_seq = appended.map_err(|abort| abort.map(|_| conflict()))?;
+    Ok(SessionInputAdmitted {
+        admitted_seq,
+        id,
+        session_id,
+        prompt,
+        delivery,
+        time_created: time,
+        promoted_seq: None,
     })
 }
 

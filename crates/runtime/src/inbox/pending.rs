@@ -3,7 +3,7 @@
 use opencode_schema::event::{PromptRedelivered, PromptWithdrawn};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
-use opencode_store::{SessionRow, Transaction};
+use opencode_store::{Abort, SessionRow, Transaction};
 
 use super::{Decided, Inbox};
 use crate::error::RuntimeError;
@@ -32,14 +32,11 @@ impl Inbox {
     ) -> Result<(), RuntimeError> {
         let now = self.journal.now();
         let withdrawn = self.journal.store.write(move |transaction| {
-            let (session, _) = match pending(transaction, session_id, &message_id)? {
-                Ok(found) => found,
-                Err(error) => return Ok(Err(error)),
-            };
+            let (session, _) = pending(transaction, session_id, &message_id)?;
             append(transaction, &session, now, PromptWithdrawn { message_id })?;
-            Ok(Ok(()))
+            Ok(())
         });
-        withdrawn.await?
+        Ok(withdrawn.await?)
     }
 
     /// Changes the delivery of a waiting input. Not recorded if nothing changes.
@@ -51,10 +48,7 @@ impl Inbox {
     ) -> Result<SessionInputAdmitted, RuntimeError> {
         let now = self.journal.now();
         let changed = self.journal.store.write(move |transaction| {
-            let (session, input) = match pending(transaction, session_id, &message_id)? {
-                Ok(found) => found,
-                Err(error) => return Ok(Err(error)),
-            };
+            let (session, input) = pending(transaction, session_id, &message_id)?;
             if input.delivery != delivery {
                 let payload = PromptRedelivered {
                     message_id,
@@ -62,9 +56,9 @@ impl Inbox {
                 };
                 append(transaction, &session, now, payload)?;
             }
-            Ok(Ok(SessionInputAdmitted { delivery, ..input }))
+            Ok(SessionInputAdmitted { delivery, ..input })
         });
-        changed.await?
+        Ok(changed.await?)
     }
 }
 
@@ -76,18 +70,18 @@ fn pending(
 ) -> Decided<(SessionRow, SessionInputAdmitted)> {
     let reader = transaction.reader();
     let Some(session) = reader.session(&session_id)? else {
-        return Ok(Err(RuntimeError::SessionNotFound(session_id)));
+        return Err(Abort::Refused(RuntimeError::SessionNotFound(session_id)));
     };
     let stored = reader.input(message_id)?;
     let stored = stored.filter(|it| it.receipt.session_id == session_id && !it.withdrawn);
-    Ok(match stored {
-        None => Err(RuntimeError::InputNotFound {
+    match stored {
+        None => Err(Abort::Refused(RuntimeError::InputNotFound {
             session_id,
             message_id: message_id.clone(),
-        }),
-        Some(it) if it.receipt.promoted_seq.is_some() => {
-            Err(RuntimeError::InputPromoted(message_id.clone()))
-        }
+        })),
+        Some(it) if it.receipt.promoted_seq.is_some() => Err(Abort::Refused(
+            RuntimeError::InputPromoted(message_id.clone()),
+        )),
         Some(it) => Ok((
             session,
             SessionInputAdmitted {
@@ -95,5 +89,5 @@ fn pending(
                 ..it.receipt
             },
         )),
-    })
+    }
 }

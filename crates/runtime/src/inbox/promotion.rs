@@ -2,7 +2,9 @@
 
 use opencode_schema::event::{Prompted, Synthetic};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
-use opencode_store::{Draft, LifecycleConflict, Reader, SessionRow, StoreError, Transaction};
+use opencode_store::{
+    Abort, Draft, LifecycleConflict, Reader, SessionRow, StoreError, Transaction,
+};
 
 use super::attachments::{Attached, has_text};
 
@@ -68,7 +70,7 @@ pub(crate) fn promote(
     promotion: Promotion,
     steer_batch: usize,
     mut attached: Attached,
-) -> Result<Result<usize, LifecycleConflict>, StoreError> {
+) -> Result<usize, Abort<LifecycleConflict>> {
     let id = &session.info.id;
     let inputs = eligible(&transaction.reader(), session, promotion, steer_batch)?;
     let mut count = 0;
@@ -79,9 +81,7 @@ pub(crate) fn promote(
         if let Some(text) = text {
             let message_id = transaction.message_id();
             let draft = Draft::new(input.time_created, Synthetic { message_id, text });
-            if let Err(conflict) = transaction.append(id, Some(&session.info.location), draft)? {
-                return Ok(Err(conflict));
-            }
+            transaction.append(id, Some(&session.info.location), draft)?;
         }
         count += 1;
         let payload = Prompted {
@@ -91,9 +91,7 @@ pub(crate) fn promote(
         };
         // The message keeps the time of its admission, independent of its place in the history.
         let draft = Draft::new(input.time_created, payload);
-        if let Err(conflict) = transaction.append(id, Some(&session.info.location), draft)? {
-            return Ok(Err(conflict));
-        }
+        transaction.append(id, Some(&session.info.location), draft)?;
     }
-    Ok(Ok(count))
+    Ok(count)
 }

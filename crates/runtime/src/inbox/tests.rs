@@ -4,6 +4,7 @@ use opencode_schema::clock::SystemClock;
 use opencode_schema::event::{SessionCreated, SessionEvent, SessionRecord};
 use opencode_schema::id::IdSource;
 use opencode_schema::session::SessionTime;
+use opencode_store::{Abort, LifecycleConflict};
 use opencode_store::{DatabasePath, Durability, Store, StoreOptions};
 
 use super::*;
@@ -47,7 +48,7 @@ async fn store() -> (Store, SessionID) {
     let created = store.write(move |transaction| {
         transaction.append(&session, None, Draft::new(NOW, SessionCreated { info }))
     });
-    created.await.unwrap().unwrap();
+    created.await.unwrap();
     (store, id)
 }
 
@@ -72,16 +73,13 @@ async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<St
     let texts = store.write(move |transaction| {
         let session = transaction.reader().session(&id)?.unwrap();
         let before = transaction.reader().latest_seq(session.key)?;
-        let count = match promote(
+        let count = promote(
             transaction,
             &session,
             promotion,
             usize::MAX,
             Attached::default(),
-        )? {
-            Ok(count) => count,
-            Err(conflict) => return Ok(Err(conflict)),
-        };
+        )?;
         let events = transaction
             .reader()
             .events(session.key, Some(before), 100)?;
@@ -90,9 +88,9 @@ async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<St
             Ok(SessionEvent::Prompted(prompted)) => prompted.prompt.text,
             other => panic!("{other:?}"),
         });
-        Ok(Ok(texts.collect()))
+        Ok::<_, Abort<LifecycleConflict>>(texts.collect())
     });
-    texts.await.unwrap().unwrap()
+    texts.await.unwrap()
 }
 
 #[tokio::test]
@@ -106,7 +104,7 @@ async fn one_queued_input_goes_first_and_every_steer_goes_along() {
     ] {
         let admission = admission(&id, text, delivery);
         let admitted = store.write(move |transaction| admit(transaction, admission));
-        admitted.await.unwrap().unwrap();
+        admitted.await.unwrap();
     }
     for (promotion, expected) in [
         (Promotion::Nothing, &[][..]),

@@ -18,7 +18,7 @@
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
-use opencode_store::{Reader, SessionRow, StoreError};
+use opencode_store::{Abort, Reader, SessionRow, StoreError};
 
 use crate::error::{DrainError, RuntimeError};
 use crate::journal::Journal;
@@ -70,9 +70,9 @@ impl Fence {
         let fence = self.clone();
         let compared = journal.store.write(move |transaction| {
             let holds = fence.holds(&transaction.reader())?;
-            Ok(Ok::<bool, DrainError>(holds))
+            Ok::<bool, Abort<DrainError>>(holds)
         });
-        compared.await?
+        Ok(compared.await?)
     }
 
     /// What a request for the session would be prepared for now.

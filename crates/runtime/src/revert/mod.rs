@@ -16,7 +16,7 @@ use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::{AssistantPart, SessionMessage};
 use opencode_schema::session::RevertState;
 use opencode_snapshots::SnapshotError;
-use opencode_store::{SessionRow, StoreError, Transaction};
+use opencode_store::{Abort, SessionRow, StoreError, Transaction};
 use parking_lot::{Mutex, MutexGuard};
 use tracing::Span;
 
@@ -197,9 +197,10 @@ impl Reverts {
         let (session, now) = (session.clone(), self.journal.now());
         let key = session.key;
         let written = self.journal.store.write(move |transaction| {
-            write(transaction, &session, now).map(|_| Ok::<(), RuntimeError>(()))
+            write(transaction, &session, now)?;
+            Ok::<(), Abort<RuntimeError>>(())
         });
-        written.await??;
+        written.await?;
         self.carried_out().remove(&key);
         Ok(())
     }

@@ -18,7 +18,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use opencode_schema::session::{SessionInfo, SessionTime, default_child_title, default_title};
-use opencode_store::{Draft, StoreError};
+use opencode_store::{Abort, Draft};
 
 use crate::error::{RuntimeError, check_new_id};
 use crate::journal::{Journal, append};
@@ -159,19 +159,17 @@ impl Sessions {
             let id = record.id.clone();
             // If several callers create a session with the same id, the first one creates it and the others get it.
             if let Some(session) = transaction.reader().session(&id)? {
-                return Ok(Ok(session.info));
+                return Ok(session.info);
             }
             transaction.add_project(&record.project_id, &project.directory, now)?;
             let draft = Draft::new(now, SessionCreated { info: record });
-            if let Err(conflict) = transaction.append(&id, Some(&location), draft)? {
-                return Err(StoreError::Database(conflict.to_string()));
-            }
+            let appended = transaction.append(&id, Some(&location), draft);
+            appended.map_err(Abort::unexpected)?;
             let session = transaction.reader().session(&id)?;
-            Ok(session
-                .map(|session| session.info)
-                .ok_or(RuntimeError::SessionNotFound(id)))
+            let session = session.ok_or(Abort::Refused(RuntimeError::SessionNotFound(id)))?;
+            Ok(session.info)
         });
-        created.await?
+        Ok(created.await?)
     }
 
     /// Selects the agent from the next Provider Turn on. Recorded even if nothing changes.
@@ -183,10 +181,10 @@ impl Sessions {
         let (id, now) = (id.clone(), self.journal.now());
         let switched = self.journal.store.write(move |transaction| {
             let Some(session) = transaction.reader().session(&id)? else {
-                return Ok(Err(RuntimeError::SessionNotFound(id)));
+                return Err(Abort::Refused(RuntimeError::SessionNotFound(id)));
             };
             if let Err(error) = check_agent(&agent) {
-                return Ok(Err(error));
+                return Err(Abort::Refused(error));
             }
             let message_id = transaction.message_id();
             append(
@@ -195,9 +193,9 @@ impl Sessions {
                 now,
                 AgentSwitched { message_id, agent },
             )?;
-            Ok(Ok(()))
+            Ok(())
         });
-        switched.await?
+        Ok(switched.await?)
     }
 
     /// Selects the model from the next Provider Turn on. Not recorded if nothing changes.
@@ -209,10 +207,10 @@ impl Sessions {
         let (id, now) = (id.clone(), self.journal.now());
         let switched = self.journal.store.write(move |transaction| {
             let Some(session) = transaction.reader().session(&id)? else {
-                return Ok(Err(RuntimeError::SessionNotFound(id)));
+                return Err(Abort::Refused(RuntimeError::SessionNotFound(id)));
             };
             if let Err(error) = check_model(&model) {
-                return Ok(Err(error));
+                return Err(Abort::Refused(error));
             }
             let same = session
                 .info
@@ -228,8 +226,8 @@ impl Sessions {
                     ModelSwitched { message_id, model },
                 )?;
             }
-            Ok(Ok(()))
+            Ok(())
         });
-        switched.await?
+        Ok(switched.await?)
     }
 }

@@ -6,6 +6,7 @@ use opencode_schema::event::Moved;
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::session::SessionInfo;
+use opencode_store::Abort;
 
 use super::Sessions;
 use crate::error::RuntimeError;
@@ -53,17 +54,16 @@ impl Sessions {
         let recorded = self.journal.store.write(move |transaction| {
             // Another caller may have moved or removed the session in the meantime.
             let Some(session) = transaction.reader().session(&id)? else {
-                return Ok(Err(RuntimeError::SessionNotFound(id)));
+                return Err(Abort::Refused(RuntimeError::SessionNotFound(id)));
             };
             if session.info.location == moved.location {
-                return Ok(Ok(session.info));
+                return Ok(session.info);
             }
             append(transaction, &session, now, moved)?;
             let moved = transaction.reader().session(&id)?;
-            Ok(moved
-                .map(|session| session.info)
-                .ok_or(RuntimeError::SessionNotFound(id)))
+            let moved = moved.ok_or(Abort::Refused(RuntimeError::SessionNotFound(id)))?;
+            Ok(moved.info)
         });
-        recorded.await?
+        Ok(recorded.await?)
     }
 }

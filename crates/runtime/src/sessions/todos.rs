@@ -1,5 +1,6 @@
 //! Todo lists that models note in their sessions.
 
+use opencode_store::Abort;
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -47,12 +48,14 @@ impl TodoLists {
         };
         let written = self.journal.store.write(move |transaction| {
             let Some(session) = transaction.reader().session(&updated.session_id)? else {
-                return Ok(Err(RuntimeError::SessionNotFound(updated.session_id)));
+                return Err(Abort::Refused(RuntimeError::SessionNotFound(
+                    updated.session_id,
+                )));
             };
             transaction.replace_todos(session.key, &updated.todos)?;
-            Ok(Ok(updated))
+            Ok(updated)
         });
-        written.await?
+        Ok(written.await?)
     }
 }
 

@@ -16,22 +16,20 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// Sweeps the files once an hour, until the host closes or is dropped. A sweep is a task of the host, and a running
 /// sweep ends early when the host closes.
-pub(crate) fn sweep_regularly(
+pub(crate) async fn sweep_regularly(
     directory: Arc<Path>,
     timer: Arc<dyn Timer>,
     clock: Arc<dyn Clock>,
     tasks: TaskTracker,
     closing: CancellationToken,
-) -> impl Future<Output = ()> {
-    async move {
-        let sweeping = async {
-            loop {
-                sweep(&tasks, &directory, clock.now(), &closing).await;
-                timer.after(SWEEP_EVERY).await;
-            }
-        };
-        closing.run_until_cancelled(sweeping).await;
-    }
+) {
+    let sweeping = async {
+        loop {
+            sweep(&tasks, &directory, clock.now(), &closing).await;
+            timer.after(SWEEP_EVERY).await;
+        }
+    };
+    closing.run_until_cancelled(sweeping).await;
 }
 
 async fn sweep(

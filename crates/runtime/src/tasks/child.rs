@@ -5,7 +5,7 @@ use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use opencode_schema::session::SessionInfo;
-use opencode_store::{Reader, SessionRow, StoreError};
+use opencode_store::{Abort, Reader, SessionRow, StoreError};
 use opencode_tools::{TaskError, TaskRequest};
 
 use super::{TaskSessions, TurnTasks, unavailable};
@@ -103,7 +103,7 @@ impl TaskSessions {
             let session = transaction.reader().session(&child)?;
             let of_parent = |it: &SessionRow| it.info.parent_id.as_ref() == Some(&parent);
             let Some(session) = session.filter(of_parent) else {
-                return Ok(Ok::<_, RuntimeError>(None));
+                return Ok::<_, Abort<RuntimeError>>(None);
             };
             let own = session.permission.split(PermissionRule::is_limit).next();
             let rules = [own.unwrap_or_default(), &limits].concat();
@@ -113,9 +113,9 @@ impl TaskSessions {
                 info.permission = Some(rules.into_iter().map(RecordedRule::from).collect());
                 append(transaction, &session, now, SessionUpdated { info })?;
             }
-            Ok(Ok(Some(session.info)))
+            Ok(Some(session.info))
         });
-        limited.await?
+        Ok(limited.await?)
     }
 }
 

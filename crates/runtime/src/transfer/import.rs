@@ -9,7 +9,7 @@ use opencode_schema::Record;
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::session::SessionInfo;
 use opencode_store::{
-    ReplayConflict, ReplayEvent, ReplayOptions, ReplayOrder, Replayed, StoreError, Transaction,
+    Abort, ReplayConflict, ReplayEvent, ReplayOptions, ReplayOrder, Replayed, Transaction,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -79,11 +79,11 @@ impl Imports {
             // A drain that starts after this look writes before it reads what it goes by, and its
             // write comes after this command.
             if coordinator.active().contains(&upload.session_id) {
-                return Ok(Err(RuntimeError::SessionBusy(upload.session_id)));
+                return Err(Abort::Refused(RuntimeError::SessionBusy(upload.session_id)));
             }
             apply(transaction, upload)
         });
-        applied.await?
+        Ok(applied.await?)
     }
 }
 
@@ -176,7 +176,7 @@ impl ImportBudget {
 fn apply(
     transaction: &mut Transaction<'_>,
     upload: Upload,
-) -> Result<Result<Imported, RuntimeError>, StoreError> {
+) -> Result<Imported, Abort<RuntimeError>> {
     // Nobody owns the lines, so a log that somebody owns is not theirs to extend.
     let options = ReplayOptions {
         strict_owner: true,
@@ -184,20 +184,22 @@ fn apply(
     };
     let (mut applied, mut skipped) = (0, 0);
     for (line, event) in upload.events {
-        match transaction.replay(&event, &options)? {
-            Ok(Replayed::Applied) => applied += 1,
-            Ok(Replayed::Skipped) => skipped += 1,
-            Err(conflict) => return Ok(Err(refused(line, conflict).into())),
+        let replayed = transaction.replay(&event, &options);
+        match replayed.map_err(|abort| abort.map(|conflict| refused(line, conflict).into()))? {
+            Replayed::Applied => applied += 1,
+            Replayed::Skipped => skipped += 1,
         }
     }
     let Some(session) = transaction.reader().session(&upload.session_id)? else {
-        return Ok(Err(RuntimeError::SessionNotFound(upload.session_id)));
+        return Err(Abort::Refused(RuntimeError::SessionNotFound(
+            upload.session_id,
+        )));
     };
-    Ok(Ok(Imported {
+    Ok(Imported {
         session: session.info,
         applied,
         skipped,
-    }))
+    })
 }
 
 /// What cannot be understood contradicts nothing.

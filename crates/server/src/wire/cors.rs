@@ -1,7 +1,7 @@
 //! Which web pages may read the answers of a listener.
 //!
 //! That is all it decides: what any other page sends without reading the answer is the business of
-//! [`pages`](crate::listen::pages).
+//! `listen/pages.rs`.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! process. The holder writes its identity into the lock file and empties the file before it
 //! releases the lock. Readers ignore the entry of a dead process.
 //!
-//! A user may remove that file, so the database file itself is also locked ([`crate::open::held`]).
+//! A user may remove that file, so the database file itself is also locked ([`crate::open::hold`]).
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};

@@ -8,7 +8,7 @@ use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
-use crate::error::StoreError;
+use crate::error::{Abort, StoreError};
 use crate::format::entry::StoredEvent;
 use crate::format::packed::Packed;
 use crate::format::phrases::PAYLOAD;
@@ -254,7 +254,7 @@ impl Transaction<'_> {
         let is_free = !reader.message_exists(id)?
             && (!reader.input_exists(id)? || (replayed && self.forget(aggregate, id)?));
         if !is_free {
-            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+            return Err(Abort::Refused(LifecycleConflict::IdInUse(id.clone())));
         }
         self.count_pending(aggregate, 1)?;
         self.run(
@@ -266,7 +266,7 @@ impl Transaction<'_> {
                 delivery_number(admitted.delivery)
             ],
         )?;
-        Ok(Ok(Target::default()))
+        Ok(Target::default())
     }
 
     /// Marks the inbox row as promoted and adds the user message. The row must have the same
@@ -282,14 +282,11 @@ impl Transaction<'_> {
         let id = &prompted.message_id;
         let delivery = delivery_number(prompted.delivery);
         let source = match self.waiting(aggregate, event, prompted)? {
-            Waiting::No => return Ok(Err(LifecycleConflict::NotPending(id.clone()))),
+            Waiting::No => return Err(Abort::Refused(LifecycleConflict::NotPending(id.clone()))),
             Waiting::Unknown => None,
             Waiting::Admitted { seq, repeats } => Some((seq, repeats)),
         };
         let added = self.add(aggregate, seq, id, kind::USER)?;
-        if added.is_err() {
-            return Ok(added);
-        }
         match source {
             Some((admitted, _)) => {
                 self.count_pending(aggregate, -1)?;
@@ -304,11 +301,11 @@ impl Transaction<'_> {
                 params![aggregate, seq, Packed::message(id), delivery],
             )?,
         }
-        Ok(added.map(|target| Target {
+        Ok(Target {
             source: source.map(|(seq, _)| seq),
             repeats: source.is_some_and(|(_, repeats)| repeats),
-            ..target
-        }))
+            ..added
+        })
     }
 
     /// Returns the state of the input that a promotion names. The input must belong to this session

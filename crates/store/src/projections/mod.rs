@@ -19,7 +19,7 @@ use opencode_schema::id::MessageID;
 use opencode_schema::model::ModelRef;
 use rusqlite::params;
 
-use crate::error::StoreError;
+use crate::error::{Abort, StoreError};
 use crate::format::packed::Packed;
 use crate::view::transaction::Transaction;
 
@@ -87,7 +87,7 @@ pub(crate) mod part {
     pub(crate) const TOOL: i64 = 2;
 }
 
-pub(crate) type Projected = Result<Result<Target, LifecycleConflict>, StoreError>;
+pub(crate) type Projected = Result<Target, Abort<LifecycleConflict>>;
 
 impl Transaction<'_> {
     /// Applies an event to the projections. A replayed event has weaker checks: see
@@ -106,22 +106,18 @@ impl Transaction<'_> {
             SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
             SessionEvent::AgentSwitched(switched) => {
                 let added = self.add(aggregate, seq, &switched.message_id, kind::AGENT_SWITCHED)?;
-                if added.is_ok() {
-                    self.run(
-                        "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
-                        params![aggregate, switched.agent, time],
-                    )?;
-                }
+                self.run(
+                    "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                    params![aggregate, switched.agent, time],
+                )?;
                 return Ok(added);
             }
             SessionEvent::ModelSwitched(switched) => {
                 let added = self.add(aggregate, seq, &switched.message_id, kind::MODEL_SWITCHED)?;
-                if added.is_ok() {
-                    self.run(
-                        "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
-                        params![aggregate, model_text(&switched.model), time],
-                    )?;
-                }
+                self.run(
+                    "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                    params![aggregate, model_text(&switched.model), time],
+                )?;
                 return Ok(added);
             }
             SessionEvent::Moved(moved) => self.moved(aggregate, moved, time)?,
@@ -139,12 +135,10 @@ impl Transaction<'_> {
             }
             SessionEvent::ShellStarted(it) => {
                 let added = self.add(aggregate, seq, &it.message_id, kind::SHELL)?;
-                if added.is_ok() {
-                    self.run(
-                        "UPDATE message SET run = ?3 WHERE aggregate = ?1 AND seq = ?2",
-                        params![aggregate, seq, it.call_id],
-                    )?;
-                }
+                self.run(
+                    "UPDATE message SET run = ?3 WHERE aggregate = ?1 AND seq = ?2",
+                    params![aggregate, seq, it.call_id],
+                )?;
                 return Ok(added);
             }
             SessionEvent::ShellEnded(it) => self.shell_ended(aggregate, seq, time, &it.call_id)?,
@@ -172,12 +166,12 @@ impl Transaction<'_> {
             SessionEvent::CompactionStarted(_) | SessionEvent::Interrupted(_) => {}
             assistant => return self.project_assistant(aggregate, seq, time, assistant),
         }
-        Ok(Ok(Target::default()))
+        Ok(Target::default())
     }
 
     fn create(&self, aggregate: i64, info: &SessionRecord) -> Projected {
         if self.reader().session_exists(aggregate)? {
-            return Ok(Err(LifecycleConflict::SessionExists));
+            return Err(Abort::Refused(LifecycleConflict::SessionExists));
         }
         self.run(
             "INSERT INTO session (aggregate, project, workspace, parent, slug, directory, path,
@@ -201,7 +195,7 @@ impl Transaction<'_> {
                 permission_text(info),
             ],
         )?;
-        Ok(Ok(Target::default()))
+        Ok(Target::default())
     }
 
     fn update(&self, aggregate: i64, info: &SessionRecord) -> Result<(), StoreError> {
@@ -265,9 +259,9 @@ impl Transaction<'_> {
             )?
             .execute(params![aggregate, seq, Packed::message(id), kind])?;
         if added == 0 {
-            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+            return Err(Abort::Refused(LifecycleConflict::IdInUse(id.clone())));
         }
-        Ok(Ok(Target::default()))
+        Ok(Target::default())
     }
 
     fn shell_ended(

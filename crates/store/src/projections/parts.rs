@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
 use crate::format::packed::Packed;
-use crate::projections::{LifecycleConflict, Target, kind, part};
+use crate::projections::{Projected, Target, kind, part};
 use crate::view::transaction::Transaction;
 
 /// A state change of a part.
@@ -31,20 +31,18 @@ impl Transaction<'_> {
         seq: i64,
         time: i64,
         payload: &SessionEvent,
-    ) -> Result<Result<Target, LifecycleConflict>, StoreError> {
+    ) -> Projected {
         if let SessionEvent::StepStarted(started) = payload {
             let id = &started.assistant_message_id;
             let added = self.add(aggregate, seq, id, kind::ASSISTANT)?;
-            if added.is_ok() {
-                self.close_abandoned(aggregate, seq, time)?;
-            }
+            self.close_abandoned(aggregate, seq, time)?;
             return Ok(added);
         }
         let Some(owner) = owner(payload) else {
-            return Ok(Ok(Target::default()));
+            return Ok(Target::default());
         };
         let Some(message) = self.assistant(aggregate, owner)? else {
-            return Ok(Ok(Target::default()));
+            return Ok(Target::default());
         };
         let at = At {
             aggregate,
@@ -56,11 +54,11 @@ impl Transaction<'_> {
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
             [aggregate, message, seq],
         )?;
-        Ok(Ok(Target {
+        Ok(Target {
             message: Some(message),
             source,
             ..Target::default()
-        }))
+        })
     }
 
     /// Changes the message or the part. Returns the entry with the value that this entry may

@@ -5,7 +5,7 @@ use opencode_schema::id::MessageID;
 use opencode_schema::session::RevertState;
 use rusqlite::{OptionalExtension, params};
 
-use crate::error::StoreError;
+use crate::error::{Abort, StoreError};
 use crate::projections::messages::entry;
 use crate::projections::{LifecycleConflict, Projected, Target};
 use crate::view::reader::Reader;
@@ -130,7 +130,9 @@ impl Transaction<'_> {
     ) -> Projected {
         let position = self.reader().message_position(boundary)?;
         let Some((_, seq)) = position.filter(|(owner, _)| *owner == aggregate) else {
-            return Ok(Err(LifecycleConflict::NoBoundary(boundary.clone())));
+            return Err(Abort::Refused(LifecycleConflict::NoBoundary(
+                boundary.clone(),
+            )));
         };
         self.run(
             "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
@@ -154,7 +156,7 @@ impl Transaction<'_> {
             [aggregate, at],
         )?;
         self.stage(aggregate, None, time)?;
-        Ok(Ok(Target::default()))
+        Ok(Target::default())
     }
 
     /// Deletes the last part of this name and all parts after it.

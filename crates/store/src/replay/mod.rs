@@ -12,7 +12,7 @@ use opencode_schema::event::{DurableEvent, SessionCreated, SessionEvent};
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::location::LocationRef;
 
-use crate::error::StoreError;
+use crate::error::{Abort, StoreError};
 use crate::format::packed::Packed;
 use crate::log::aggregate::Aggregate;
 use crate::projections::LifecycleConflict;
@@ -137,20 +137,17 @@ pub enum ReplayConflict {
     },
 }
 
-type Outcome = Result<Result<Replayed, ReplayConflict>, StoreError>;
+type Outcome = Result<Replayed, Abort<ReplayConflict>>;
 
 impl Transaction<'_> {
     /// Replays one element of a log. A conflict changes nothing.
     pub fn replay(&mut self, event: &ReplayEvent, options: &ReplayOptions) -> Outcome {
-        let element = match event.understand() {
-            Ok(element) => element,
-            Err(conflict) => return Ok(Err(conflict)),
-        };
+        let element = event.understand().map_err(Abort::Refused)?;
         let log = self.reader().aggregate(&event.session_id)?;
         let owner = log.as_ref().and_then(|log| log.owner.as_deref());
         let foreign = owner.filter(|owner| Some(*owner) != options.owner.as_deref());
         if let Some(owner) = foreign.filter(|_| options.strict_owner) {
-            return Ok(Err(ReplayConflict::OwnerMismatch {
+            return Err(Abort::Refused(ReplayConflict::OwnerMismatch {
                 session_id: event.session_id.clone(),
                 owner: owner.to_owned(),
             }));
@@ -160,17 +157,17 @@ impl Transaction<'_> {
             return self.replay_stored(log.key, event, &element, options);
         }
         if foreign.is_some() {
-            return Ok(Ok(Replayed::Skipped));
+            return Ok(Replayed::Skipped);
         }
         if event.seq > expected {
-            return Ok(Err(ReplayConflict::Gap {
+            return Err(Abort::Refused(ReplayConflict::Gap {
                 session_id: event.session_id.clone(),
                 expected,
                 found: event.seq,
             }));
         }
         if self.event_exists(&event.id)? {
-            return Ok(Err(ReplayConflict::EventIdInUse {
+            return Err(Abort::Refused(ReplayConflict::EventIdInUse {
                 seq: event.seq,
                 id: event.id.clone(),
             }));
@@ -192,13 +189,13 @@ impl Transaction<'_> {
             None => false,
         };
         if !is_same {
-            return Ok(Err(ReplayConflict::Diverged {
+            return Err(Abort::Refused(ReplayConflict::Diverged {
                 session_id: event.session_id.clone(),
                 seq: event.seq,
             }));
         }
         self.adopt(aggregate, options.owner.as_deref())?;
-        Ok(Ok(Replayed::Skipped))
+        Ok(Replayed::Skipped)
     }
 
     /// Records the next element of a log.
@@ -210,7 +207,9 @@ impl Transaction<'_> {
     ) -> Outcome {
         let (seq, session_id) = (event.seq, &event.session_id);
         let Some(log) = self.aggregate_for(session_id, &element.payload)? else {
-            return Ok(Err(ReplayConflict::NoSession(session_id.clone())));
+            return Err(Abort::Refused(ReplayConflict::NoSession(
+                session_id.clone(),
+            )));
         };
         let project = Project::of(&element.payload);
         let recording = Recording {
@@ -230,9 +229,9 @@ impl Transaction<'_> {
             payload: element.payload,
             metadata: event.metadata.clone(),
         };
-        if let Err(conflict) = self.record(log.key, recorded, recording)? {
-            return Ok(Err(ReplayConflict::Lifecycle { seq, conflict }));
-        }
+        let recorded = self.record(log.key, recorded, recording);
+        recorded
+            .map_err(|abort| abort.map(|conflict| ReplayConflict::Lifecycle { seq, conflict }))?;
         if let Some(Project {
             id,
             directory,
@@ -242,7 +241,7 @@ impl Transaction<'_> {
             self.add_project(&id, &directory, time)?;
         }
         self.adopt(log.key, options.owner.as_deref())?;
-        Ok(Ok(Replayed::Applied))
+        Ok(Replayed::Applied)
     }
 
     /// Returns the Location of the session before the element.

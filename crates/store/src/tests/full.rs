@@ -10,7 +10,7 @@ use crate::format::entry::{Committed, Draft};
 use crate::open::Durability;
 use crate::tests::{append, created, event, ids, session_id};
 use crate::writer::CommitListener;
-use crate::{DatabasePath, Store, StoreOptions};
+use crate::{Abort, DatabasePath, Store, StoreOptions};
 
 async fn open(path: &DatabasePath, listener: CommitListener) -> Store {
     let options = StoreOptions {
@@ -34,9 +34,9 @@ async fn full(path: &DatabasePath) -> (Arc<Store>, Arc<Mutex<usize>>) {
         let database = transaction.connection;
         let pages: i64 = database.pragma_query_value(None, "page_count", |row| row.get(0))?;
         database.pragma_update(None, "max_page_count", pages + 2)?;
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<()>>(())
     });
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
     (Arc::new(store), heard)
 }
 
@@ -56,7 +56,7 @@ async fn write(store: &Store, event: SessionEvent) -> Result<u64, StoreError> {
     let write = store.write(move |transaction| {
         transaction.append(&session_id("ses_a"), None, Draft::new(5, event))
     });
-    write.await.map(|seq| seq.unwrap())
+    write.await.map_err(Abort::unexpected)
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn a_full_disk_poisons_the_store() {
         let (release, held) = mpsc::channel::<()>();
         let holder = Arc::clone(&store);
         let holder = tokio::spawn(async move {
-            let write = holder.write(move |_| Ok(Ok::<_, ()>(held.recv().is_err())));
+            let write = holder.write(move |_| Ok::<_, Abort<()>>(held.recv().is_err()));
             write.await
         });
         let mut commands = Vec::new();

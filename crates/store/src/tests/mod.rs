@@ -50,7 +50,7 @@ fn created(id: &str) -> SessionEvent {
 fn append(transaction: &mut Transaction<'_>, session: &str, event: SessionEvent) {
     let draft = Draft::new(5, event);
     let seq = transaction.append(&session_id(session), None, draft);
-    seq.unwrap().unwrap();
+    seq.unwrap();
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl Bench {
                 let says = name == "step.ended";
                 draft.metadata = says.then(|| Record::from_iter([("of".to_owned(), json!(at))]));
                 let seq = transaction.append(&session_id("ses_a"), None, draft);
-                seq.unwrap().unwrap();
+                seq.unwrap();
             }
         });
     }

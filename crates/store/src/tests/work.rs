@@ -184,7 +184,7 @@ fn replayed(bench: &Bench) {
             of(3, "next.revert.committed", json!({"messageID": "msg_d"})),
             of(4, "next.prompt.admitted", input),
         ] {
-            transaction.replay(&event, &options).unwrap().unwrap();
+            transaction.replay(&event, &options).unwrap();
         }
         assert!(transaction.claim(&session_id("ses_c"), "here").unwrap());
         assert!(transaction.remove(&session_id("ses_c")).unwrap());

@@ -5,7 +5,7 @@ use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use rusqlite::params;
 
-use crate::error::StoreError;
+use crate::error::{Abort, StoreError};
 use crate::format::codec::{self, Compact};
 use crate::format::entry::{Committed, Draft, Updated};
 use crate::format::packed::Packed;
@@ -48,11 +48,10 @@ impl Transaction<'_> {
         session: &SessionID,
         location: Option<&LocationRef>,
         draft: Draft,
-    ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
+    ) -> Result<u64, Abort<LifecycleConflict>> {
         let Some(log) = self.aggregate_for(session, &draft.payload)? else {
-            return Err(StoreError::Database(format!(
-                "there is no session {session}"
-            )));
+            let reason = format!("there is no session {session}");
+            return Err(StoreError::Database(reason).into());
         };
         let event = DurableEvent {
             id: self.event_id(),
@@ -77,11 +76,8 @@ impl Transaction<'_> {
         aggregate: i64,
         event: DurableEvent,
         recording: Recording,
-    ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
-        let target = match self.project(aggregate, &event, recording.replayed)? {
-            Ok(target) => target,
-            Err(conflict) => return Ok(Err(conflict)),
-        };
+    ) -> Result<u64, Abort<LifecycleConflict>> {
+        let target = self.project(aggregate, &event, recording.replayed)?;
         self.insert_entry(aggregate, &event, recording.kind, &target)?;
         let seq = event.seq;
         let updated = match recording.announced && changes_session(&event.payload) {
@@ -99,7 +95,7 @@ impl Transaction<'_> {
             aggregate,
             announced: recording.announced,
         })?;
-        Ok(Ok(seq))
+        Ok(seq)
     }
 
     fn updated(&self, session: &SessionID) -> Result<Option<Box<Updated>>, StoreError> {

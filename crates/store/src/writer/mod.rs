@@ -12,7 +12,7 @@ use opencode_schema::id::IdSource;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::error::StoreError;
+use crate::error::{Abort, StoreError};
 use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
 use crate::tail::Tails;
@@ -93,16 +93,15 @@ impl Writer {
         })
     }
 
-    /// Runs `work` in a transaction and returns after the commit. An inner error rolls the work
-    /// back and is returned unchanged. An outer error is a failure of storage.
-    pub(crate) async fn write<T, E, F>(&self, work: F) -> Result<Result<T, E>, StoreError>
+    /// Runs `work` in a transaction and returns once it is committed. Any error rolls the work back.
+    pub(crate) async fn write<T, E, F>(&self, work: F) -> Result<T, Abort<E>>
     where
         T: Send + 'static,
         E: Send + 'static,
-        F: FnOnce(&mut Transaction<'_>) -> Result<Result<T, E>, StoreError> + Send + 'static,
+        F: FnOnce(&mut Transaction<'_>) -> Result<T, Abort<E>> + Send + 'static,
     {
         if let Some(reason) = self.poison.get() {
-            return Err(StoreError::Poisoned(reason.clone()));
+            return Err(StoreError::Poisoned(reason.clone()).into());
         }
         let (reply, answer) = oneshot::channel();
         let command = Work {
@@ -115,7 +114,8 @@ impl Writer {
             .send(task)
             .await
             .map_err(|_| StoreError::Closed)?;
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        let closed = || Err(StoreError::Closed.into());
+        answer.await.unwrap_or_else(|_| closed())
     }
 
     /// Runs `work` on the writing connection, between transactions.
@@ -161,29 +161,41 @@ impl Writer {
 struct Work<T, E, F> {
     work: Option<F>,
     outcome: Option<Result<T, E>>,
-    reply: oneshot::Sender<Result<Result<T, E>, StoreError>>,
+    reply: oneshot::Sender<Result<T, Abort<E>>>,
 }
 
 impl<T, E, F> Command for Work<T, E, F>
 where
     T: Send,
     E: Send,
-    F: FnOnce(&mut Transaction<'_>) -> Result<Result<T, E>, StoreError> + Send,
+    F: FnOnce(&mut Transaction<'_>) -> Result<T, Abort<E>> + Send,
 {
     fn run(&mut self, transaction: &mut Transaction<'_>) -> Result<(), Undo> {
         let work = self.work.take().expect("a command runs once");
-        // A bug in one command must not end the writer for all callers.
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(transaction)))
-            .unwrap_or_else(|_| Err(StoreError::Database("the command panicked".into())))
-            .map_err(Undo::Failed)?;
-        let decided = outcome.is_err();
-        self.outcome = Some(outcome);
-        if decided { Err(Undo::Decided) } else { Ok(()) }
+        // A panic of one command must not end the writer.
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(transaction)));
+        let panicked = || StoreError::Database("the command panicked".into());
+        match outcome {
+            Ok(Ok(value)) => {
+                self.outcome = Some(Ok(value));
+                Ok(())
+            }
+            Ok(Err(Abort::Refused(reason))) => {
+                self.outcome = Some(Err(reason));
+                Err(Undo::Decided)
+            }
+            Ok(Err(Abort::Failed(error))) => Err(Undo::Failed(error)),
+            Err(_) => Err(Undo::Failed(panicked())),
+        }
     }
 
     fn settle(self: Box<Self>, committed: Result<(), StoreError>) {
         let Self { outcome, reply, .. } = *self;
-        let answer = committed.and_then(|()| outcome.ok_or(StoreError::Closed));
+        let outcome = committed.and_then(|()| outcome.ok_or(StoreError::Closed));
+        let answer = match outcome {
+            Ok(outcome) => outcome.map_err(Abort::Refused),
+            Err(error) => Err(Abort::Failed(error)),
+        };
         // If the caller has dropped the future, the answer is discarded and the work stays
         // committed.
         let _ = reply.send(answer);

@@ -2,7 +2,7 @@
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::prompt::Delivery;
-use opencode_store::SessionRow;
+use opencode_store::{Abort, SessionRow};
 use serde_json::json;
 
 use crate::harness::{Bench, admitted, event, message_id, prompted};
@@ -115,11 +115,13 @@ async fn what_a_command_takes_back_is_not_counted() {
             prompted("msg_1", "x", "steer"),
         ] {
             let draft = opencode_store::Draft::new(5, event);
-            transaction.append(&id, None, draft)?.unwrap();
+            transaction
+                .append(&id, None, draft)
+                .map_err(Abort::unexpected)?;
         }
-        Ok(Err::<(), _>("decided"))
+        Err::<(), Abort<_>>(Abort::Refused("decided"))
     });
-    assert_eq!(write.await.unwrap(), Err("decided"));
+    assert_eq!(write.await, Err(Abort::Refused("decided")));
     let expected = vec![("msg_1".to_owned(), 1, Delivery::Steer)];
     assert_eq!(backlog(&bench, &session).await, (expected, 1));
 }

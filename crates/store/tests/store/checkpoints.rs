@@ -8,7 +8,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use opencode_schema::id::SessionID;
-use opencode_store::{Fault, Moment, Seam, SessionRow, Store, StoreError};
+use opencode_store::{
+    Abort, Fault, LifecycleConflict, Moment, Seam, SessionRow, Store, StoreError,
+};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -98,13 +100,15 @@ impl Bench {
         let text = "x".repeat(pages * 4096);
         let synthetic = event("synthetic", json!({"messageID": id, "text": text}));
         let written = append(&self.store, &self.session.info.id, 5, synthetic).await;
-        written.map(|seq| seq.unwrap())
+        written.map_err(Abort::unexpected)
     }
 
     /// Returns the number of checkpoint attempts, after the writer has finished the earlier
     /// commands.
     async fn attempts(&self) -> usize {
-        let write = self.store.write(|_| Ok(Err::<(), _>("nothing")));
+        let write = self
+            .store
+            .write(|_| Err::<(), Abort<_>>(Abort::Refused("nothing")));
         let _ = write.await;
         self.folds.attempts()
     }
@@ -202,7 +206,7 @@ async fn a_log_that_can_never_be_folded_ends_the_writing_before_it_fills_the_dis
         5,
         admitted("msg_n", "x", "steer"),
     );
-    assert_eq!(next.await.unwrap(), Ok(last + 1));
+    assert_eq!(next.await, Ok(last + 1));
     store.close().await;
 }
 
@@ -233,7 +237,6 @@ async fn a_reader_keeps_the_log_growing_only_as_long_as_it_reads() {
         append(&store, &id, 5, event("synthetic", payload))
             .await
             .unwrap()
-            .unwrap()
     };
     for at in 1..=30 {
         assert_eq!(write(at).await, at as u64);
@@ -257,11 +260,11 @@ async fn a_large_transaction_does_not_leave_a_large_log() {
         for at in 0..100 {
             let payload = json!({"messageID": format!("msg_{at}"), "text": "x".repeat(100 * 4096)});
             let draft = opencode_store::Draft::new(5, event("synthetic", payload));
-            transaction.append(&id, None, draft)?.unwrap();
+            transaction.append(&id, None, draft)?;
         }
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<LifecycleConflict>>(())
     });
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
     // The log is checkpointed before the next commit.
     let next = append(
         &bench.store,
@@ -269,7 +272,7 @@ async fn a_large_transaction_does_not_leave_a_large_log() {
         5,
         admitted("msg_n", "x", "steer"),
     );
-    assert_eq!(next.await.unwrap(), Ok(101));
+    assert_eq!(next.await, Ok(101));
     assert!(bench.log() < 4100, "{}", bench.log());
     let longest = bench.folds.longest.load(Ordering::Relaxed);
     assert!(longest > 10_000, "{longest}");

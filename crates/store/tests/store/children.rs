@@ -41,7 +41,7 @@ fn created(info: &Value) -> SessionCreated {
 async fn create(bench: &Bench, time: i64, info: &Value) -> SessionRow {
     let id = SessionID::parse(info["id"].as_str().unwrap()).unwrap();
     let added = append(&bench.store, &id, time, created(info).into()).await;
-    added.unwrap().unwrap();
+    added.unwrap();
     let found = bench.store.read(move |reader| reader.session(&id)).await;
     found.unwrap().unwrap()
 }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use opencode_store::{Store, StoreError};
+use opencode_store::{Abort, Store, StoreError};
 use tokio::task::{JoinSet, yield_now};
 
 use crate::harness::{Bench, admitted, append, open};
 
 async fn is_closed(store: &Store) -> bool {
-    let write = store.write(|_| Ok(Ok::<_, ()>(()))).await;
+    let write = store.write(|_| Ok::<_, Abort<&'static str>>(())).await;
     let read = store.read(|_| Ok(())).await;
     let is_closed = |error: StoreError| matches!(error, StoreError::Closed);
-    write.is_err_and(is_closed) && read.is_err_and(is_closed)
+    write.map_err(Abort::unexpected).is_err_and(is_closed) && read.is_err_and(is_closed)
 }
 
 #[tokio::test]
@@ -31,8 +31,8 @@ async fn what_is_queued_is_carried_out_and_later_calls_are_refused() {
     let holder = {
         let store = Arc::clone(&store);
         tokio::spawn(async move {
-            let write = store.write(move |_| Ok(Ok::<_, ()>(held.recv().is_err())));
-            write.await.unwrap().unwrap()
+            let write = store.write(move |_| Ok::<_, Abort<&'static str>>(held.recv().is_err()));
+            write.await.unwrap()
         })
     };
     yield_now().await;
@@ -58,12 +58,12 @@ async fn what_is_queued_is_carried_out_and_later_calls_are_refused() {
             .join_all()
             .await
             .into_iter()
-            .all(|answer| answer.unwrap().is_ok())
+            .all(|answer| answer.is_ok())
     );
     let late = late.join_all().await;
     assert!(
         late.iter()
-            .all(|answer| matches!(answer, Err(StoreError::Closed))),
+            .all(|answer| matches!(answer, Err(Abort::Failed(StoreError::Closed)))),
         "{late:?}"
     );
     assert!(is_closed(&store).await);
@@ -103,10 +103,13 @@ async fn an_abandoned_store_takes_nothing_more_and_can_be_read_and_closed() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let (store, id) = (&bench.store, &session.info.id);
     let before = append(store, id, 5, admitted("msg_before", "x", "steer")).await;
-    assert!(before.unwrap().is_ok());
+    assert!(before.is_ok());
     store.abandon();
     let after = append(store, id, 5, admitted("msg_after", "x", "steer")).await;
-    assert!(matches!(after, Err(StoreError::Poisoned(_))), "{after:?}");
+    assert!(
+        matches!(after, Err(Abort::Failed(StoreError::Poisoned(_)))),
+        "{after:?}"
+    );
     let key = session.key;
     let read = store.read(move |db| db.latest_seq(key));
     assert_eq!(read.await.unwrap(), 1);

@@ -2,7 +2,7 @@
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::model::ModelRef;
-use opencode_store::{Draft, Epoch, HistoryChanges, RecordedStep, SessionRow};
+use opencode_store::{Abort, Draft, Epoch, HistoryChanges, RecordedStep, SessionRow};
 use serde_json::{Value, json};
 
 use crate::harness::{Bench, event, model, of_a, prompted, step_started, with};
@@ -41,7 +41,7 @@ async fn step(bench: &Bench, session: &SessionRow, message: &str, end: &str, not
     };
     let id = session.info.id.clone();
     let write = bench.store.write(move |db| db.append(&id, None, draft));
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
     started
 }
 
@@ -134,8 +134,8 @@ async fn an_epoch_that_began_is_told_from_one_that_goes_on() {
     );
     let write = bench
         .store
-        .write(move |db| db.set_epoch(key, &epoch).map(Ok::<_, ()>));
-    write.await.unwrap().unwrap();
+        .write(move |db| Ok::<_, Abort<&'static str>>(db.set_epoch(key, &epoch)?));
+    write.await.unwrap();
     assert_eq!(
         changes(&bench, &session, seq).await,
         HistoryChanges::default()

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 
-use opencode_store::{Order, SessionFilter, SessionRow, Store, StoreError};
+use opencode_store::{Abort, Order, SessionFilter, SessionRow, Store, StoreError};
 use serde_json::json;
 
 use crate::harness::{
@@ -323,19 +323,19 @@ async fn a_file_that_is_damaged_refuses_writes_and_answers_what_it_can() {
     let add = |id: &'static str| {
         store.write(move |transaction| {
             transaction.add_project(id, "/", 5)?;
-            Ok(Ok::<_, ()>(()))
+            Ok::<_, Abort<&'static str>>(())
         })
     };
-    add("before").await.unwrap().unwrap();
+    add("before").await.unwrap();
     let id = session.info.id.clone();
     let written = append(&store, &id, 5, admitted("msg_n", "x", "steer")).await;
     assert!(
-        matches!(written, Err(StoreError::Poisoned(_))),
+        matches!(written, Err(Abort::Failed(StoreError::Poisoned(_)))),
         "{written:?}"
     );
     let refused = add("after").await;
     assert!(
-        matches!(refused, Err(StoreError::Poisoned(_))),
+        matches!(refused, Err(Abort::Failed(StoreError::Poisoned(_)))),
         "{refused:?}"
     );
     let row = store.read(move |db| db.session(&id)).await.unwrap();

@@ -1,7 +1,7 @@
 //! The Context Epoch of a session and its related data: events that replace or delete them.
 
 use opencode_schema::event::SessionEvent;
-use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
+use opencode_store::{Abort, Epoch, SessionRow, StoreError, Transaction};
 use serde_json::json;
 
 use crate::harness::{Bench, event, prompted, step_started};
@@ -23,8 +23,8 @@ async fn write(
 ) {
     let written = bench
         .store
-        .write(move |transaction| work(transaction).map(Ok::<_, ()>));
-    written.await.unwrap().unwrap();
+        .write(move |transaction| Ok::<_, Abort<&'static str>>(work(transaction)?));
+    written.await.unwrap();
 }
 
 async fn kept(bench: &Bench, session: &SessionRow) -> Kept {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use opencode_schema::id::SessionID;
-use opencode_store::{Fault, Moment, Seam, Store, StoreError};
+use opencode_store::{Abort, Fault, Moment, Seam, Store, StoreError};
 use serde_json::json;
 
 use crate::harness::{append, create, event, open_watched, raw};
@@ -17,7 +17,7 @@ fn session() -> SessionID {
 async fn write(store: &Store, id: &str, pages: usize) -> Result<u64, StoreError> {
     let payload = json!({"messageID": id, "text": "x".repeat(pages * 4096)});
     let written = append(store, &session(), 5, event("synthetic", payload)).await;
-    written.map(|seq| seq.unwrap())
+    written.map_err(Abort::unexpected)
 }
 
 async fn latest(store: &Store) -> u64 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use opencode_schema::message::SessionMessage;
-use opencode_store::{Epoch, HistoryPoint, SessionRow};
+use opencode_store::{Abort, Epoch, HistoryPoint, SessionRow};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -75,9 +75,9 @@ async fn happen(bench: &Bench, session: &SessionRow, at: usize, what: Happens) {
                     baseline_seq: transaction.reader().latest_seq(key)?,
                 };
                 transaction.set_epoch(key, &epoch)?;
-                Ok(Ok::<_, ()>(()))
+                Ok::<_, Abort<&'static str>>(())
             });
-            return write.await.unwrap().unwrap();
+            return write.await.unwrap();
         }
         Happens::Looked => return,
     };

@@ -8,8 +8,8 @@ use opencode_schema::clock::Clock;
 use opencode_schema::event::{DURABLE_EVENTS, SessionEvent, is_streamed};
 use opencode_schema::id::{IdSource, MessageID, SessionID};
 use opencode_store::{
-    Anchored, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
-    OpenError, Order, Seam, SessionRow, Store, StoreError, StoreOptions, StoredEvent,
+    Abort, Anchored, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
+    OpenError, Order, Seam, SessionRow, Store, StoreOptions, StoredEvent,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -102,7 +102,6 @@ impl Bench {
         append(&self.store, &session.info.id, time, event)
             .await
             .unwrap()
-            .unwrap()
     }
 
     /// Appends events one millisecond apart from `time` on. All must succeed.
@@ -157,7 +156,6 @@ pub(crate) async fn create(store: &Store, id: &str) -> SessionRow {
     let id = SessionID::parse(id).unwrap();
     let seq = append(store, &id, 1000, created(id.as_str(), "/project"))
         .await
-        .unwrap()
         .unwrap();
     assert_eq!(seq, 0);
     let read = store.read(move |db| db.session(&id));
@@ -169,7 +167,7 @@ pub(crate) async fn append(
     session: &SessionID,
     time: i64,
     event: SessionEvent,
-) -> Result<Result<u64, LifecycleConflict>, StoreError> {
+) -> Result<u64, Abort<LifecycleConflict>> {
     let session = session.clone();
     let write =
         store.write(move |transaction| transaction.append(&session, None, Draft::new(time, event)));

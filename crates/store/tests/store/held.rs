@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use opencode_handles::{Directory, is_open_database, open_file};
-use opencode_store::{Holder, OpenError, StoreError};
+use opencode_store::{Abort, Holder, OpenError, StoreError};
 use rusqlite::Connection;
 
 use crate::harness::{Bench, open};
@@ -33,9 +33,9 @@ fn other_program(test: &str, database: &Path) -> Command {
 async fn commit(bench: &Bench) -> Result<(), StoreError> {
     bench
         .store
-        .write(|_| Ok(Ok::<_, ()>(())))
+        .write(|_| Ok::<_, Abort<&'static str>>(()))
         .await
-        .map(Result::unwrap)
+        .map_err(Abort::unexpected)
 }
 
 fn beside(database: &Path, suffix: &str) -> PathBuf {

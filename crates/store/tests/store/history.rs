@@ -2,7 +2,7 @@
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::message::SessionMessage;
-use opencode_store::{Anchored, Epoch, OpenCall, Order, SessionRow};
+use opencode_store::{Abort, Anchored, Epoch, OpenCall, Order, SessionRow};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -53,9 +53,9 @@ proptest! {
                 let epoch = Epoch { baseline: "b".into(), snapshot: "{}".into(), baseline_seq };
                 let write = bench.store.write(move |transaction| {
                     transaction.set_epoch(key, &epoch)?;
-                    Ok(Ok::<_, ()>(()))
+                    Ok::<_, Abort<&'static str>>(())
                 });
-                write.await.unwrap().unwrap();
+                write.await.unwrap();
             }
             let mut expected = all(&bench, &session).await;
             let is_checkpoint = |message: &SessionMessage| matches!(message, SessionMessage::Compaction { .. });

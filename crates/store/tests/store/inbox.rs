@@ -2,7 +2,7 @@
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::prompt::Delivery;
-use opencode_store::{LifecycleConflict, SessionRow};
+use opencode_store::{Abort, LifecycleConflict, SessionRow};
 use serde_json::{Value, json};
 
 use crate::harness::{Bench, admitted, append, event, message_id, prompted, step_started};
@@ -47,7 +47,10 @@ async fn conflict(
     event: SessionEvent,
 ) -> LifecycleConflict {
     let append = append(&bench.store, &session.info.id, time, event).await;
-    append.unwrap().unwrap_err()
+    match append {
+        Err(Abort::Refused(conflict)) => conflict,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn withdrawn(id: &str) -> SessionEvent {

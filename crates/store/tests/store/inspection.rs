@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use opencode_store::{OpenError, Store, StoreError};
+use opencode_store::{Abort, LifecycleConflict, OpenError, Store, StoreError};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -25,11 +25,11 @@ async fn killed(entries: usize) -> (TempDir, PathBuf) {
         for at in 0..entries {
             let payload = json!({"messageID": format!("msg_{at}"), "text": "x".repeat(4096)});
             let draft = opencode_store::Draft::new(5, event("synthetic", payload));
-            transaction.append(&id, None, draft)?.unwrap();
+            transaction.append(&id, None, draft)?;
         }
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<LifecycleConflict>>(())
     });
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
     store.close().await;
     let store = open(&path).await.unwrap();
     project(&store).await.unwrap();
@@ -45,9 +45,9 @@ async fn killed(entries: usize) -> (TempDir, PathBuf) {
 async fn project(store: &Store) -> Result<(), StoreError> {
     let write = store.write(|transaction| {
         transaction.add_project("p", "/", 5)?;
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<&'static str>>(())
     });
-    write.await.map(|written| written.unwrap())
+    write.await.map_err(Abort::unexpected)
 }
 
 /// Overwrites the first page of the table `event`.
@@ -103,7 +103,7 @@ async fn a_database_of_a_killed_host_opens_as_it_was() {
         });
         let session = session.await.unwrap().remove(0);
         let next = append(&store, &session.info.id, 5, admitted("msg_n", "x", "steer"));
-        assert_eq!(next.await.unwrap(), Ok(entries as u64 + 1));
+        assert_eq!(next.await, Ok(entries as u64 + 1));
         // A running check delays neither closing nor the checkpoint.
         store.close().await;
         let mut left: Vec<_> = fs::read_dir(folder.path())
@@ -168,7 +168,7 @@ async fn a_host_that_met_a_failure_leaves_the_file_to_be_looked_through() {
     let id = opencode_schema::id::SessionID::parse("ses_a").unwrap();
     let written = append(&store, &id, 5, admitted("msg_n", "x", "steer")).await;
     assert!(
-        matches!(written, Err(StoreError::Poisoned(_))),
+        matches!(written, Err(Abort::Failed(StoreError::Poisoned(_)))),
         "{written:?}"
     );
     store.close().await;

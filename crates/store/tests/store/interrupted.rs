@@ -476,7 +476,7 @@ async fn a_paused_answer_is_continued_unless_a_user_stopped_it() {
         ended.metadata = said.as_object().cloned();
         let id = session.info.id.clone();
         let write = move |it: &mut Transaction<'_>| it.append(&id, None, ended);
-        bench.store.write(write).await.unwrap().unwrap();
+        bench.store.write(write).await.unwrap();
         if stopped {
             let payload = event("interrupted", json!({}));
             bench.append(&session, 10, payload).await;

@@ -38,10 +38,7 @@ async fn bench() -> Bench {
         });
         let created = event("session.created", json!({"info": with(base, more)}));
         let id = SessionID::parse(id).unwrap();
-        append(&bench.store, &id, time, created)
-            .await
-            .unwrap()
-            .unwrap();
+        append(&bench.store, &id, time, created).await.unwrap();
     }
     bench
 }

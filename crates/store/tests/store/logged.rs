@@ -76,7 +76,7 @@ async fn a_write_ahead_log_that_cannot_be_folded_is_an_entry() {
         let text = "x".repeat(1_200 * 4096);
         let long = event("synthetic", json!({"messageID": "msg_a", "text": text}));
         let written = append(&store, &session.info.id, 5, long).await;
-        written.unwrap().unwrap();
+        written.unwrap();
         store.close().await;
         let entries = recorded.all().await;
         let entries: Vec<_> = entries.iter().map(|it| (it.0, it.1.as_str())).collect();

@@ -262,7 +262,7 @@ async fn a_database_that_is_opened_again_shows_the_same() {
             6,
             admitted("msg_2", "two", "steer"),
         );
-        assert_eq!(next.await.unwrap(), Ok(4));
+        assert_eq!(next.await, Ok(4));
         store.close().await;
     }
 }
@@ -283,10 +283,7 @@ async fn a_database_in_memory_is_read_and_written_at_the_same_time() {
         tasks.spawn(async move {
             for at in 0..10 {
                 let event = admitted(&format!("msg_{task}_{at}"), "x", "steer");
-                let seq = append(&store, &session.info.id, 5, event)
-                    .await
-                    .unwrap()
-                    .unwrap();
+                let seq = append(&store, &session.info.id, 5, event).await.unwrap();
                 let key = session.key;
                 let latest = store.read(move |db| db.latest_seq(key)).await.unwrap();
                 assert!(latest >= seq);
@@ -330,7 +327,7 @@ async fn a_read_sees_one_state_of_the_database() {
     begins.await.unwrap();
     // Neither waits for the other.
     let written = append(&store, &session.info.id, 5, admitted("msg_1", "x", "steer"));
-    assert_eq!(written.await.unwrap(), Ok(1));
+    assert_eq!(written.await, Ok(1));
     drop(release);
     assert_eq!(reading.await.unwrap(), (0, 0));
     let key = session.key;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use opencode_store::tail::Tail;
-use opencode_store::{Draft, ReplayConflict, ReplayOptions, Replayed, Store};
+use opencode_store::{Abort, Draft, ReplayConflict, ReplayOptions, Replayed, Store};
 use serde_json::json;
 
 use crate::harness::{Bench, admitted, event};
@@ -90,11 +90,12 @@ async fn only_the_owner_extends_a_log() {
     assert_eq!(export(store, "ses_a").await, log[..3]);
 
     let claim = |id: &'static str| {
-        store
-            .write(move |transaction| Ok(Ok::<_, ()>(transaction.claim(&session_id(id), "there")?)))
+        store.write(move |transaction| {
+            Ok::<_, Abort<&'static str>>(transaction.claim(&session_id(id), "there")?)
+        })
     };
-    assert_eq!(claim("ses_a").await.unwrap(), Ok(true));
-    assert_eq!(claim("ses_nobody").await.unwrap(), Ok(false));
+    assert_eq!(claim("ses_a").await.unwrap(), true);
+    assert_eq!(claim("ses_nobody").await.unwrap(), false);
     assert_eq!(owner(store, "ses_a").await.as_deref(), Some("there"));
     assert_eq!(
         replay_as(store, &log[3], &owned_by("there", true)).await,
@@ -139,12 +140,14 @@ async fn tails_hear_of_what_is_applied_and_the_listener_when_it_is_published() {
                 publish,
                 ..ReplayOptions::default()
             };
-            transaction.replay(event, &options)?.unwrap();
+            transaction.replay(event, &options)?;
         }
         let draft = Draft::new(9, event("revert.cleared", json!({})));
-        transaction.append(&id, None, draft)
+        transaction
+            .append(&id, None, draft)
+            .map_err(|abort| abort.unexpected().into())
     });
-    assert_eq!(write.await.unwrap(), Ok(5));
+    assert_eq!(write.await, Ok(5));
     let heard = bench.heard.lock().unwrap();
     let seen: Vec<_> = heard
         .iter()
@@ -169,13 +172,13 @@ async fn a_session_that_is_removed_leaves_nothing_and_its_key_to_nobody() {
         .append(&other, 5, admitted("msg_other", "x", "steer"))
         .await;
     let remove = |id: &'static str| {
-        bench
-            .store
-            .write(move |transaction| Ok(Ok::<_, ()>(transaction.remove(&session_id(id))?)))
+        bench.store.write(move |transaction| {
+            Ok::<_, Abort<&'static str>>(transaction.remove(&session_id(id))?)
+        })
     };
     let kept = export(&bench.store, "ses_b").await;
     for (id, expected) in [("ses_a", true), ("ses_a", false), ("ses_nobody", false)] {
-        assert_eq!(remove(id).await.unwrap(), Ok(expected), "{id}");
+        assert_eq!(remove(id).await.unwrap(), expected, "{id}");
     }
     assert_eq!(bench.row(&session).await, None);
     let raw = bench.raw();
@@ -195,8 +198,8 @@ async fn a_session_that_is_removed_leaves_nothing_and_its_key_to_nobody() {
     }
     assert_eq!(export(&bench.store, "ses_b").await, kept);
 
-    // A reader with an old key does not see later sessions.
-    assert_eq!(remove("ses_b").await.unwrap(), Ok(true));
+    // A reader with an old key sees none of the later sessions.
+    assert_eq!(remove("ses_b").await.unwrap(), true);
     let next = bench.session("ses_c").await;
     assert!(next.key > other.key && other.key > session.key, "{next:?}");
     let key = other.key;

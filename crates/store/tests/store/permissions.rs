@@ -1,6 +1,7 @@
 //! Saved permissions: unique within a project, in the order of saving, until removed.
 
 use opencode_schema::permission::SavedPermission;
+use opencode_store::Abort;
 
 use crate::harness::Bench;
 
@@ -18,16 +19,16 @@ async fn save(bench: &Bench, permissions: Vec<SavedPermission>) {
         for permission in &permissions {
             transaction.save_permission(permission, 5)?;
         }
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<&'static str>>(())
     });
-    written.await.unwrap().unwrap();
+    written.await.unwrap();
 }
 
 async fn remove(bench: &Bench, id: &'static str) {
     let removed = bench
         .store
-        .write(move |transaction| transaction.remove_permission(id).map(Ok::<_, ()>));
-    removed.await.unwrap().unwrap();
+        .write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.remove_permission(id)?));
+    removed.await.unwrap();
 }
 
 async fn of(bench: &Bench, project: &'static str) -> Vec<SavedPermission> {

@@ -1,7 +1,7 @@
 //! Changes of the session's own row, its epoch and its shell messages by events.
 
 use opencode_schema::event::SessionEvent;
-use opencode_store::{Epoch, LifecycleConflict, SessionRow};
+use opencode_store::{Abort, Epoch, LifecycleConflict, SessionRow};
 use serde_json::{Value, json};
 
 use crate::harness::{
@@ -12,9 +12,9 @@ async fn set_epoch(bench: &Bench, session: &SessionRow, epoch: &Epoch) {
     let (key, epoch) = (session.key, epoch.clone());
     let write = bench.store.write(move |transaction| {
         transaction.set_epoch(key, &epoch)?;
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<&'static str>>(())
     });
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
 }
 
 async fn epoch(bench: &Bench, session: &SessionRow) -> Option<Epoch> {
@@ -69,10 +69,7 @@ async fn a_session_is_shown_as_it_was_created() {
         let info = with(with(small.clone(), id_only.clone()), change);
         let id = opencode_schema::id::SessionID::parse(id).unwrap();
         let created = event("session.created", json!({"info": info}));
-        append(&bench.store, &id, 5, created)
-            .await
-            .unwrap()
-            .unwrap();
+        append(&bench.store, &id, 5, created).await.unwrap();
         let row = bench.store.read(move |db| db.session(&id)).await.unwrap();
         let expected = with(with(shown.clone(), id_only), change_shown);
         assert_eq!(json!(row.unwrap().info), expected);
@@ -216,8 +213,10 @@ async fn a_committed_revert_drops_later_messages_and_nothing_else() {
     for boundary in ["msg_b", "msg_other"] {
         let refused = append(&bench.store, &session.info.id, 9, committed(boundary)).await;
         assert_eq!(
-            refused.unwrap(),
-            Err(LifecycleConflict::NoBoundary(message_id(boundary)))
+            refused,
+            Err(Abort::Refused(LifecycleConflict::NoBoundary(message_id(
+                boundary
+            ))))
         );
     }
 }

@@ -4,7 +4,7 @@ use opencode_schema::Record;
 use opencode_schema::bounded::MAX_SAFE_INTEGER;
 use opencode_schema::event::{StepEnded, ToolCalled};
 use opencode_schema::session::Tokens;
-use opencode_store::{Draft, StoreError};
+use opencode_store::{Abort, Draft, StoreError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ async fn values_that_cannot_be_read_again_are_refused() {
             .write(move |transaction| transaction.append(&id, None, draft));
         let refused = write.await;
         assert!(
-            matches!(refused, Err(StoreError::Database(_))),
+            matches!(refused, Err(Abort::Failed(StoreError::Database(_)))),
             "{refused:?}"
         );
     }

@@ -1,7 +1,9 @@
 //! Replay: the form of a log, and applied and skipped elements.
 
 use opencode_schema::id::{EventID, SessionID};
-use opencode_store::{ReplayConflict, ReplayEvent, ReplayOptions, Replayed, SessionRow, Store};
+use opencode_store::{
+    Abort, ReplayConflict, ReplayEvent, ReplayOptions, Replayed, SessionRow, Store,
+};
 use serde_json::{Value, json};
 
 use crate::harness::{Bench, admitted, event, prompted, step_started};
@@ -30,7 +32,11 @@ pub(crate) async fn replay_as(
 ) -> Outcome {
     let (event, options) = (event.clone(), options.clone());
     let write = store.write(move |transaction| transaction.replay(&event, &options));
-    write.await.unwrap()
+    match write.await {
+        Ok(replayed) => Ok(replayed),
+        Err(Abort::Refused(conflict)) => Err(conflict),
+        Err(Abort::Failed(error)) => panic!("{error}"),
+    }
 }
 
 pub(crate) async fn replay(store: &Store, event: &ReplayEvent) -> Outcome {

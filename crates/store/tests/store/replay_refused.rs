@@ -1,6 +1,8 @@
 //! Refused elements, and elements that replay accepts although a local append would fail.
 
-use opencode_store::{LifecycleConflict, ReplayConflict, ReplayEvent, ReplayOrder, Replayed};
+use opencode_store::{
+    Abort, LifecycleConflict, ReplayConflict, ReplayEvent, ReplayOrder, Replayed,
+};
 use serde_json::{Value, json};
 
 use crate::harness::{Bench, admitted, append, message_id, with};
@@ -271,5 +273,5 @@ async fn nobody_here_admits_a_reverted_input_again() {
     let id = session_id("ses_a");
     let refused = append(&bench.store, &id, 5, admitted("msg_1", "one", "steer")).await;
     let in_use = LifecycleConflict::IdInUse(message_id("msg_1"));
-    assert_eq!(refused.unwrap(), Err(in_use));
+    assert_eq!(refused, Err(Abort::Refused(in_use)));
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use opencode_schema::id::SessionID;
 use opencode_store::{
-    CommitListener, Committed, DatabasePath, Draft, Fault, Moment, Seam, Store, StoreError,
-    StoreOptions,
+    Abort, CommitListener, Committed, DatabasePath, Draft, Fault, LifecycleConflict, Moment, Seam,
+    Store, StoreError, StoreOptions,
 };
 use tokio::task::yield_now;
 
@@ -74,7 +74,7 @@ fn session() -> SessionID {
 
 async fn admit(store: &Store, id: &str) -> Result<u64, StoreError> {
     let appended = append(store, &session(), 5, admitted(id, "x", "steer")).await;
-    appended.map(|seq| seq.unwrap())
+    appended.map_err(Abort::unexpected)
 }
 
 async fn latest(store: &Store) -> Result<u64, StoreError> {
@@ -113,7 +113,7 @@ async fn every_moment_is_seen_in_its_place() {
         });
         let store = store.await.unwrap();
         let made = append(&store, &session(), 5, created("ses_a", "/")).await;
-        assert_eq!(made.unwrap(), Ok(0));
+        assert_eq!(made, Ok(0));
         script.until("told [0]").await;
         latest(&store).await.unwrap();
         assert_eq!(
@@ -131,22 +131,24 @@ async fn every_moment_is_seen_in_its_place() {
         let two = store.write(|transaction| {
             for id in ["msg_1", "msg_2"] {
                 let draft = Draft::new(5, admitted(id, "x", "steer"));
-                transaction.append(&session(), None, draft)?.unwrap();
+                transaction.append(&session(), None, draft)?;
             }
-            Ok(Ok::<_, ()>(()))
+            Ok::<_, Abort<LifecycleConflict>>(())
         });
-        two.await.unwrap().unwrap();
+        two.await.unwrap();
         let decided = store.write(|transaction| {
             let draft = Draft::new(5, admitted("msg_3", "x", "steer"));
-            transaction.append(&session(), None, draft)?.unwrap();
-            Ok(Err::<(), _>("decided"))
+            transaction
+                .append(&session(), None, draft)
+                .map_err(Abort::unexpected)?;
+            Err::<(), Abort<_>>(Abort::Refused("decided"))
         });
-        decided.await.unwrap().unwrap_err();
+        assert_eq!(decided.await, Err(Abort::Refused("decided")));
         let other = store.write(|transaction| {
             transaction.add_project("p", "/", 5)?;
-            Ok(Ok::<_, ()>(()))
+            Ok::<_, Abort<&'static str>>(())
         });
-        other.await.unwrap().unwrap();
+        other.await.unwrap();
         store.close().await;
         let mut expected = vec![
             "begin",
@@ -255,7 +257,8 @@ async fn together(
         let store = Arc::clone(&store);
         // Its command rolls itself back, so that the next one begins a new transaction.
         tokio::spawn(async move {
-            let write = store.write(move |_| Ok(Err::<(), _>(held.recv().is_err())));
+            let write =
+                store.write(move |_| Err::<(), Abort<_>>(Abort::Refused(held.recv().is_err())));
             write.await
         })
     };
@@ -269,7 +272,7 @@ async fn together(
     script.seen();
     script.fail(moment, fault);
     drop(release);
-    assert_eq!(holder.await.unwrap().unwrap(), Err(true));
+    assert_eq!(holder.await.unwrap(), Err(Abort::Refused(true)));
     let [first, second, third] = commands;
     let answers = [
         first.await.unwrap(),

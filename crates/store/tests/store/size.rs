@@ -3,7 +3,7 @@
 use opencode_schema::Record;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{IdSource, MessageID};
-use opencode_store::{Draft, LifecycleConflict, SessionRow, Store};
+use opencode_store::{Abort, Draft, LifecycleConflict, SessionRow, Store};
 use serde_json::json;
 
 use crate::harness::{Bench, admitted, event, ids, prompted, step_started, with};
@@ -68,13 +68,11 @@ async fn write(store: &Store, session: &SessionRow, time: i64, events: Vec<Sessi
                 metadata,
                 ..Draft::new(time + 10 * (after as i64 / 2), payload)
             };
-            if let Err(conflict) = transaction.append(&id, None, draft)? {
-                return Ok(Err(conflict));
-            }
+            transaction.append(&id, None, draft)?;
         }
-        Ok::<_, _>(Ok::<_, LifecycleConflict>(()))
+        Ok::<_, Abort<LifecycleConflict>>(())
     });
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
 }
 
 fn events(ids: &IdSource, turn: Turn) -> Vec<SessionEvent> {

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use opencode_schema::event::SessionEvent;
 use opencode_store::tail::Tail;
-use opencode_store::{Draft, LifecycleConflict};
+use opencode_store::{Abort, Draft, LifecycleConflict};
 
 use crate::harness::{Bench, admitted, append};
 
@@ -59,13 +59,11 @@ async fn one_command_wakes_every_session_it_wrote_to() {
     let ids = [0, 1, 0].map(|at| sessions[at].info.id.clone());
     let write = bench.store.write(move |transaction| {
         for (at, id) in ids.iter().enumerate() {
-            if let Err(conflict) = transaction.append(id, None, Draft::new(5, prompt(at)))? {
-                return Ok(Err(conflict));
-            }
+            transaction.append(id, None, Draft::new(5, prompt(at)))?;
         }
-        Ok(Ok::<_, LifecycleConflict>(()))
+        Ok::<_, Abort<LifecycleConflict>>(())
     });
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
     assert_eq!(tails.each_ref().map(is_dirty), [true, true, false]);
 }
 
@@ -75,7 +73,7 @@ async fn what_is_taken_back_wakes_nobody() {
     bench.append(&session, 5, prompt(0)).await;
     let tail = bench.store.tail(&session);
     let again = append(&bench.store, &session.info.id, 5, prompt(0));
-    assert!(again.await.unwrap().is_err());
+    assert!(matches!(again.await, Err(Abort::Refused(_))));
     assert!(!is_dirty(&tail));
 }
 
@@ -106,7 +104,7 @@ async fn a_reader_that_follows_the_signals_sees_every_entry() {
     };
     for at in 0..300 {
         let written = append(&store, &session.info.id, 5, prompt(at));
-        written.await.unwrap().unwrap();
+        written.await.unwrap();
     }
     assert!(reader.await.unwrap().into_iter().eq(1..=300));
 }

@@ -1,7 +1,7 @@
 //! The to-do list of a session: replaced as a whole, and deleted with its session.
 
 use opencode_schema::todo::Todo;
-use opencode_store::SessionRow;
+use opencode_store::{Abort, SessionRow};
 use serde_json::json;
 
 use crate::harness::{Bench, event};
@@ -16,10 +16,10 @@ fn todo(content: &str) -> Todo {
 
 async fn replace(bench: &Bench, session: &SessionRow, todos: Vec<Todo>) {
     let key = session.key;
-    let written = bench
-        .store
-        .write(move |transaction| transaction.replace_todos(key, &todos).map(Ok::<_, ()>));
-    written.await.unwrap().unwrap();
+    let written = bench.store.write(move |transaction| {
+        Ok::<_, Abort<&'static str>>(transaction.replace_todos(key, &todos)?)
+    });
+    written.await.unwrap();
 }
 
 async fn of(bench: &Bench, session: &SessionRow) -> Vec<Todo> {
@@ -63,7 +63,7 @@ async fn a_list_goes_with_its_session() {
     let id = other.info.id.clone();
     let removed = bench
         .store
-        .write(move |transaction| Ok(Ok::<_, ()>(transaction.remove(&id)?)));
-    assert!(removed.await.unwrap().unwrap());
+        .write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.remove(&id)?));
+    assert!(removed.await.unwrap());
     assert_eq!(of(&bench, &other).await, []);
 }

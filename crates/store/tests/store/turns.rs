@@ -255,7 +255,7 @@ async fn metadata_of_beginning_and_end_is_the_messages() {
         let write = bench
             .store
             .write(move |transaction| transaction.append(&id, None, draft));
-        write.await.unwrap().unwrap();
+        write.await.unwrap();
     }
     let messages = bench.messages(&session).await;
     assert_eq!(messages[0]["metadata"], json!({"a": 1, "b": 2, "c": 2}));

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use opencode_schema::id::SessionID;
-use opencode_store::{CommitListener, DatabasePath, Draft, Store, StoreError};
+use opencode_store::{Abort, CommitListener, DatabasePath, Draft, Store, StoreError};
 use tokio::task::{JoinHandle, JoinSet, yield_now};
 
 use crate::harness::{Bench, admitted, append, create, options};
@@ -55,19 +55,20 @@ async fn command(store: &Store, id: &str, end: End) -> Answer {
     let draft = Draft::new(5, admitted(id, "x", "steer"));
     let write = store.write(move |transaction| {
         let session = SessionID::parse("ses_a").unwrap();
-        let seq = transaction.append(&session, None, draft)?;
+        let seq = transaction.append(&session, None, draft);
+        let seq = seq.map_err(|abort| abort.map(|_| "conflict"))?;
         match end {
-            End::Well => Ok(seq.map_err(|_| "conflict")),
-            End::Decides => Ok(Err("decided")),
-            End::Fails => Err(StoreError::Database("failed".into())),
+            End::Well => Ok(seq),
+            End::Decides => Err(Abort::Refused("decided")),
+            End::Fails => Err(StoreError::Database("failed".into()).into()),
             End::Panics => panic!("a bug in a command"),
         }
     });
     match write.await {
-        Ok(Ok(seq)) => Answer::Seq(seq),
-        Ok(Err(_)) => Answer::Decided,
-        Err(StoreError::Database(_)) => Answer::Failed,
-        Err(error) => panic!("{error}"),
+        Ok(seq) => Answer::Seq(seq),
+        Err(Abort::Refused(_)) => Answer::Decided,
+        Err(Abort::Failed(StoreError::Database(_))) => Answer::Failed,
+        Err(Abort::Failed(error)) => panic!("{error}"),
     }
 }
 
@@ -78,9 +79,9 @@ async fn hold(store: &Arc<Store>) -> (JoinHandle<()>, Sender<()>) {
     let task = tokio::spawn(async move {
         let write = store.write(move |_| {
             let _ = held.recv();
-            Ok(Ok::<_, ()>(()))
+            Ok::<_, Abort<&'static str>>(())
         });
-        write.await.unwrap().unwrap();
+        write.await.unwrap();
     });
     yield_now().await;
     (task, release)
@@ -251,7 +252,10 @@ async fn nothing_is_told_when_the_commit_fails() {
         // The last command found its id in use by an entry that was never stored. It must not get
         // that answer.
         let answer = command.await.unwrap();
-        assert!(matches!(answer, Err(StoreError::Database(_))), "{answer:?}");
+        assert!(
+            matches!(answer, Err(Abort::Failed(StoreError::Database(_)))),
+            "{answer:?}"
+        );
     }
     assert_eq!(bench.heard.lock().unwrap().len(), 0);
     assert_eq!(logged(&store).await, [""; 0]);
@@ -262,7 +266,7 @@ async fn nothing_is_told_when_the_commit_fails() {
         5,
         admitted("msg_next", "x", "steer"),
     );
-    assert_eq!(next.await.unwrap(), Ok(1));
+    assert_eq!(next.await, Ok(1));
     tail.changed().await;
     assert_eq!(bench.heard.lock().unwrap().len(), 1);
 }
@@ -292,7 +296,7 @@ async fn a_transaction_that_sqlite_took_back_is_nobodys_success() {
                     let project = if at == 1 { "broken" } else { "fine" };
                     match transaction.add_project(project, "/", 5) {
                         Err(_) if swallows => Ok(seq),
-                        other => other.map(|()| seq),
+                        other => Ok(other.map(|()| seq)?),
                     }
                 });
                 write.await
@@ -349,7 +353,7 @@ async fn the_work_of_a_caller_that_went_away_stands() {
 #[tokio::test]
 async fn a_command_that_writes_nothing_is_not_announced() {
     let (_folder, store, batches) = store().await;
-    let write = store.write(|transaction| Ok(Ok::<_, ()>(transaction.message_id())));
-    write.await.unwrap().unwrap();
+    let write = store.write(|transaction| Ok::<_, Abort<&'static str>>(transaction.message_id()));
+    write.await.unwrap();
     assert_eq!(batches.lock().unwrap().len(), 0);
 }

@@ -1,5 +1,6 @@
 //! Permissions that answers of `always` granted, permanently and for a whole project.
 
+use opencode_store::Abort;
 use std::sync::atomic::Ordering;
 
 use opencode_location::locations::WORKTREE;
@@ -47,11 +48,10 @@ impl Permissions {
 
     /// Removes a saved permission. Does nothing for an unknown id.
     pub(crate) async fn remove_permission(&self, id: String) -> Result<(), RuntimeError> {
-        let removed = self
-            .journal
-            .store
-            .write(move |transaction| transaction.remove_permission(&id).map(Ok));
-        removed.await?
+        let removed = self.journal.store.write(move |transaction| {
+            Ok::<_, Abort<RuntimeError>>(transaction.remove_permission(&id)?)
+        });
+        Ok(removed.await?)
     }
 
     /// Saves the patterns that a request asks to save.
@@ -72,9 +72,9 @@ impl Permissions {
             for permission in &saved {
                 transaction.save_permission(permission, time)?;
             }
-            Ok(Ok::<_, RuntimeError>(()))
+            Ok::<_, Abort<RuntimeError>>(())
         });
-        written.await??;
+        written.await?;
         self.saved.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }

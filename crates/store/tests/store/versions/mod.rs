@@ -13,7 +13,7 @@ use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::prompt::Delivery;
 use opencode_store::{
-    DatabasePath, Draft, Durability, Epoch, OpenError, Order, Reader, SessionFilter, Store,
+    Abort, DatabasePath, Draft, Durability, Epoch, OpenError, Order, Reader, SessionFilter, Store,
     StoreError, StoreOptions,
 };
 use rusqlite::Connection;
@@ -57,7 +57,7 @@ async fn append(store: &Store, session: &str, time: i64, event: SessionEvent) {
         };
         transaction.append(&session, None, draft)
     });
-    write.await.unwrap().unwrap();
+    write.await.unwrap();
 }
 
 fn call(id: &str, input: &Value) -> [SessionEvent; 3] {
@@ -205,9 +205,9 @@ fn short() -> Vec<(&'static str, Vec<SessionEvent>)> {
 async fn scenario(store: &Store) {
     let project = store.write(|transaction| {
         transaction.add_project("project", "/project", 5)?;
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<&'static str>>(())
     });
-    project.await.unwrap().unwrap();
+    project.await.unwrap();
     for (session, events) in [("ses_long", long())].into_iter().chain(short()) {
         append(store, session, 1000, created(session, "/project")).await;
         for event in events {
@@ -223,9 +223,9 @@ async fn scenario(store: &Store) {
             baseline_seq: 12,
         };
         transaction.set_epoch(key, &epoch)?;
-        Ok(Ok::<_, ()>(()))
+        Ok::<_, Abort<&'static str>>(())
     });
-    epoch.await.unwrap().unwrap();
+    epoch.await.unwrap();
 }
 
 /// Returns all readable data as text.
