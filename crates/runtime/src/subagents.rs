@@ -1,27 +1,26 @@
-//! The agents that take tasks, and what a model is told of them.
+//! The agents that accept tasks, and the texts about them for a model.
 
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::permission::{PermissionEffect, evaluate};
 
 use crate::asks::permissions::RuleScope;
 
-/// Agents that are listed. The list is part of what a request begins with, so it stays short.
+/// Maximum number of listed agents. The list is part of the prefix of each request, so it stays short.
 const MAX_LISTED: usize = 50;
 
-/// Characters of a mentioned name that are repeated.
+/// Maximum number of characters of a mentioned name that are repeated.
 const MAX_NAME: usize = 200;
 
-/// Characters of a description that are shown.
+/// Maximum number of characters of a description.
 const MAX_DESCRIPTION: usize = 300;
 
-/// Whether the agent is there for tasks.
+/// True if the agent accepts tasks.
 pub(crate) fn takes_tasks(agent: &AgentInfo) -> bool {
     agent.mode != AgentMode::Primary && !agent.hidden
 }
 
-/// The agents that the tool for tasks is described with: those that take tasks, without those that
-/// the rules deny. The same agents under the same rules give the same text: it stands before
-/// everything that a provider keeps of a conversation.
+/// Returns the list of agents for the description of the tool `task`: agents that take tasks, without those that the
+/// rules deny. Equal agents and rules give equal text, because the text is part of the prefix of every request.
 pub(crate) fn subagents(judge: &RuleScope) -> String {
     let rules = judge.rules();
     let is_denied = |id: &str| evaluate("task", id, &rules) == PermissionEffect::Deny;
@@ -43,7 +42,7 @@ pub(crate) fn subagents(judge: &RuleScope) -> String {
     text
 }
 
-/// The guidance for an agent that a prompt mentions.
+/// Returns the guidance for an agent that a prompt mentions.
 pub(crate) fn mention(judge: &RuleScope, name: &str) -> String {
     let agents = judge.location.agents.list();
     let found = agents

@@ -1,4 +1,4 @@
-//! One attempt at a checkpoint: the request for a summary, and what is recorded of it.
+//! One attempt at a checkpoint: the request for a summary, and its records.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,17 +21,17 @@ use crate::journal::{Journal, append};
 use crate::provider::{AskError, Fence, Provider, cause_of, kind_of};
 use crate::timer::Timer;
 
-/// How long a model may take for a summary. Local ones read for minutes before they write.
+/// Time limit for one summary. Local models may read for minutes before they write.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// How long the summaries of all parts may take.
+/// Time limit for the summaries of all parts.
 const PATIENCE_IN_ALL: Duration = Duration::from_secs(60 * 60);
 
-/// Bytes that a token of a summary has at most; the rest of a longer one is not read. Models that
-/// keep to the limit of their answer write about four.
+/// Maximum bytes per token of a summary. The rest of a longer summary is not read. Models that respect
+/// the limit of their answer write about four bytes per token.
 const MAX_BYTES_PER_TOKEN: u64 = 8;
 
-/// What stands for the rest.
+/// Replaces the rest of a summary that is too long.
 const CUT: &str = "\n[truncated]";
 
 const LIMIT: &str = "the model reached its limit of output tokens before it wrote a summary; a larger limit.output or a model that thinks less may help";
@@ -40,54 +40,54 @@ const OUTDATED: &str =
     "the Location, agent or model of the session changed while the provider had to be waited for";
 const NO_FINISH: &str = "the answer ended without saying that it was done";
 
-/// What a checkpoint is made with.
+/// The inputs of a checkpoint.
 pub(crate) struct CompactionInput {
     pub(crate) session: SessionRow,
-    /// What must hold when its request is dispatched.
+    /// The state of the session that must still hold when the request is dispatched.
     pub(crate) fence: Fence,
     /// The budget of the session's requests.
     pub(crate) budget: Budget,
-    /// The model that writes the summary, or why it cannot be used.
+    /// The model that writes the summary, or the reason that it cannot be used.
     pub(crate) summariser: Result<Summariser, String>,
-    /// Tokens that stay in their own words.
+    /// Number of tokens of the newest history that stay verbatim.
     pub(crate) keep: u64,
-    /// Removes secrets from what is recorded.
+    /// Removes secrets before text is recorded.
     pub(crate) secrets: Redactor,
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// There is another checkpoint.
+    /// There is a new checkpoint.
     Completed,
-    /// There is nothing that a checkpoint could stand for. Nothing was recorded.
+    /// There is no history that a checkpoint could replace. Nothing was recorded.
     Nothing,
-    /// There is none, and the history is as it was.
+    /// The attempt failed, and the history is unchanged.
     Failed(Failure),
-    /// Somebody stopped it. The history is as it was.
+    /// A caller interrupted it. The history is unchanged.
     Interrupted,
-    /// The session has another Location, agent or model than it was to be made with. Nothing was
+    /// The session has another Location, agent or model than the checkpoint was prepared for. Nothing was
     /// recorded.
     Outdated,
 }
 
-/// Why there is no checkpoint.
+/// The reason that there is no checkpoint.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) cause: ErrorCause,
 }
 
-/// Why there is no summary.
+/// The reason that there is no summary.
 enum Unfinished {
     Failed(Failure),
-    /// The provider refused the request for its size, before it gave anything.
+    /// The provider refused the request because of its size, before it produced output.
     Refused(Failure),
     Interrupted,
 }
 
 impl Failure {
-    /// One that trying again does not mend.
+    /// Returns a failure that a retry does not fix.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -116,7 +116,7 @@ pub(crate) struct Compactor {
 }
 
 impl Compactor {
-    /// What of the session's history a checkpoint would stand for.
+    /// Selects the part of the session's history that a checkpoint would replace.
     pub(crate) async fn select(
         &self,
         session: &SessionRow,
@@ -130,7 +130,7 @@ impl Compactor {
         Ok(selected.await?)
     }
 
-    /// Selects, and makes a checkpoint of it.
+    /// Selects history and makes a checkpoint of it.
     pub(crate) async fn compact(
         &self,
         grounds: &CompactionInput,
@@ -145,8 +145,8 @@ impl Compactor {
         }
     }
 
-    /// Asks the model for a summary and records it. What is recorded is always awaited, so that an
-    /// interruption leaves nothing behind that is still to happen.
+    /// Asks the model for a summary and records it. Writes are always awaited, so that no work is left
+    /// after an interruption.
     pub(crate) async fn checkpoint(
         &self,
         grounds: &CompactionInput,
@@ -198,7 +198,7 @@ impl Compactor {
     }
 
     /// Records the beginning, in a transaction that checks the fence. A caller that moves the session
-    /// after it finds a compaction that has begun.
+    /// afterwards finds a compaction that has begun.
     async fn begin(
         &self,
         grounds: &CompactionInput,
@@ -226,8 +226,8 @@ impl Compactor {
             .await
     }
 
-    /// Asks for the summary of one part after the other, each merged with what was before. The last
-    /// one stands for everything.
+    /// Asks for the summaries of the parts in order, each merged with the previous one. The last
+    /// summary covers everything.
     async fn summarise(
         &self,
         grounds: &CompactionInput,
@@ -255,8 +255,8 @@ impl Compactor {
         }
     }
 
-    /// Reads the answer to its end, or as far as a summary may go. Announces it as it comes if it is
-    /// the whole summary: what is announced is what will be recorded.
+    /// Reads the answer to its end, or up to the size limit of a summary. Announces the text while it
+    /// arrives if it is the last part, because only that summary will be recorded.
     async fn summary(
         &self,
         grounds: &CompactionInput,
@@ -272,7 +272,7 @@ impl Compactor {
         let most = part.answer.saturating_mul(MAX_BYTES_PER_TOKEN);
         let mut summary = Summary::new(usize::try_from(most).unwrap_or(usize::MAX));
         loop {
-            // A stream that always has more must not keep others from being looked at.
+            // A stream that always has data ready must not starve other tasks on its thread.
             tokio::task::coop::consume_budget().await;
             let events = match stream.next().await {
                 Some(Ok(events)) => events,
@@ -317,15 +317,15 @@ fn too_slow(patience: Duration) -> Failure {
     Failure::new(ErrorKind::Timeout, message)
 }
 
-/// A summary as it comes.
+/// A summary while it arrives.
 struct Summary {
     text: String,
     most: usize,
-    /// The model has said that it is done.
+    /// The model reported that it is done.
     is_done: bool,
     /// The answer ended at its limit of output tokens.
     is_at_limit: bool,
-    /// It is as long as it may be.
+    /// The summary reached its maximum size.
     is_cut: bool,
 }
 
@@ -340,7 +340,7 @@ impl Summary {
         }
     }
 
-    /// Returns what an event adds to it.
+    /// Returns the text that an event adds.
     fn take(&mut self, event: LlmEvent) -> Result<Option<String>, Failure> {
         match event {
             LlmEvent::TextDelta { text, .. } => return Ok(self.add(text)),
@@ -367,7 +367,7 @@ impl Summary {
         Ok(None)
     }
 
-    /// What its failure means. A request that is refused for its size may be made smaller.
+    /// Classifies a failure. A request that was refused because of its size may be made smaller.
     fn broken(&self, failure: Failure) -> Unfinished {
         if self.text.is_empty() && failure.cause.kind == ErrorKind::ContextOverflow {
             Unfinished::Refused(failure)

@@ -1,16 +1,16 @@
-//! Compaction: a checkpoint takes the place of older Session History, so that what is sent to the
-//! model stays within its window.
+//! Compaction: a checkpoint replaces older Session History, so that requests stay within the context
+//! window of the model.
 //!
-//! `estimate` says when a request has become too large, `selection` what of the history a summary
-//! stands for and what stays in its own words, as `serialise` writes it. `attempt` asks the model for
-//! that summary (`prompt`) and records it; of a history that is larger than a request may be, `parts`
-//! makes several. `manual` does so because somebody asks for it; when a
-//! Provider Turn does is decided in the runner. `pause` keeps automatic compaction from being made
-//! again and again where it brings nothing.
+//! `estimate` decides when a request is too large. `selection` selects the history that a summary
+//! replaces and the history that stays verbatim, in the form that `serialise` writes. `attempt` asks
+//! the model for the summary (`prompt`) and records it. `parts` makes several summaries of a history
+//! that is larger than one request can be. `manual` compacts at the request of a caller. The runner
+//! decides when a Provider Turn compacts. `pause` prevents repeated automatic compaction without
+//! effect.
 //!
-//! Nothing is lost by it: all messages stay stored and readable, an input that waits for its answer
-//! is in the checkpoint, and inputs that come meanwhile stay pending. A summary that does not come
-//! about leaves the history as it was.
+//! No data is lost: all messages stay stored and readable, an input that waits for its answer is in the
+//! checkpoint, and inputs that arrive meanwhile stay pending. A failed summary leaves the history
+//! unchanged.
 
 mod attempt;
 mod parts;

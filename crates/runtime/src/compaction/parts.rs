@@ -1,8 +1,8 @@
-//! A history that is larger than one request may be is summarised part by part: the summary of the
-//! oldest part is merged with the next one, until nothing is left.
+//! A history that is larger than one request is summarised in parts: the summary of the oldest part is
+//! merged with the next part, until no part is left.
 //!
-//! How large a request may be is known from the model's window, until the provider refuses one for
-//! its size. Then the window is taken to be half of what was refused.
+//! The model's window gives the maximum size of a request, until the provider refuses a request
+//! because of its size. The window is then assumed to be half of the size of that request.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -17,30 +17,30 @@ use super::selection::{Piece, Selection, end_of, pieces};
 use crate::history::estimate::{Budget, UNITS_PER_TOKEN, json_units, json_units_of, tokens};
 use crate::json::json_size;
 
-/// Parts of one attempt at most.
+/// Maximum number of parts of one attempt.
 const MAX_PARTS: usize = 64;
 
-/// Requests of one attempt that are refused for their size at most. Each makes the next one half as
-/// large.
+/// Maximum number of requests of one attempt that are refused because of their size. Each refusal
+/// halves the size of the next request.
 const MAX_REFUSALS: usize = 8;
 
-/// What part of the window the summary of a part may take: the next request has it again, and there
-/// must be room for more.
+/// Divisor of the window that gives the maximum size of a part's summary: the next request contains
+/// the summary again, and must have room for more.
 const ANSWER_SHARE: u64 = 4;
 
-/// Tokens of material that a request must have room for, or it is not worth making.
+/// Minimum number of tokens of material that a request must have room for to be useful.
 const MIN_ROOM: u64 = 512;
 
-/// UTF-16 units of what stands between two pieces, as JSON.
+/// UTF-16 units of the gap between two pieces, as JSON.
 const GAP_UNITS: u64 = 4;
 
-/// The same of the line in the middle of what is cut, at most.
+/// Maximum UTF-16 units of the line that replaces the middle of a cut text, as JSON.
 const CUT_UNITS: u64 = 64;
 
-/// The same of a request for the summary of nothing, with the form of a merge. It is the longest.
+/// UTF-16 units of a request without material in the form of a merge, the longest form, as JSON.
 static FRAME_UNITS: LazyLock<u64> = LazyLock::new(|| json_size(&messages(Some(""), &[])).units);
 
-/// What is left to be summarised.
+/// The history that is not summarised yet.
 pub(super) struct Parts {
     prior: Option<String>,
     older: VecDeque<Piece>,
@@ -50,20 +50,20 @@ pub(super) struct Parts {
     refused: usize,
 }
 
-/// What one request asks to be summarised.
+/// The material of one request for a summary.
 pub(super) struct Part {
     pub(super) messages: Arc<Vec<Message>>,
-    /// Tokens of its summary at most.
+    /// Maximum number of tokens of its summary.
     pub(super) answer: u64,
-    /// Its summary stands for everything.
+    /// True if its summary covers everything.
     pub(super) is_last: bool,
     pieces: usize,
 }
 
-/// How many pieces a part holds.
+/// The number of pieces in a part.
 struct Filling {
     whole: usize,
-    /// The room for another one that is cut.
+    /// UTF-16 units of room for one more piece, which is cut.
     cut: Option<u64>,
 }
 
@@ -74,7 +74,7 @@ impl Filling {
 }
 
 impl Parts {
-    /// Fails where requests of the budget cannot take all of it.
+    /// Fails if requests within the budget cannot contain all of the material.
     pub(super) fn of(selection: Selection, budget: Budget) -> Result<Self, Failure> {
         let parts = Self {
             prior: selection.prior,
@@ -88,7 +88,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Everything that is left, if one request takes it, and else as much as it takes.
+    /// Returns all remaining material if it fits in one request, otherwise as much as fits.
     pub(super) fn next(&self) -> Part {
         if self.is_one_request() {
             let all = Filling {
@@ -99,25 +99,25 @@ impl Parts {
         }
         let answer = self.answer();
         let room = self.room();
-        // A longer one would leave nothing for what is new.
+        // A longer prior summary would leave no room for new material.
         let prior = self.prior.as_deref().map(|prior| cut(prior, room / 2));
         let left = room - prior.as_deref().map_or(0, json_units);
         self.part(prior.as_deref(), self.filling(0, left), answer)
     }
 
-    /// Takes what the model made of the newest part.
+    /// Replaces the summarised pieces by the summary of the newest part.
     pub(super) fn merge(&mut self, part: &Part, summary: String) {
         self.older.drain(..part.pieces);
         self.prior = Some(summary);
         self.made += 1;
     }
 
-    /// Takes note that the provider refused the newest part for its size. Returns whether a smaller
-    /// one is worth a request.
+    /// Notes that the provider refused the newest part because of its size. Returns true if a smaller
+    /// request is useful.
     pub(super) fn refuse(&mut self, part: &Part) -> bool {
         self.refused += 1;
         self.budget.window = (size(&part.messages) + part.answer) / 2;
-        // What stays in its own words has to fit as well.
+        // The verbatim history must fit as well.
         let most = self.budget.window / 2 * UNITS_PER_TOKEN;
         let newest = self.recent.split_off(end_of(&self.recent, most));
         let older = std::mem::replace(&mut self.recent, newest);
@@ -127,7 +127,7 @@ impl Parts {
         self.refused <= MAX_REFUSALS && self.check().is_ok()
     }
 
-    /// What stays in its own words.
+    /// Returns the history that stays verbatim.
     pub(super) fn into_recent(self) -> String {
         self.recent
     }
@@ -153,32 +153,32 @@ impl Parts {
         Err(Failure::new(ErrorKind::ContextOverflow, message))
     }
 
-    /// Whether all that is left fits one request, with a summary as long as any.
+    /// True if all remaining material fits in one request, with a summary of maximum length.
     fn is_one_request(&self) -> bool {
         let frame = json_size(&messages(self.prior.as_deref(), &[])).units;
         let size = tokens(frame + self.units());
         self.budget.has_room_for_summary_of(size)
     }
 
-    /// UTF-16 units of the conversation, as JSON.
+    /// Returns the UTF-16 units of the conversation, as JSON.
     fn units(&self) -> u64 {
         let units = self.older.iter().map(|piece| piece.units + GAP_UNITS);
         units.sum::<u64>().saturating_sub(GAP_UNITS)
     }
 
-    /// Tokens of the summary of a part at most.
+    /// Returns the maximum number of tokens of the summary of a part.
     fn answer(&self) -> u64 {
         self.budget.summary.min(self.budget.window / ANSWER_SHARE)
     }
 
-    /// UTF-16 units of material that the request for a part has room for, as JSON.
+    /// Returns the UTF-16 units of material that fit in the request for a part, as JSON.
     fn room(&self) -> u64 {
         let most = (self.budget.window - self.answer()) * UNITS_PER_TOKEN;
         most.saturating_sub(*FRAME_UNITS)
     }
 
-    /// What a part holds that begins with this piece and has so much room. What is longer than any
-    /// part is cut to what is left of this one, if that is not little.
+    /// Returns the filling of a part that begins with piece `from` and has `room` units. A piece that is
+    /// longer than any part is cut to the remaining room, if at least half of the room remains.
     fn filling(&self, from: usize, room: u64) -> Filling {
         let (mut whole, mut left) = (0, room);
         for piece in self.older.range(from..) {
@@ -192,7 +192,7 @@ impl Parts {
         Filling { whole, cut: None }
     }
 
-    /// How many parts there are with so much room in each. With more, there are no more.
+    /// Returns the number of parts with `room` units each. More room never gives more parts.
     fn count(&self, room: u64) -> usize {
         let (mut parts, mut from) = (0, 0);
         while from < self.older.len() {
@@ -201,7 +201,7 @@ impl Parts {
         parts
     }
 
-    /// The oldest pieces.
+    /// Builds a part from the oldest pieces.
     fn part(&self, prior: Option<&str>, filling: Filling, answer: u64) -> Part {
         let pieces = filling.pieces();
         let mut oldest = self.older.iter().take(pieces).map(|piece| &*piece.text);
@@ -218,7 +218,7 @@ impl Parts {
     }
 }
 
-/// Tokens of a request.
+/// Returns the tokens of a request.
 fn size(messages: &[Message]) -> u64 {
     tokens(json_size(messages).units)
 }
@@ -228,7 +228,7 @@ fn messages(prior: Option<&str>, conversation: &[&str]) -> Vec<Message> {
     vec![Message::user([MessagePart::text(text)])]
 }
 
-/// A text, or its beginning and its end in so many UTF-16 units as JSON, and how much is missing.
+/// Returns a text, or its beginning and end in `most` UTF-16 units as JSON, and the omitted length.
 fn cut(text: &str, most: u64) -> Cow<'_, str> {
     if json_units(text) <= most {
         return text.into();
@@ -243,7 +243,7 @@ fn cut(text: &str, most: u64) -> Cow<'_, str> {
     format!("{begin}\n[truncated: {missing} characters]\n{end}").into()
 }
 
-/// The last of these places that is reached in so many units.
+/// Returns the last of these positions that is reached within `most` units.
 fn furthest(places: impl Iterator<Item = (usize, char)>, most: u64) -> Option<usize> {
     let mut taken = 0;
     let reached = places.take_while(|(_, character)| {
@@ -273,7 +273,7 @@ mod tests {
         Parts::of(selection, budget)
     }
 
-    /// The messages of all parts, each summarised with so many letters.
+    /// Returns all parts. Each summary has `summary` letters.
     fn summarised(mut parts: Parts, summary: usize) -> Vec<Part> {
         let mut made = Vec::new();
         loop {
@@ -305,7 +305,7 @@ mod tests {
     fn what_fits_is_one_request_as_long_as_it_does() {
         let text = "x".repeat(20_000);
         let whole = prompt(None, &[&text]);
-        // What is asked for, and the summary.
+        // The request and the summary.
         let window = size(&messages(None, &[&text])) + 1_000;
         let one = summarised(parts(std::slice::from_ref(&text), "", window).unwrap(), 1);
         let [part] = &one[..] else {
@@ -368,7 +368,7 @@ mod tests {
     fn each_refusal_halves_what_is_asked_and_what_stays() {
         let recent = "r".repeat(20_000);
         let mut asked = parts(&["x".repeat(100_000)], &recent, 0).unwrap();
-        // Tokens that are asked, those of the answer, and letters that stay in their own words.
+        // Tokens of the request, tokens of the answer, and letters that stay verbatim.
         let mut sizes = Vec::new();
         loop {
             let part = asked.next();
@@ -385,7 +385,7 @@ mod tests {
             (1_097, 393, 3_148),
         ];
         assert_eq!(sizes, expected);
-        // However long it is.
+        // The limit holds for any length.
         let mut asked = parts(&["x".repeat(10_000_000)], "", 0).unwrap();
         let refusals = std::iter::from_fn(|| {
             let part = asked.next();
@@ -396,13 +396,13 @@ mod tests {
 
     #[test]
     fn what_no_part_holds_is_cut_to_what_is_left_of_one() {
-        // Requests have room for some 17,500 units.
+        // Requests have room for about 17,500 units.
         let long = || "x".repeat(30_000);
         for (sizes, expected) in [
             (vec![30_000], vec![1]),
             (vec![5, 30_000, 5, 30_000, 5], vec![2, 2, 1]),
             (vec![16_000, 30_000], vec![1, 1]),
-            // This one a part holds.
+            // Here each piece fits in a part.
             (vec![5_000, 16_000, 5_000], vec![1, 1, 1]),
         ] {
             let texts: Vec<_> = sizes

@@ -1,13 +1,13 @@
-//! When automatic compaction rests, because the newest checkpoint brought nothing.
+//! Pause of automatic compaction after a checkpoint without effect.
 
 use crate::history::estimate::{Budget, UNITS_PER_TOKEN};
 
-/// What part of the window counts as growth.
+/// Divisor of the window that gives the required growth.
 const GROWTH: u64 = 8;
 
-/// The history as it was when a checkpoint was found to bring nothing, in UTF-16 units of what the
-/// model reads. Until there is more of it than stays in its own words anyway, another checkpoint
-/// would bring nothing either, and cost a request.
+/// Range of history sizes for which compaction pauses, in UTF-16 units of the text for the model. It
+/// begins at the size at which a checkpoint had no effect. Until the history has grown by more than
+/// stays verbatim anyway, another checkpoint would have no effect either, and cost a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pause {
     from: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// From a history of so many units on, of which `keep` tokens stay in their own words.
+    /// Begins a pause at a history of `units` UTF-16 units, of which `keep` tokens stay verbatim.
     pub(crate) fn at(units: u64, keep: u64, budget: &Budget) -> Self {
         let growth = keep.max(budget.window / GROWTH).max(1);
         Self {
@@ -24,12 +24,12 @@ impl Pause {
         }
     }
 
-    /// Whether it lasts for a history of so many units. A smaller one was cut by something else.
+    /// True if it lasts for a history of `units` units. A smaller history was cut by another operation.
     pub(crate) const fn lasts(&self, units: u64) -> bool {
         self.from <= units && units < self.to
     }
 
-    /// By how many tokens the history has to grow.
+    /// Returns the number of tokens by which the history must grow.
     pub(crate) const fn growth(&self) -> u64 {
         (self.to - self.from) / UNITS_PER_TOKEN
     }

@@ -1,4 +1,4 @@
-//! What the model is asked for a summary with.
+//! The text that asks a model for a summary.
 
 use super::selection::GAP;
 
@@ -51,8 +51,8 @@ not go on with the work.
 guess it. Where the work still depends on it, name the call, so that the agent can make it again.
 - Write nothing but the summary, and do not mention that anything was summarised.";
 
-/// The whole text of the request for a summary of these pieces of a conversation, merged with the
-/// summary of what was before.
+/// Returns the whole text of the request for a summary of these pieces of a conversation, merged with
+/// the summary of the earlier conversation.
 pub(super) fn prompt(prior: Option<&str>, conversation: &[&str]) -> String {
     let mut text = Vec::with_capacity(2 * conversation.len() + 9);
     if let Some(prior) = prior {

@@ -1,21 +1,21 @@
-//! What of a Session History a checkpoint stands for, and what it keeps in its own words.
+//! Selects the Session History that a checkpoint replaces, and the history that it keeps verbatim.
 
 use opencode_schema::message::SessionMessage;
 
 use super::serialise::{text, whole_units};
 use crate::history::estimate::{UNITS_PER_TOKEN, json_units, tokens, units};
 
-/// Between two messages, and two parts of the conversation.
+/// The gap between two messages, and between two parts of the conversation.
 pub(super) const GAP: &str = "\n\n";
 
-/// A Session History, parted for a checkpoint.
+/// A Session History, divided for a checkpoint.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// The summary that stands for everything before, once there was a checkpoint.
+    /// The summary of the newest checkpoint, if there is one.
     pub(super) prior: Option<String>,
-    /// What the next summary takes in, oldest first.
+    /// The pieces that the next summary covers, oldest first.
     pub(super) older: Vec<Piece>,
-    /// What stays in its own words.
+    /// The text that stays verbatim.
     pub(super) recent: String,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Selection {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,
-    /// UTF-16 units of it inside JSON.
+    /// Its UTF-16 units inside JSON.
     pub(super) units: u64,
 }
 
@@ -34,15 +34,15 @@ impl From<String> for Piece {
     }
 }
 
-/// The pieces of what was put together of several.
+/// Splits a text that was joined from several pieces.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece> {
     text.split(GAP).map(|piece| piece.to_owned().into())
 }
 
 impl Selection {
-    /// Keeps the newest `keep` tokens. Gives nothing where a summary would stand for nothing: for a
-    /// history that is no longer than that and holds no checkpoint that could take in what follows
-    /// it, and where nothing was ever answered, however long the input is that waits.
+    /// Keeps the newest `keep` tokens. Returns `None` if there is nothing to summarise: for a
+    /// history without a checkpoint that has at most `keep` tokens or no completed answer, however long its
+    /// pending input is, and for a history with a checkpoint and no text after it.
     pub(crate) fn of<'m>(
         history: impl IntoIterator<Item = &'m SessionMessage>,
         keep: u64,
@@ -54,7 +54,7 @@ impl Selection {
             } = message
             {
                 checkpoint = Some((summary, recent));
-                // What the model was told before, in an epoch that could not be replaced, was taken in.
+                // The summary covers the earlier messages, which remain if the epoch could not be replaced.
                 messages.clear();
             } else {
                 is_answered |= is_answer(message);
@@ -86,7 +86,7 @@ impl Selection {
     }
 }
 
-/// Whether it is an answer that came to its end.
+/// True for a completed answer.
 fn is_answer(message: &SessionMessage) -> bool {
     let SessionMessage::Assistant(answer) = message else {
         return false;
@@ -99,11 +99,11 @@ fn items(messages: &[&SessionMessage]) -> Vec<String> {
     items.filter(|item| !item.is_empty()).collect()
 }
 
-/// Parts a history without a checkpoint. Nothing if all of it stays.
+/// Divides a history without a checkpoint. Returns `None` if all of it stays verbatim.
 ///
-/// It may be that all of it fits only because outputs are cut here and files named, and not in a
-/// request. A session where that is nothing to compact could not go on, so of such a history the
-/// newer half stays.
+/// Outputs are cut here and files are only named, so a history may fit here although its request is
+/// too large. A session could not continue if such a history were not compacted, so only its newer
+/// half stays verbatim.
 fn part(messages: &[&SessionMessage], keep: u64) -> Option<(Vec<String>, Vec<String>)> {
     let (older, recent) = split(items(messages), keep);
     if !older.is_empty() {
@@ -117,14 +117,14 @@ fn part(messages: &[&SessionMessage], keep: u64) -> Option<(Vec<String>, Vec<Str
     Some(split(recent, half))
 }
 
-/// Tokens of texts in all.
+/// Returns the sum of the tokens of texts.
 fn size_of(items: impl IntoIterator<Item = impl AsRef<str>>) -> u64 {
     let items = items.into_iter();
     items.map(|item| tokens(units(item.as_ref()))).sum()
 }
 
-/// The newest items of `keep` tokens in all behind the older ones. Of the one that does not fit, the
-/// end is kept as far as it fits: it may hold the input that waits.
+/// Splits off the newest items of `keep` tokens in total. The end of the first item that does not fit
+/// is kept as far as it fits, because it may contain the pending input.
 fn split(mut items: Vec<String>, keep: u64) -> (Vec<String>, Vec<String>) {
     let (mut left, mut from) = (keep, items.len());
     while let Some(fits) = from
@@ -141,7 +141,7 @@ fn split(mut items: Vec<String>, keep: u64) -> (Vec<String>, Vec<String>) {
     (items, recent)
 }
 
-/// Where the last `most` UTF-16 units of a text begin.
+/// Returns the position at which the last `most` UTF-16 units of a text begin.
 pub(super) fn end_of(text: &str, most: u64) -> usize {
     let mut taken = 0;
     for (at, character) in text.char_indices().rev() {
@@ -185,7 +185,7 @@ mod tests {
         }))
     }
 
-    /// An answer that ran a tool, whose output is so long.
+    /// Returns an answer that ran a tool with `output` characters of output.
     fn read(output: usize) -> SessionMessage {
         message(json!({
             "id": "msg_a", "time": { "created": 0, "completed": 1 }, "type": "assistant",
@@ -230,7 +230,7 @@ mod tests {
         })
     }
 
-    // "[User]: " and eight letters are four tokens, "[Assistant]: " and three are four as well.
+    // "[User]: " and eight letters are four tokens. "[Assistant]: " and three letters are four tokens, too.
     fn one() -> SessionMessage {
         user("12345678")
     }
@@ -261,7 +261,7 @@ mod tests {
                     "[User]: abcdefgh",
                 ),
             ),
-            // Of the one that does not fit, the end stays.
+            // The end of the item that does not fit is kept.
             (
                 5,
                 selection(
@@ -295,7 +295,7 @@ mod tests {
             prop_assert_eq!(older.concat() + &recent.concat(), whole);
             let stays = size_of(&recent);
             prop_assert!(stays <= keep);
-            // As much stays as may.
+            // The kept part is as large as possible.
             let all = size_of(&items);
             prop_assert!(stays + 1 >= keep.min(all), "{stays} of {keep}");
         }
@@ -324,12 +324,12 @@ mod tests {
                 selection(Some("s"), older, "[Assistant]: 123")
             );
         }
-        // What stands before it, because the epoch could not be replaced yet, was taken in by it.
+        // The checkpoint covers the messages before it, which remain if the epoch could not be replaced yet.
         assert_eq!(
             Selection::of(&[update(), checkpoint("r"), one(), two()], 4),
             selection(Some("s"), "r\n\n[User]: 12345678", "[Assistant]: 123")
         );
-        // What follows it may stay, whether or not it was answered.
+        // Messages after the checkpoint may stay verbatim, answered or not.
         assert_eq!(
             Selection::of(&[checkpoint("r"), one()], 100),
             selection(Some("s"), "r", "[User]: 12345678")
@@ -342,10 +342,10 @@ mod tests {
             "[Assistant tool call]: read({{}})\n[Tool result]: {}\n[truncated]",
             "x".repeat(2_000)
         );
-        // All in all 523 tokens, of which 262 stay: the last message, and 258.
+        // In total 523 tokens, of which 262 stay: the last message, and 258.
         let (older, newer) = cut.split_at(cut.len() - 4 * 258);
         let history = [one(), read(4_000), one()];
-        // All of it fits as it would be kept, and does not as it is sent.
+        // The history fits in its kept form, but not in the form of a request.
         assert_eq!(
             Selection::of(&history, 600),
             selection(
@@ -369,7 +369,7 @@ mod tests {
         };
         let line = "[User]: see\n[Attached image/png: a.png]";
         for bytes in [6_394, 1_000_000] {
-            // 1,600 tokens and the ten of its line, and four of the answer.
+            // 1,600 tokens, ten for its line, and four for the answer.
             let history = [picture(bytes), two()];
             assert_eq!(Selection::of(&history, 1_614), None);
             let (older, recent) = line.split_at(line.len() - 12);
@@ -378,7 +378,7 @@ mod tests {
                 selection(None, older, &format!("{recent}\n\n[Assistant]: 123"))
             );
         }
-        // A small one is.
+        // A small picture counts with its actual size.
         assert_eq!(Selection::of(&[picture(1_000), two()], 300), None);
     }
 
@@ -388,11 +388,11 @@ mod tests {
             (vec![], 0),
             (vec![switch()], 0),
             (vec![one(), two()], 8),
-            // Nothing was ever answered.
+            // There is no completed answer.
             (vec![one()], 0),
             (vec![one(), cut_off("123"), one()], 0),
             (vec![one(), failed("123"), one()], 0),
-            // Nothing follows it.
+            // No text follows the checkpoint.
             (vec![checkpoint("r")], 0),
             (vec![checkpoint("r"), switch()], 0),
             (vec![update(), checkpoint("r")], 0),

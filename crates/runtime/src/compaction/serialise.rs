@@ -1,4 +1,4 @@
-//! Session History as the model that summarises it reads it: lines that say who said what.
+//! Session History in the form that the summarising model reads: lines with the speaker and the text.
 
 use opencode_schema::message::{
     AssistantMessage, AssistantPart, SessionMessage, ToolContent, ToolState,
@@ -7,19 +7,19 @@ use opencode_schema::message::{
 use crate::history::estimate::{file_units, units};
 use crate::history::pruning::CLEARED;
 
-/// Characters of a tool's or a shell's output that a summary is made from.
+/// Maximum number of characters of a tool's or shell's output in the material of a summary.
 const MAX_OUTPUT: usize = 2_000;
 
-/// Characters of a file's name or address.
+/// Maximum number of characters of a file's name or address.
 const MAX_NAME: usize = 500;
 
-/// A message as the model that makes the summary reads it; empty for what says nothing.
+/// Returns a message in the form that the summarising model reads. Empty for messages without text.
 pub(super) fn text(message: &SessionMessage) -> String {
     written(message, MAX_OUTPUT)
 }
 
-/// UTF-16 units of the same with all of its output and its files, as the model reads it whose history
-/// this is.
+/// Returns the UTF-16 units of a message with its whole output and its files, as the session's model
+/// reads it.
 pub(super) fn whole_units(message: &SessionMessage) -> u64 {
     let files = match message {
         SessionMessage::User { files, .. } => {
@@ -32,7 +32,7 @@ pub(super) fn whole_units(message: &SessionMessage) -> u64 {
     units(&written(message, usize::MAX)) + files
 }
 
-/// The same of the files that a call gave.
+/// Returns the UTF-16 units of the files in the result of a call.
 fn results_units(part: &AssistantPart) -> u64 {
     let AssistantPart::Tool { state, time, .. } = part else {
         return 0;
@@ -127,7 +127,7 @@ fn shown(content: &ToolContent) -> String {
 }
 
 fn attachment(mime: &str, name: &str) -> String {
-    // What has no name may have its whole content in its address.
+    // The address of a file without a name may contain its whole content.
     match name.char_indices().nth(MAX_NAME) {
         Some((end, _)) => format!("[Attached {mime}: {}…]", &name[..end]),
         None => format!("[Attached {mime}: {name}]"),

@@ -1,4 +1,4 @@
-//! The model that writes summaries, and how it is asked.
+//! The model that writes summaries, and its requests.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ pub(crate) struct Summariser {
     pub(crate) headers: Vec<(String, String)>,
     /// Settings of its requests.
     pub(crate) settings: RequestDomains,
-    /// The budget of its requests, before the text of the agent is taken off.
+    /// The budget of its requests, including the text of the agent.
     pub(crate) budget: Budget,
 }
 
 impl Summariser {
-    /// What a request may take beside the text of the agent.
+    /// Returns the budget of a request without the text of the agent.
     pub(super) fn budget(&self) -> Budget {
         if self.system.is_empty() || self.budget.window == 0 {
             return self.budget;
         }
         let own = request_tokens(&self.system, 0, 0);
         Budget {
-            // 0 would stand for a window that is not known.
+            // 0 would mean that the window is unknown.
             window: self.budget.window.saturating_sub(own).max(1),
             ..self.budget
         }
     }
 
-    /// One message, no tools, and an answer of bounded length.
+    /// Builds a request with one message, no tools, and an answer of bounded length.
     pub(super) fn request(&self, part: &Part) -> LlmRequest {
         let settings = self.settings.clone();
         let mut request = LlmRequest::new(Arc::clone(&self.model));

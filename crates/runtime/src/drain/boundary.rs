@@ -1,13 +1,13 @@
-//! The Safe Provider-Turn Boundary: everything that happens between two requests.
+//! The Safe Provider-Turn Boundary: all work between two requests.
 //!
-//! The order matters. Agent and model are sampled first, so that what cannot run stays pending. A
-//! Prompt Promotion follows, then the one observation of the System Context: the model is told what
-//! holds after its input became visible. Only the first turn of a Context Epoch observes first,
-//! because its baseline stands before what is promoted, and an input stays pending that no baseline
-//! can be made for.
+//! The order matters. Agent and model are sampled first, so that an input stays pending if it cannot
+//! run. A Prompt Promotion follows, then the single observation of the System Context, so that the
+//! model is told the state after its input became visible. Only a turn without a Context Epoch
+//! observes first: its baseline precedes the promoted inputs, and an input stays pending if no
+//! baseline can be made.
 //!
-//! Each transaction (`entry`) checks again that the session is what was looked at (`fence`). What
-//! changes while a boundary observes is noticed at the next one.
+//! Each transaction (`entry`) checks again that the session still has the state that was read
+//! (`fence`). Changes of the surroundings during an observation are noticed at the next boundary.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,29 +35,29 @@ use crate::metrics::Change;
 use crate::provider::Fence;
 use crate::sources::Turn;
 
-/// How often one turn is prepared at most before the session has changed again.
+/// Maximum number of times that one turn is prepared if the session keeps changing.
 const MAX_OUTDATED: u32 = 32;
 
-/// What one Provider Turn runs with.
+/// Inputs of one Provider Turn.
 pub(crate) struct Boundary {
     pub(crate) session: SessionRow,
-    /// What must hold when its request is dispatched.
+    /// The state of the session that must still hold when the request is dispatched.
     pub(crate) fence: Fence,
     pub(crate) sampled: Sampled,
     pub(crate) model: ResolvedModelOutcome,
-    /// The model as the step records it: by its name on the wire.
+    /// The model as the step records it, with its name on the wire.
     pub(crate) model_ref: ModelRef,
     /// The Baseline System Context.
     pub(crate) baseline: SystemPart,
-    /// What happened to the history since the last request.
+    /// Changes of the history since the last request.
     pub(crate) changes: HistoryChanges,
-    /// Inputs that became visible.
+    /// Number of inputs that became visible.
     pub(crate) promoted: usize,
 }
 
 impl Boundary {
-    /// Whether the turn offers tools: not in the last one that the agent allows, and not to a model
-    /// that calls none.
+    /// True if the turn offers tools. The last turn that the agent allows offers none, and a model
+    /// that cannot call tools is offered none.
     pub(super) fn offers_tools(&self, is_last: bool) -> bool {
         !is_last && self.model.model.capabilities.tools
     }
@@ -69,38 +69,39 @@ pub(super) struct PreparedTurn {
     pub(super) sampled: Sampled,
     model: ResolvedModelOutcome,
     known: Option<Known>,
-    /// The texts of what may be promoted.
+    /// The attached texts of inputs that may be promoted.
     pub(super) attached: Attached,
 }
 
-/// The surroundings of a turn, with what was observed there.
+/// The surroundings of a turn and the observation of its System Context.
 pub(super) struct Survey {
     pub(super) here: PreparedTurn,
     pub(super) observed: Observed,
-    /// How long that took.
+    /// Duration of the observation.
     took: Duration,
 }
 
-/// What is stored of a session, in one view.
+/// The stored data of a session, read in one transaction.
 struct Stored {
     session: SessionRow,
     known: Option<Known>,
-    /// Where its tools read.
+    /// The directories in which its tools read files.
     explored: Vec<String>,
-    /// What may be promoted and has texts to read.
+    /// Inputs that may be promoted and have attached texts to read.
     attaching: Vec<SessionInputAdmitted>,
 }
 
-/// What a boundary still has to do, however often it begins.
+/// The remaining work of a boundary, which stays the same if the boundary starts again.
 struct Due {
     promotion: Promotion,
-    /// Inputs that became visible so far.
+    /// Number of inputs that became visible so far.
     promoted: usize,
     owed: Option<Continuation>,
 }
 
-/// Why there are no surroundings.
+/// The reason why a turn cannot be prepared.
 pub(super) enum PreparationFailure {
+    /// The drain ends or starts again.
     Stopped(DrainStop),
     /// The agent or the model cannot be resolved.
     Unresolved {
@@ -132,12 +133,12 @@ impl PreparedTurn {
 }
 
 impl Survey {
-    /// What is to be written for a session with this epoch, or with none, and the Baseline System
-    /// Context that holds then.
+    /// Returns the entry to write for a session with this epoch, or without one, and the Baseline
+    /// System Context after the write.
     ///
     /// # Errors
     ///
-    /// As [`EpochChange::of`].
+    /// The same as [`EpochChange::of`].
     pub(super) fn decide(
         &self,
         known: Option<&Known>,
@@ -174,7 +175,7 @@ impl Survey {
         }
     }
 
-    /// What the turn runs with, once that is written.
+    /// Returns the inputs of the turn after the entry is written.
     pub(super) fn boundary(
         self,
         baseline: String,
@@ -203,13 +204,13 @@ impl Survey {
 }
 
 impl Runner {
-    /// An interruption ends the look at the surroundings and the reading of the history, which may
-    /// take long. What is written between them is always awaited: when an interruption has returned,
-    /// everything is settled.
+    /// An interruption ends the reading of the surroundings and of the history, which may take long.
+    /// The writes between them are always awaited: when an interruption has returned, everything is
+    /// settled.
     ///
-    /// A session that moved away is followed: its drain goes on where the session lives now, with
-    /// what it owes, and writes nothing more through the former Location. What became visible stays
-    /// so, and a turn is owed for it.
+    /// The drain follows a session that moved: it continues in the new Location of the session, with
+    /// the turn that it owes, and writes nothing more through the former Location. Inputs that became
+    /// visible stay visible, and the drain owes a turn for them.
     pub(super) async fn boundary(
         &mut self,
         promotion: Promotion,
@@ -232,7 +233,7 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// That has happened too often for one turn.
+    /// Fails if this happened too often for one turn.
     pub(super) fn prepare_anew(&mut self) -> Result<(), DrainError> {
         self.location = None;
         self.outdated += 1;
@@ -272,7 +273,7 @@ impl Runner {
         self.enter(survey, due).await
     }
 
-    /// Makes inputs visible, where there is an epoch that they belong to.
+    /// Promotes prompts, if there is a Context Epoch to which they belong.
     async fn promote(&self, here: &mut PreparedTurn, due: &mut Due) -> Result<(), DrainStop> {
         let entry = Entry {
             fence: here.fence(here.known.as_ref()),
@@ -293,8 +294,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Records that a turn which had to follow could not: results that wait for a model must not
-    /// wait in silence. Inputs stay pending.
+    /// Records that an owed turn could not run. Without this record, results that wait for a model
+    /// would wait without any sign of the failure. Inputs stay pending.
     async fn fail_owed(
         &self,
         session: SessionRow,
@@ -322,7 +323,7 @@ impl Runner {
         Ok(self.observe(here, context).await?)
     }
 
-    /// Samples agent and model, composes what is to be observed, and reads attached files.
+    /// Samples agent and model, composes the System Context to observe, and reads attached files.
     async fn surroundings(
         &mut self,
         promotion: Promotion,
@@ -405,13 +406,13 @@ impl Runner {
         let reading = self.read_history(survey.here.session.key, survey.target());
         let read = stopped.run_until_cancelled(reading).await;
         let mut changes = read.unwrap_or(Err(DrainStop::Interrupted))?;
-        // After a compaction an epoch may begin late, at a checkpoint that was sent already.
+        // After a compaction an epoch may begin late, at a checkpoint that was already sent.
         changes.replaced |= matches!(change, Change::Begun { .. });
         let promoted = due.promoted + promoted;
         Ok(survey.boundary(baseline, baseline_seq, changes, promoted))
     }
 
-    /// The session as it is now; its agent and model hold for the whole turn.
+    /// Reads the session. Its agent and its model stay the same for the whole turn.
     async fn stored(&mut self, promotion: Promotion) -> Result<Stored, DrainStop> {
         let (id, batch) = (self.session.clone(), self.services.steer_batch);
         let found = self.services.journal.store.read(move |reader| {
@@ -464,7 +465,7 @@ impl Runner {
         })
     }
 
-    /// Brings the conversation up to date.
+    /// Reads the changes of the history into the conversation.
     pub(super) async fn read_history(
         &mut self,
         session: i64,

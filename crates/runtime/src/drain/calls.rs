@@ -1,4 +1,4 @@
-//! The tool calls of one Provider Turn: recorded first, then run side by side, each settled once.
+//! The tool calls of one Provider Turn. They are recorded first, then run concurrently. Each settles once.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,26 +27,26 @@ use crate::coordinator::Stopper;
 use crate::sessions::todos::TurnTodos;
 use crate::tasks::TurnTasks;
 
-/// A call that is on record.
+/// A recorded call.
 struct Call {
     id: String,
     provider_executed: bool,
     /// Its arguments are complete and it may run.
     called: bool,
-    /// A person declined the permission or the question it asked for.
+    /// The user declined the permission or the question that the call asked for.
     declined: bool,
     settled: bool,
 }
 
-/// What becomes of calls that the provider does not run itself.
+/// The treatment of calls that the provider does not run itself.
 pub(super) enum LocalCalls {
-    /// They run, as tasks of the host.
+    /// They run as tasks of the host.
     Run(Arc<Materialized>, TaskTracker),
-    /// They fail: in this turn no tools are offered.
+    /// They fail, because this turn offers no tools.
     Refused,
 }
 
-/// What a call says that was made although no tools were offered.
+/// Error of a call that the model made although no tools were offered.
 const TOOLS_DISABLED: &str = "Tools are disabled after the maximum agent steps";
 
 /// The calls of one turn.
@@ -54,7 +54,7 @@ pub(super) struct Calls {
     local: LocalCalls,
     context: ToolContext,
     calls: Vec<Call>,
-    /// Recorded, to be started once the record is committed.
+    /// Recorded calls that start once the record is committed.
     waiting: Vec<(String, ToolCall)>,
     running: FuturesUnordered<BoxFuture<'static, (String, Settlement)>>,
 }
@@ -62,9 +62,9 @@ pub(super) struct Calls {
 /// A call that settled.
 pub(super) struct Settled {
     pub(super) event: Option<SessionEvent>,
-    /// Somebody declined it, which ends the drain.
+    /// The user declined it, which ends the drain.
     pub(super) declined: bool,
-    /// Where it read files, relative to the Location.
+    /// The directories in which it read files, relative to the Location.
     pub(super) explored: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl Calls {
         }
     }
 
-    /// Remembers a call that the provider began to write.
+    /// Adds a call that the provider began to write.
     pub(super) fn begin(&mut self, id: &str) {
         self.calls.push(Call {
             id: id.to_owned(),
@@ -91,24 +91,24 @@ impl Calls {
         });
     }
 
-    /// Whether the call was begun and is not complete yet.
+    /// True if the call has begun and is not complete.
     pub(super) fn is_begun(&self, id: &str) -> bool {
         self.calls.iter().any(|call| call.id == id && !call.called)
     }
 
-    /// Whether a call of this id is complete already: a provider may not repeat it in one message.
+    /// True if a call with this id is already complete. A provider must not repeat an id in one message.
     pub(super) fn is_repeated(&self, id: &str) -> bool {
         self.calls.iter().any(|call| call.id == id && call.called)
     }
 
-    /// A call that the provider began and did not complete.
+    /// Returns a call that the provider began and did not complete.
     pub(super) fn incomplete(&self) -> Option<&str> {
         let begun = self.calls.iter().find(|call| !call.called);
         begun.map(|call| call.id.as_str())
     }
 
-    /// The record of a complete call. A local one is started by [`Calls::start`], or failed by
-    /// [`Calls::refuse`].
+    /// Returns the record of a complete call. [`Calls::start`] starts a local call, or
+    /// [`Calls::refuse`] fails it.
     pub(super) fn record(
         &mut self,
         id: &str,
@@ -150,7 +150,7 @@ impl Calls {
         self.settle(id, refused)
     }
 
-    /// Starts what is recorded. Their record is committed by now.
+    /// Starts the recorded calls. The caller has committed their record.
     pub(super) fn start(&mut self) {
         let LocalCalls::Run(tools, tasks) = &self.local else {
             return;
@@ -167,7 +167,7 @@ impl Calls {
         }
     }
 
-    /// Waits for the next call to settle; never returns while none runs.
+    /// Waits until a call settles. Never returns while no call runs.
     pub(super) async fn next(&mut self) -> Settled {
         let Some((id, mut settlement)) = self.running.next().await else {
             return std::future::pending().await;
@@ -187,7 +187,7 @@ impl Calls {
         }
     }
 
-    /// Another call, if one has settled already.
+    /// Returns another call if one has already settled.
     pub(super) fn next_ready(&mut self) -> Option<Settled> {
         self.next().now_or_never()
     }
@@ -196,23 +196,23 @@ impl Calls {
         !self.running.is_empty()
     }
 
-    /// Whether the model waits for a result of ours.
+    /// True if the model waits for a result of a local call.
     pub(super) fn any_local(&self) -> bool {
         let is_local = |call: &Call| call.called && !call.provider_executed;
         self.may_run() && self.calls.iter().any(is_local)
     }
 
-    /// Whether this is a turn that another may follow.
+    /// True if local calls may run, which means that another turn may follow.
     pub(super) fn may_run(&self) -> bool {
         matches!(self.local, LocalCalls::Run(..))
     }
 
-    /// Fires when the calls must stop.
+    /// Returns the token that is cancelled when the calls must stop.
     pub(super) fn cancelled(&self) -> &CancellationToken {
         &self.context.cancel
     }
 
-    /// The outcome of a call that the provider ran. One that is settled already stays as it is.
+    /// Settles a call that the provider ran. A call that is already settled does not change.
     pub(super) fn settle_hosted(&mut self, id: &str, outcome: Hosted) -> Option<SessionEvent> {
         let call = self
             .calls
@@ -254,7 +254,7 @@ impl Calls {
         })
     }
 
-    /// Fails what has not settled: all of it, or only what the provider ran.
+    /// Fails all calls that have not settled, or only those that the provider ran.
     pub(super) fn fail_unsettled(
         &mut self,
         hosted_only: bool,
@@ -292,7 +292,7 @@ impl Calls {
 
     fn settle(&mut self, id: &str, settlement: Settlement) -> Option<SessionEvent> {
         if settlement == Settlement::Declined {
-            // The engine closes it together with its siblings.
+            // `fail_unsettled` closes it together with the other open calls.
             return None;
         }
         let call = self
@@ -347,14 +347,14 @@ impl Calls {
 }
 
 impl Drop for Calls {
-    /// A turn that is given up, because its events cannot be stored, leaves no tool running, nor
-    /// what a tool does beside itself.
+    /// Stops the running tools, and their background work, if a turn is abandoned because its events
+    /// cannot be stored.
     fn drop(&mut self) {
         self.context.cancel.cancel();
     }
 }
 
-/// How a call that the provider ran came out.
+/// The outcome of a call that the provider ran.
 pub(super) enum Hosted {
     Success {
         structured: Value,
@@ -369,7 +369,7 @@ pub(super) enum Hosted {
     },
 }
 
-/// Records hold objects; anything else is wrapped.
+/// Returns the value as an object. A record must be an object, so any other value is wrapped.
 fn as_record(value: Value) -> Record {
     match value {
         Value::Object(record) => record,
@@ -377,7 +377,7 @@ fn as_record(value: Value) -> Record {
     }
 }
 
-/// The context that every call of a turn shares.
+/// Returns the context that all calls of a turn share.
 pub(super) fn shared_context(
     services: &Arc<Services>,
     session: &SessionRow,

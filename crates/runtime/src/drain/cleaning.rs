@@ -1,4 +1,4 @@
-//! Secrets in what a provider sends: removed from a part once it is finished, before it is recorded.
+//! Removal of secrets from the provider's output: each part is cleaned when it is finished, before it is recorded.
 
 use opencode_location::secret::Redactor;
 use opencode_schema::Record;
@@ -6,8 +6,8 @@ use opencode_schema::event::SessionEvent;
 use opencode_schema::message::{ProviderMetadata, SessionErrorUnknown, ToolContent};
 use serde_json::Value;
 
-/// Removes secrets from what an event repeats of a provider. The results of local calls were cleaned
-/// when they settled.
+/// Removes secrets from the parts of an event that come from a provider. The results of local calls
+/// were cleaned when the calls settled.
 pub(super) fn clean(event: &mut SessionEvent, secrets: &Redactor) {
     match event {
         SessionEvent::TextEnded(ended) => secrets.clean(&mut ended.text),

@@ -1,8 +1,9 @@
-//! Where a Provider Turn meets compaction: before a request that is estimated not to fit, and after
-//! one that the provider refused for its size.
+//! Automatic compaction in a Provider Turn: before a request that is estimated not to fit, and after
+//! a request that the provider refused because of its size.
 //!
-//! One turn is compacted for at most once each way, and sent whatever came of it. What it promoted
-//! is in the checkpoint, so it begins anew without a promotion.
+//! A turn is compacted at most once for each of the two reasons. If the compaction before the request
+//! fails, the request is sent anyway. The checkpoint contains the inputs that the turn promoted, so
+//! the turn starts again without a promotion.
 
 use std::sync::Arc;
 
@@ -23,24 +24,24 @@ use crate::inbox::Promotion;
 use crate::json::json_size;
 use crate::provider::Fence;
 
-/// What compaction has done for one turn.
+/// State of the automatic compaction of one turn.
 #[derive(Default)]
 pub(super) struct CompactionAttempts {
     by_estimate: bool,
     by_overflow: bool,
     /// Estimated tokens of the request.
     size: u64,
-    /// The same of the request that the newest checkpoint was to make smaller.
+    /// Estimated tokens of the request before the newest checkpoint.
     before: Option<u64>,
 }
 
-/// A turn that has settled.
+/// A settled turn.
 pub(super) struct Answered {
-    /// The model waits for results, so that another must follow.
+    /// The model waits for results or must continue its answer, so another turn must follow.
     pub(super) continues: bool,
     /// The model that answered.
     pub(super) model: ModelRef,
-    /// Turns that the agent allows an input.
+    /// Maximum number of turns that the agent allows for one input.
     pub(super) allowed: Option<u32>,
 }
 
@@ -64,26 +65,26 @@ impl CompactionInput {
 }
 
 impl CompactionAttempts {
-    /// Whether a refusal for the request's size is not the end of the turn yet.
+    /// True if the turn can still recover from a refusal because of the request's size.
     pub(super) fn recovers(&self, boundary: &Boundary) -> bool {
         is_automatic(&boundary.sampled) && !self.by_overflow
     }
 
-    /// Compacts because the provider refused the request. Returns whether the turn begins anew.
+    /// Compacts because the provider refused the request. Returns true if the turn starts again.
     pub(super) async fn recover(
         &mut self,
         compactor: &Compactor,
         grounds: &CompactionInput,
         stopped: &CancellationToken,
     ) -> Result<bool, DrainStop> {
-        // Nothing that an estimate says of what has just been compacted counts any more.
+        // An estimate has no further effect on a history that has just been compacted.
         (self.by_overflow, self.by_estimate) = (true, true);
         let compacted = compact(compactor, grounds, stopped).await;
         let outcome = compacted.inspect_err(|_| self.by_overflow = false)?;
         Ok(self.is_relieved(&outcome))
     }
 
-    /// Whether there is a checkpoint now, which has to be judged by what it was made for.
+    /// Returns true if there is a new checkpoint, and notes the size to compare the next request with.
     fn is_relieved(&mut self, outcome: &Outcome) -> bool {
         let is_completed = *outcome == Outcome::Completed;
         self.before = is_completed.then_some(self.size);
@@ -92,7 +93,7 @@ impl CompactionAttempts {
 }
 
 impl Runner {
-    /// One turn, to its answer.
+    /// Runs one turn until it has an answer.
     pub(super) async fn answered(
         &mut self,
         mut boundary: Boundary,
@@ -126,8 +127,8 @@ impl Runner {
         }
     }
 
-    /// Compacts if the request is estimated to leave too little of the model's window free. Returns
-    /// whether the turn begins anew.
+    /// Compacts if the request is estimated to leave too little of the model's context window free.
+    /// Returns true if the turn starts again.
     pub(super) async fn relieve(
         &mut self,
         boundary: &Boundary,
@@ -154,10 +155,10 @@ impl Runner {
         Ok(relief.is_relieved(&outcome))
     }
 
-    /// Estimated tokens of a request with this history.
+    /// Returns the estimated tokens of a request with this history.
     pub(super) fn estimate(&self, request: &LlmRequest) -> u64 {
         let transcript = &self.conversation.transcript;
-        // What the last turn of an agent is told is no history.
+        // The closing messages of an agent's last turn are not part of the history.
         let closing = request.closing.iter();
         let more: u64 = closing.map(|message| json_size(message).units + 1).sum();
         let tools = self.shared.offer.units(&request.tools);
@@ -175,8 +176,8 @@ impl Runner {
         Pause::at(units, grounds.keep, &grounds.budget)
     }
 
-    /// Whether a checkpoint was worth its request. Automatic compaction rests after one that did not
-    /// make the request smaller; after one that did not make it small enough, in this activity.
+    /// Records the result of a checkpoint. Automatic compaction pauses after a checkpoint that did not make the request
+    /// smaller, and, within this activity, after one that did not make it small enough.
     fn judge(&mut self, before: u64, after: u64, grounds: &CompactionInput) {
         let pause = self.pause(grounds);
         let is_smaller = after < before;
@@ -197,7 +198,7 @@ fn is_automatic(sampled: &Sampled) -> bool {
     sampled.location.configuration.settings.compaction.auto
 }
 
-/// Makes a checkpoint that nobody asked for. A turn goes on without one.
+/// Makes an automatic checkpoint. If that fails, the turn continues without one.
 async fn compact(
     compactor: &Compactor,
     grounds: &CompactionInput,
@@ -221,8 +222,8 @@ async fn compact(
     Ok(outcome)
 }
 
-/// Tells the log and connected clients. The turn itself does not fail by it, so no event of the
-/// session says it.
+/// Reports a failed compaction to the log and to connected clients. The turn itself does not fail because of it, so no
+/// event of the session records it.
 fn tell(compactor: &Compactor, grounds: &CompactionInput, failure: Failure) {
     let info = &grounds.session.info;
     let Failure { message, cause } = failure;

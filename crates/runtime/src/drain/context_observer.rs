@@ -1,7 +1,7 @@
-//! Where the surroundings of sessions are looked at: on threads of their own.
+//! Separate threads that observe the System Context of sessions.
 //!
-//! Those that a program lends for whatever blocks may all be taken, for example by tools whose files
-//! do not answer, and every session looks around before every turn.
+//! The blocking threads of the host's runtime may all be in use, for example by tools that read
+//! unresponsive files, and every session observes its System Context before every turn.
 
 use std::io;
 
@@ -13,22 +13,22 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::error::DrainError;
 
-/// Threads that may stand before files at the same time.
+/// Maximum number of threads that block on files at the same time.
 const MAX_BLOCKED: usize = 64;
 
-/// Looks around for the sessions of a host.
+/// Observes the System Context for the sessions of a host.
 #[derive(Default)]
 pub(super) struct ContextObserver {
-    /// There from the first look on. Locked to begin one; never across an await.
+    /// Created by the first observation. Locked only to start an observation, never across an await.
     runtime: Mutex<Option<Runtime>>,
 }
 
 impl ContextObserver {
-    /// Observes every source of a context. Dropping the future gives the look up.
+    /// Observes all sources of a context. Aborts the observation if the future is dropped.
     ///
     /// # Errors
     ///
-    /// There is no thread to look with, or a source panicked.
+    /// Fails if no thread can be created, or a source panicked.
     pub(super) async fn observe(&self, context: SystemContext) -> Result<Observed, DrainError> {
         let looking = self.begin(context);
         let looking = looking.map_err(|error| {
@@ -61,7 +61,7 @@ fn threads() -> io::Result<Runtime> {
 }
 
 impl Drop for ContextObserver {
-    /// A thread that stands before a file which never answers keeps nobody.
+    /// Shuts down without waiting: a thread that blocks on an unresponsive file must not block the drop.
     fn drop(&mut self) {
         let runtime = self.runtime.get_mut();
         if let Some(runtime) = runtime.take() {

@@ -1,43 +1,43 @@
-//! How a Provider Turn and the stream of its provider end.
+//! The possible ends of a Provider Turn and of the provider's stream.
 
 use opencode_llm::{FinishReason, LlmError, LlmEvent, Usage};
 
-/// How the provider's stream ended.
+/// The end of the provider's stream.
 pub(super) enum StreamEnd {
-    /// With a finish, or with a failure that the provider reported in it.
+    /// The stream ended with a finish, or with a failure that the provider reported in it.
     Complete,
-    /// The exchange broke.
+    /// The connection or the protocol failed.
     Failed(LlmError),
-    /// The provider refused the request for its size, before it gave anything, and the turn may
-    /// become smaller yet.
+    /// The provider refused the request because of its size, before it produced output, and the turn
+    /// can still be made smaller.
     Overflow(Refusal),
     /// A caller interrupted the session.
     Interrupted,
 }
 
-/// What a provider said at the end of its answer.
+/// The data that a provider sends at the end of its answer.
 pub(super) struct Finish {
     pub(super) reason: FinishReason,
     pub(super) usage: Option<Usage>,
-    /// It paused the answer, and the next turn goes on with it.
+    /// The provider paused the answer, and the next turn continues it.
     pub(super) is_paused: bool,
 }
 
-/// How a provider refused a request.
+/// The form in which a provider refused a request.
 pub(super) enum Refusal {
     Error(LlmError),
-    /// Inside its stream.
+    /// The refusal is an event in the stream.
     Event(LlmEvent),
 }
 
-/// How a turn ends.
+/// The outcome of a turn.
 pub(super) enum TurnOutcome {
-    /// It has its durable outcome.
+    /// The turn has its durable outcome.
     Settled {
-        /// The model waits for results, or to go on, so that another must follow.
+        /// The model waits for results, or must continue its answer, so another turn must follow.
         continues: bool,
     },
-    /// Nothing was sent, or the provider refused it for its size, and the turn begins anew: there is
-    /// a checkpoint now, or the session is not what the turn was prepared for.
+    /// The turn starts again: there is a new checkpoint, or the session differs from the state that the
+    /// turn was prepared for. No request was sent, or the provider refused it because of its size.
     Anew,
 }

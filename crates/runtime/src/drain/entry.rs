@@ -1,4 +1,4 @@
-//! What a Safe Provider-Turn Boundary writes, in one transaction.
+//! A write of a Safe Provider-Turn Boundary: all its changes are in one transaction.
 
 use opencode_schema::clock::Millis;
 use opencode_schema::event::ContextUpdated;
@@ -11,29 +11,29 @@ use crate::inbox::{Attached, Promotion, promote};
 use crate::journal::append;
 use crate::provider::Fence;
 
-/// What is to be written, and what it was decided on.
+/// The changes to write, and the state of the session that they are based on.
 pub(super) struct Entry {
     pub(super) fence: Fence,
     pub(super) change: EpochChange,
     pub(super) promotion: Promotion,
-    /// The texts of what may be promoted.
+    /// The attached texts of inputs that may be promoted.
     pub(super) attached: Attached,
-    /// Steers that are promoted at most.
+    /// Maximum number of steers that are promoted.
     pub(super) steer_batch: usize,
     pub(super) time: Millis,
 }
 
-/// What was written.
+/// The result of the transaction.
 pub(super) struct BoundaryResult {
-    /// Inputs that became visible.
+    /// Number of inputs that became visible.
     pub(super) promoted: usize,
-    /// Where the Context Epoch begins.
+    /// The entry at which the Context Epoch begins.
     pub(super) baseline_seq: Option<u64>,
 }
 
-/// Why nothing was written.
+/// The reason that nothing was written.
 pub(super) enum Refusal {
-    /// The session is not what the entry was decided on any more.
+    /// The session no longer has the state that the entry is based on.
     Outdated,
     /// The inbox contradicts the log.
     Conflict(String),
@@ -50,16 +50,16 @@ impl Refusal {
 }
 
 impl Entry {
-    /// Whether there is nothing to write.
+    /// True if there is nothing to write.
     pub(super) fn is_empty(&self) -> bool {
         self.promotion == Promotion::Nothing && self.change == EpochChange::Keep
     }
 
-    /// Begins the first epoch, promotes, then tells the model what changed: in this order the model
-    /// reads it.
+    /// Begins the first epoch, promotes inputs, then tells the model the changes. The model reads them
+    /// in this order.
     ///
-    /// A session may have moved, or its agent or model been switched, since the runner read it. A
-    /// runner with a former view writes nothing here.
+    /// A caller may have moved the session, or switched its agent or model, since the runner read it. A
+    /// runner with an outdated view writes nothing.
     pub(super) fn write(
         self,
         transaction: &mut Transaction<'_>,

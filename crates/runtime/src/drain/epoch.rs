@@ -1,5 +1,5 @@
-//! What an observation of the System Context means for the Context Epoch of a session. Nothing here
-//! looks at the world or writes.
+//! The effect of an observation of the System Context on the Context Epoch of a session. This module
+//! neither observes nor writes.
 
 use opencode_context::{Baseline, Observed, Reconciled, Replaced, Snapshot, Unavailable};
 use opencode_store::Epoch;
@@ -7,33 +7,33 @@ use opencode_store::Epoch;
 use crate::error::DrainError;
 use crate::metrics::Change;
 
-/// The Context Epoch of a session as a boundary finds it.
+/// The Context Epoch of a session at the start of a boundary.
 pub(super) struct Known {
     pub(super) epoch: Epoch,
-    /// Entry of the newest checkpoint of the session.
+    /// Entry number of the newest checkpoint of the session.
     pub(super) checkpoint: Option<u64>,
 }
 
 impl Known {
-    /// The checkpoint, if the session was compacted since the epoch began.
+    /// Returns the checkpoint if the session was compacted since the epoch began.
     fn compacted(&self) -> Option<u64> {
         let newer = |checkpoint: &u64| *checkpoint > self.epoch.baseline_seq;
         self.checkpoint.filter(newer)
     }
 }
 
-/// What a boundary does to the Context Epoch.
+/// The effect of a boundary on the Context Epoch.
 #[derive(Debug, PartialEq)]
 pub(super) enum EpochChange {
-    /// The model knows what holds, or cannot be told now.
+    /// The model knows the current state, or cannot be told now.
     Keep,
-    /// It is told what changed, by a Mid-Conversation System Message.
+    /// A Mid-Conversation System Message tells the model the changes.
     Tell {
         text: String,
-        /// What it knows then, as it is stored.
+        /// The Context Snapshot after the message, in its stored form.
         snapshot: String,
     },
-    /// Another epoch begins.
+    /// A new epoch begins.
     Begin {
         baseline: String,
         snapshot: String,
@@ -41,19 +41,19 @@ pub(super) enum EpochChange {
     },
 }
 
-/// Where an epoch begins: the Mid-Conversation System Messages behind that entry belong to it.
+/// Kind and size of the change that a boundary makes to the System Context of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
-    /// Before anything is promoted: the first one of the session in its Location.
+    /// Before any promotion: the first epoch of the session in its Location.
     First,
-    /// Behind everything there is.
+    /// After all existing entries.
     Now,
     /// At the checkpoint of a compaction.
     At(u64),
 }
 
 impl EpochChange {
-    /// How much the model is told.
+    /// Returns the kind and size of the change.
     pub(super) fn size(&self) -> Change {
         match self {
             Self::Keep => Change::Nothing,
@@ -66,7 +66,7 @@ impl EpochChange {
         }
     }
 
-    /// Whether it begins the first epoch, of which everything that is promoted is a part.
+    /// True if it begins the first epoch, which contains all promoted inputs.
     pub(super) fn begins_first(&self) -> bool {
         matches!(
             self,
@@ -77,11 +77,11 @@ impl EpochChange {
         )
     }
 
-    /// What follows from an observation for a session with this epoch, or with none.
+    /// Returns the effect of an observation on a session with this epoch, or without one.
     ///
     /// # Errors
     ///
-    /// There is no epoch, and none can begin because something could not be observed.
+    /// Fails if there is no epoch, and none can begin because a source could not be observed.
     pub(super) fn of(observed: &Observed, known: Option<&Known>) -> Result<Self, DrainError> {
         let Some(known) = known else {
             let baseline = observed.initialize();
@@ -93,7 +93,7 @@ impl EpochChange {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 tracing::warn!(%error, "the Context Snapshot is not readable and is replaced");
-                // It is unknown what the model was told, so nothing may be missing.
+                // The model's knowledge is unknown, so the new baseline must be complete.
                 let whole = observed.initialize();
                 return whole.map_or(Ok(Self::Keep), |baseline| begin(baseline, begins));
             }
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// A source of numbers that may be removed.
+    /// A source of a number. It can be removed.
     struct Number(&'static str, Observation);
 
     impl Source for Number {
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// What a source of that key says: a number, that there is nothing, or that it cannot be said.
+    /// Observes one source per key: a number, `null` for an absent value, any other value for an unavailable one.
     async fn observed(sources: &[(&'static str, Value)]) -> Observed {
         let sources = sources.iter().map(|(key, value)| {
             let observation = match value {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn known(snapshot: &Value, checkpoint: Option<u64>) -> Known {
-        // What is not JSON at all stands here as a text.
+        // A string stands for a stored snapshot that may be invalid JSON.
         let snapshot = match snapshot {
             Value::String(text) => text.clone(),
             other => other.to_string(),
@@ -256,7 +256,7 @@ mod tests {
                 vec![("a/a", json!(1)), ("a/b", lost())],
                 EpochChange::Keep,
             ),
-            // No message leads from what was told to what holds.
+            // No message can lead from the stored value to the current one.
             (
                 &foreign,
                 None,
@@ -265,7 +265,7 @@ mod tests {
             ),
             (&bound, None, vec![("a/a", json!(2))], now("a/a is 2", &two)),
             (&bound, None, vec![("a/a", lost())], EpochChange::Keep),
-            // A checkpoint that is older, and one that is newer than the epoch.
+            // A checkpoint that is older than the epoch, and one that is newer.
             (
                 &one,
                 Some(10),
@@ -285,7 +285,7 @@ mod tests {
                 vec![("a/a", json!(2)), ("a/b", lost())],
                 at("a/a is 2", &two),
             ),
-            // Nobody knows what was told.
+            // The stored snapshot is unreadable.
             (
                 &json!("{"),
                 None,

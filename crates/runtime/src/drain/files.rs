@@ -1,4 +1,4 @@
-//! The files around a step: captured before its request goes out, and again once its calls have
+//! Snapshots of the files around a step: one before its request is sent, and one after its calls have
 //! settled.
 
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use tokio_util::task::TaskTracker;
 use super::Runner;
 use crate::snapshots::{SnapshotStores, StepChanges, StepSnapshot};
 
-/// A capture under way. It goes on to its end even if nobody waits for it any more.
+/// A capture in progress. It runs to its end even if the future is dropped.
 pub(super) type Capturing = BoxFuture<'static, Option<StepSnapshot>>;
 
-/// What a step does to the files, as far as that is known.
+/// The known changes that a step makes to the files.
 pub(super) struct StepFiles {
     snapshots: Arc<SnapshotStores>,
-    /// Where captures run, so that closing the host waits for them.
+    /// Tracks captures, so that closing the host waits for them.
     tasks: TaskTracker,
     found: Option<Arc<StepSnapshot>>,
     left: Option<StepChanges>,
 }
 
 impl Runner {
-    /// Begins to capture the files, beside what else there is to do.
+    /// Starts to capture the files, concurrently with other work.
     pub(super) fn begin_step(&self, location: &Arc<Location>) -> Capturing {
         let snapshots = Arc::clone(&self.services.snapshots);
         let location = Arc::clone(location);
@@ -46,14 +46,14 @@ impl StepFiles {
         }
     }
 
-    /// Notes what the step finds. Returns the snapshot of it.
+    /// Stores the state of the files before the step. Returns its snapshot.
     pub(super) fn begin(&mut self, found: Option<StepSnapshot>) -> Option<String> {
         self.found = found.map(Arc::new);
         self.found.as_ref().map(|found| found.start.clone())
     }
 
-    /// Notes what the step leaves, once nothing of it runs any more. Where it ran nothing in this
-    /// Location, what changed meanwhile is somebody else's.
+    /// Captures the files after the step, once none of its calls runs. If the step ran no call in this
+    /// Location, other processes or sessions made the changes, and the step records none.
     pub(super) async fn end(&mut self, ran: bool, stopped: &CancellationToken) {
         let Some(found) = &self.found else { return };
         if !ran {
@@ -65,14 +65,14 @@ impl StepFiles {
         self.left = captured(capturing.await);
     }
 
-    /// Snapshot and changed files, for the end of the step.
+    /// Returns the snapshot and the changed files for the end of the step.
     pub(super) fn changes(&mut self) -> (Option<String>, Option<Vec<String>>) {
         let changes = self.left.take();
         changes.map_or((None, None), |it| (Some(it.end), Some(it.files)))
     }
 }
 
-/// What a capture brought; nothing where a bug ended it, which costs the step its snapshot alone.
+/// Returns the result of a capture, or `None` if a panic ended it. The step then has no snapshot but continues.
 fn captured<T>(ended: Result<Option<T>, JoinError>) -> Option<T> {
     ended.unwrap_or_else(|error| {
         tracing::error!(%error, "a capture of the files of a step did not end");

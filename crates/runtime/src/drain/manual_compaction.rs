@@ -1,4 +1,4 @@
-//! Compaction that somebody asks for.
+//! Compaction at the request of a caller.
 
 use opencode_schema::id::SessionID;
 use opencode_schema::message::CompactionReason;
@@ -42,7 +42,7 @@ impl Services {
             .select(&session, keep)
             .await
             .map_err(failed)?;
-        // Where there is nothing to compact, no model is needed.
+        // No model is needed if there is nothing to compact.
         let Some(selection) = selected else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! A Session Drain: Provider Turns until nothing is left to do.
+//! A Session Drain: Provider Turns until no work is left.
 
 mod base_instructions;
 mod boundary;
@@ -58,19 +58,19 @@ use crate::error::DrainError;
 use crate::inbox::Promotion;
 use crate::journal::append;
 
-/// What a call says that did not come to an end.
+/// Error of a call that did not complete.
 const INTERRUPTED_CALL: &str = opencode_tools::INTERRUPTED;
 
-/// Why a drain ends early.
+/// The reason why a drain ends early.
 pub(crate) enum DrainStop {
     /// It was interrupted.
     Interrupted,
     /// The session has another Location, agent, model or Context Epoch than the turn was prepared
-    /// for. Nothing was sent.
+    /// for. No request was sent.
     Outdated,
     /// It failed.
     Failed(DrainError),
-    /// It failed, and its step says so.
+    /// It failed, and its step records the failure.
     Recorded(DrainError),
 }
 
@@ -80,14 +80,14 @@ impl<E: Into<DrainError>> From<E> for DrainStop {
     }
 }
 
-/// What the drains of a host share.
+/// State that all drains of a host share.
 pub(crate) struct Shared {
     lookout: ContextObserver,
     offer: OfferedTools,
     conversations: Conversations,
-    /// The sessions that know of unreadable configuration.
+    /// The sessions that were notified of unreadable configuration.
     told: NotifiedSessions,
-    /// Where tools run, so that closing the host waits for them.
+    /// Tracks running tools, so that closing the host waits for them.
     tasks: TaskTracker,
 }
 
@@ -103,7 +103,7 @@ impl Shared {
     }
 }
 
-/// How the drains of a host are run.
+/// Returns the function that starts the drains of a host.
 pub(crate) fn begin_drains(services: &Arc<Services>, shared: &Arc<Shared>) -> Drain {
     let (services, shared) = (Arc::clone(services), Arc::clone(shared));
     Arc::new(move |session, force, stopper| {
@@ -120,24 +120,25 @@ pub(crate) struct Runner {
     shared: Arc<Shared>,
     session: SessionID,
     stopper: Stopper,
-    /// The Location this drain works in, until the session moves away from it.
+    /// The Location that this drain works in, until the session moves to another one.
     location: Option<LocationRef>,
     conversation: Conversation,
     /// The calls of this activity.
     repetition: Repetition,
-    /// Automatic compaction rests in this activity, because it brought too little.
+    /// Set if automatic compaction pauses in this activity, because it had too little effect.
     rest: Option<Pause>,
-    /// How often the next turn was prepared in vain.
+    /// Number of times that the next turn was prepared and then found outdated.
     outdated: u32,
 }
 
-/// A turn that must follow, because the one before called tools and waits for their results.
+/// A turn that must follow: the turn before called tools and waits for their results, or the provider paused its
+/// answer.
 struct Continuation {
     /// The model that called them.
     to: ModelRef,
 }
 
-/// What is eligible when a drain begins.
+/// Work that is eligible when a drain begins.
 struct Pending {
     steer: bool,
     queue: bool,
@@ -165,9 +166,9 @@ impl Runner {
         }
     }
 
-    /// Drains the session. A forced drain makes at least one Provider Turn.
+    /// Drains the session. A forced drain runs at least one Provider Turn.
     ///
-    /// Its entries in the log are about its session alone, also where a tool of another one began it.
+    /// Its log entries belong to this session only, even if a tool of another session started the drain.
     #[tracing::instrument(
         parent = None,
         level = "error",
@@ -213,7 +214,7 @@ impl Runner {
         Exit::Failed(error)
     }
 
-    /// Runs activities: what is pending first, then one per queued input.
+    /// Runs activities: first the pending prompts, then one activity per queued prompt.
     async fn activities(&mut self, force: bool) -> Result<DrainExit, DrainStop> {
         let pending = self.pending().await?;
         let has_work = pending.steer || pending.queue || force && self.has_history().await?;
@@ -221,7 +222,7 @@ impl Runner {
             return Ok(Exit::Idle);
         }
         if pending.staged {
-            // What was reverted must not be read by the turns that follow.
+            // The turns that follow must not read reverted messages.
             self.services
                 .reverts
                 .commit_staged_revert(&self.session)
@@ -246,10 +247,9 @@ impl Runner {
         }
     }
 
-    /// Runs Provider Turns until none is needed and no steer waits. Returns whether there was one.
+    /// Runs Provider Turns until none is needed and no steer waits. Returns true if it ran a turn.
     ///
-    /// A forced run counts its turns from 1, too: who asks for it gives the session as many as an
-    /// input does.
+    /// The turns of a forced run are counted from 1, so it has as many turns as a prompt.
     async fn activity(&mut self, first: Promotion, force: bool) -> Result<bool, DrainStop> {
         let mut promotion = first;
         let (mut step, mut turns) = (1, 0);
@@ -262,7 +262,7 @@ impl Runner {
             if boundary.promoted > 0 {
                 step = 1;
             } else if !(is_owed || force && turns == 0 && self.has_history().await?) {
-                // What the turn was for has been withdrawn meanwhile.
+                // The caller withdrew the input of this turn meanwhile.
                 return Ok(turns > 0);
             }
             turns += 1;
@@ -309,7 +309,7 @@ impl Runner {
             .ok_or_else(|| DrainError::SessionGone(self.session.clone()).into())
     }
 
-    /// Whether there is anything that a request could say.
+    /// True if the history has something that a request could contain.
     async fn has_history(&self) -> Result<bool, DrainStop> {
         let id = self.session.clone();
         let found = self.services.journal.store.read(move |reader| {
@@ -319,8 +319,8 @@ impl Runner {
         Ok(found.await?)
     }
 
-    /// Records that a user stopped the work, where nothing else on record says so: before the first
-    /// output of a turn. Without it, recovery would go on with the session.
+    /// Records that a user stopped the work if no other record says so, which is the case before the
+    /// first output of a turn. Without this record, recovery would continue the session.
     async fn record_interruption(&self) -> Result<(), DrainError> {
         let (id, now) = (self.session.clone(), self.services.journal.now());
         let recorded = self.services.journal.store.write(move |transaction| {
@@ -338,8 +338,8 @@ impl Runner {
         Ok(recorded.await?)
     }
 
-    /// Fails the tool calls that a former process, or a failed turn, left open. They are never run
-    /// again: nobody knows how far they got.
+    /// Fails the tool calls that an earlier process or a failed turn left open. They are never run again, because their
+    /// effect so far is unknown.
     async fn fail_abandoned_calls(&self) -> Result<(), DrainStop> {
         let (id, now) = (self.session.clone(), self.services.journal.now());
         let failed = self.services.journal.store.write(move |transaction| {
@@ -353,7 +353,7 @@ impl Runner {
     }
 }
 
-/// Tells the log of a drain that failed. The session goes on with the next one, unless this is a bug.
+/// Logs the failure of a drain: a bug as an error, anything else as a warning, because the next drain continues.
 fn report(error: &DrainError) {
     const FAILED: &str = "the Session Drain failed";
     let tag = error.tag();
@@ -384,14 +384,14 @@ fn fail_open_calls(
     Ok(())
 }
 
-/// Whether a run of a session has anything to send: a history, or input that waits.
+/// True if a run of a session has content to send: a history, or pending input.
 pub(crate) fn has_work(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
     Ok(reader.has_pending(session, Delivery::Steer)?
         || reader.has_pending(session, Delivery::Queue)?
         || says_anything(reader, session)?)
 }
 
-/// Whether a session has more than records of switches, and of changes that nobody was told of.
+/// True if a session has messages other than switches and updates of the System Context.
 fn says_anything(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
     const PAGE: usize = 16;
     let mut anchor = None;

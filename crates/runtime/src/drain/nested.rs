@@ -1,16 +1,16 @@
-//! Instructions near to the files that a session reads.
+//! Instructions in the directories of files that a session reads.
 //!
-//! What is stored is where tools read, together with the settlement of the call that did. What lies
-//! there is looked at anew at every Safe Provider-Turn Boundary.
+//! The store keeps the directories in which tools read, together with the settlement of the call. The
+//! instructions in them are read again at every Safe Provider-Turn Boundary.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use opencode_location::location::Location;
 
-/// The directories whose instructions concern whoever read in `explored`: those themselves and what
-/// lies between them and the Location, outer ones first. The Location and what is above it are
-/// looked at anyway.
+/// Returns the directories with instructions for reads in `explored`: these directories and all
+/// directories between them and the Location, outer ones first. The Location and the directories
+/// above it are always read, so they are not included.
 pub(super) fn directories(location: &Location, explored: &[String]) -> Vec<PathBuf> {
     let root = Path::new(&location.directory);
     let nested: BTreeSet<&Path> = explored

@@ -1,8 +1,8 @@
-//! The request that the next Provider Turn would send, for somebody who looks.
+//! The request that the next Provider Turn would send, for inspection.
 //!
-//! It is made by what makes requests: the boundary decides and writes, the history is read, and then
-//! the transaction is taken back. So nothing is stored, nothing is sent, and nothing can differ from
-//! what a turn does.
+//! The code of a real turn makes it: the boundary decides and writes, the history is read, and then
+//! the transaction is rolled back. Nothing is stored or sent, and the result cannot differ from the
+//! request of a real turn.
 
 use std::sync::Arc;
 
@@ -39,19 +39,19 @@ use crate::revert::record_reverted;
 /// Name of the operation in failures.
 const SERVICE: &str = "session.request";
 
-/// A larger request is not shown.
+/// Size limit of the view in bytes. A larger request is not shown.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// How a look at the boundary goes about it.
+/// Inputs of an inspection.
 struct Look {
     survey: Survey,
-    /// A drain works on the session, and what it has under way goes on.
+    /// True if a drain works on the session. Its open calls and staged revert then stay as they are.
     is_running: bool,
     steer_batch: usize,
     now: Millis,
 }
 
-/// What the next request is made of, beside its history.
+/// The parts of the next request, except its history.
 struct Next {
     boundary: Boundary,
     is_last: bool,
@@ -59,7 +59,7 @@ struct Next {
     sources: Vec<ContextSourceView>,
 }
 
-/// What is seen in the transaction that is taken back.
+/// The data that is read in the transaction before it is rolled back.
 struct PreviewRead {
     look: Look,
     baseline: String,
@@ -69,12 +69,12 @@ struct PreviewRead {
     promoted: usize,
 }
 
-/// The request that the next Provider Turn of a session would send. While the session runs, that is
-/// the turn after the one that is under way, as if that ended now.
+/// Returns the request that the next Provider Turn of a session would send. While the session runs,
+/// this is the turn after the current one, as if the current one ended now.
 ///
 /// # Errors
 ///
-/// There is no such session, or it could not begin a turn now.
+/// Fails if the session does not exist, or could not begin a turn now.
 pub(crate) async fn next_request(
     services: &Arc<Services>,
     shared: &Arc<Shared>,
@@ -116,7 +116,7 @@ fn unavailable(message: String) -> RuntimeError {
     RuntimeError::Unavailable { service, message }
 }
 
-/// Nothing is made of a request whose messages alone are too large.
+/// Fails if the size exceeds the limit. Checked for the messages first, before the request is built.
 fn check_size(bytes: usize) -> Result<(), RuntimeError> {
     if bytes <= MAX_BYTES {
         return Ok(());
@@ -134,7 +134,7 @@ impl Runner {
             Err(PreparationFailure::Unresolved { error, .. }) => return Err(error.into()),
         };
         let target = survey.target();
-        // The bulk of the history is read beside the writer.
+        // Most of the history is read outside the transaction, so that the writer is not blocked.
         self.read_history(survey.here.session.key, target.clone())
             .await?;
         let reading = self.conversation.reading(&target);
@@ -213,7 +213,7 @@ impl Runner {
 }
 
 impl Look {
-    /// Does what a boundary does, in a transaction that must be taken back.
+    /// Does the work of a boundary, in a transaction that must be rolled back.
     fn see(
         mut self,
         transaction: &mut Transaction<'_>,
@@ -250,7 +250,7 @@ impl Look {
         })
     }
 
-    /// What a drain does before its first boundary.
+    /// Does the work of a drain before its first boundary.
     fn begin_drain(
         &self,
         transaction: &mut Transaction<'_>,
@@ -263,7 +263,7 @@ impl Look {
         fail_open_calls(transaction, session, self.now)
     }
 
-    /// What the next boundary promotes.
+    /// Returns the promotion of the next boundary.
     fn promotion(&self, reader: &Reader<'_>, session: i64) -> Result<Promotion, StoreError> {
         if self.is_running || reader.has_pending(session, Delivery::Steer)? {
             return Ok(Promotion::Steers);
@@ -275,7 +275,7 @@ impl Look {
         })
     }
 
-    /// The Context Sources, compared with what the model was told before.
+    /// Returns the Context Sources, compared with the values that the model was told before.
     fn sources(&self, known: Option<&Known>, change: &EpochChange) -> Vec<ContextSourceView> {
         use opencode_context::Standing;
         use opencode_schema::inspection::ContextSourceState as State;
@@ -286,7 +286,7 @@ impl Look {
         let views = compared.map(|(key, standing, bytes)| ContextSourceView {
             key: key.to_owned(),
             state: match standing {
-                // Whatever it is, the baseline of this request tells it.
+                // The baseline of this request contains the current value.
                 Standing::Changed if begins => State::Current,
                 Standing::Current => State::Current,
                 Standing::Changed => State::Changed,
@@ -299,7 +299,7 @@ impl Look {
     }
 }
 
-/// Nothing of it is sent, so nothing of it need hold secrets.
+/// Removes secrets from the whole view. The view is never sent, so it does not need them.
 fn clean(view: &mut ProviderRequestView, secrets: &Redactor) {
     secrets.clean(&mut view.epoch.baseline);
     let request = &mut view.request;
@@ -316,7 +316,7 @@ fn known(reader: &Reader<'_>, session: i64) -> Result<Option<Known>, StoreError>
     Ok(epoch.map(|epoch| Known { epoch, checkpoint }))
 }
 
-/// The request in the words of no provider, without its address and its headers.
+/// Returns the request in provider-neutral form, without its address and its headers.
 fn canonical(request: &LlmRequest) -> CanonicalRequest {
     let messages = request.messages.iter().chain(&request.closing);
     let choice = request.tool_choice.as_ref();
@@ -372,7 +372,7 @@ fn sampling(controls: &GenerationControls) -> JsonMap {
     given
 }
 
-/// A value of the vocabulary, all of which are objects.
+/// Serializes a value whose type always serializes to an object.
 fn record(value: &impl Serialize) -> Record {
     match serde_json::to_value(value) {
         Ok(Value::Object(members)) => members,

@@ -8,23 +8,23 @@ use parking_lot::Mutex;
 
 use crate::json::json_size;
 
-/// Offers that are kept. Agents of one host differ in few ways in what they are shown.
+/// Maximum number of cached offers. The agents of one host are offered few different sets of tools.
 const MAX_KEPT: usize = 8;
 
-/// Keeps the forms that were offered last: the tools seldom change from one turn to the next, and
-/// their schemas are large.
+/// Caches the latest converted tool definitions. The tools seldom change from one turn to the next,
+/// and their schemas are large.
 #[derive(Default)]
 pub(crate) struct OfferedTools {
-    /// The last used first. Locked to compare and to add one; never across an await.
+    /// The most recently used first. Locked to compare and to add an offer, never across an await.
     kept: Mutex<Vec<Offered>>,
 }
 
 struct Offered {
     registered: Vec<Arc<Registered>>,
-    /// The agents that take tasks, as a description lists them.
+    /// The list of agents that accept tasks, as it appears in a description.
     subagents: Arc<str>,
     definitions: Arc<[ToolDefinition]>,
-    /// Their size.
+    /// Size of the definitions in UTF-16 units.
     units: u64,
     hash: Arc<str>,
 }
@@ -51,7 +51,7 @@ impl Offered {
 }
 
 impl OfferedTools {
-    /// What is offered, in the order of the registry. The same tools are the same definitions.
+    /// Returns the offered tools in the order of the registry. The same tools give the same allocation.
     pub(crate) fn definitions(&self, materialized: &Materialized) -> Arc<[ToolDefinition]> {
         let registered: Vec<_> = materialized.definitions().map(Arc::clone).collect();
         let subagents = materialized.subagents();
@@ -69,8 +69,8 @@ impl OfferedTools {
         definitions
     }
 
-    /// The size of what was offered: of the JSON text of each definition, in UTF-16 units with the
-    /// comma behind it.
+    /// Returns the size of the definitions: the JSON text of each one in UTF-16 units, including the
+    /// comma after it.
     pub(crate) fn units(&self, definitions: &Arc<[ToolDefinition]>) -> u64 {
         let kept = self.kept.lock();
         let known = kept
@@ -79,7 +79,7 @@ impl OfferedTools {
         known.map_or_else(|| units(definitions), |offered| offered.units)
     }
 
-    /// A short hash of what was offered.
+    /// Returns a short hash of the definitions.
     pub(crate) fn hash(&self, definitions: &Arc<[ToolDefinition]>) -> Arc<str> {
         let kept = self.kept.lock();
         let known = kept

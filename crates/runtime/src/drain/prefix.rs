@@ -1,13 +1,13 @@
-//! Whether a request begins with what the one before said, byte for byte, and if not, why.
+//! Compares a request with the previous one byte for byte, and finds the reason if it does not begin
+//! with the same bytes.
 //!
-//! Providers keep what they have read of a conversation and charge less for reading it again, as
-//! long as it is the same. So each Provider Turn records the hash and the length of its cacheable
-//! prefix, how much of it the request before had said, and the reason where it does not go on from
-//! there. The reasons listed here are all there are; any other difference between two requests of a
-//! session is a defect.
+//! Providers cache the text of a conversation and charge less for reading it again if it is unchanged.
+//! Each Provider Turn therefore records the hash and the length of its cacheable prefix, the length
+//! that the previous request had in common, and the reason if it does not continue that request.
+//! The list of reasons is complete. Any other difference between two requests of a session is a defect.
 //!
-//! What is compared is remembered with the conversation, and recorded with the step: a host that
-//! opens the session later goes by the record.
+//! The values for the comparison are kept with the conversation and recorded with the step. A host
+//! that opens the session later uses the record.
 
 use std::sync::Arc;
 
@@ -25,51 +25,51 @@ use super::{Runner, offered_tools};
 /// The member of a step's metadata that holds the report.
 const MEMBER: &str = "prefix";
 
-/// Why a request does not go on from the one before. Of several reasons the first counts.
+/// The reason that a request does not continue the previous one. If there are several, the first applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Reason {
-    /// No request before it is on record.
+    /// There is no record of a previous request.
     First,
     /// The session moved.
     Move,
     /// The history was compacted.
     Compaction,
-    /// A revert was carried out.
+    /// A revert was committed.
     Revert,
     /// The Baseline System Context was replaced.
     Replacement,
-    /// Another model reads it, or it is written in another form, because settings of the model
-    /// changed or another version of this program writes it.
+    /// The model changed, or the form of the request changed, because settings of the model changed or
+    /// another version of this program wrote the previous one.
     Model,
-    /// The agent brings another text of its own.
+    /// The agent's own text changed.
     Agent,
     /// Old tool output was pruned.
     Pruning,
-    /// The one before ended with a text that is no history.
+    /// The previous request ended with a text that is not part of the history.
     StepLimit,
-    /// Other tools are on offer.
+    /// The offered tools changed.
     Tools,
 }
 
-/// What of a request decides whether the next one goes on from it. Texts are known by their hashes.
+/// The properties of a request that determine if the next one continues it. Texts are stored as hashes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sent {
-    /// The newest entry of the log that it knew; of one on record, the first that it did not.
+    /// The newest log entry that the request contains. For a recorded request: the first that it does not contain.
     pub(crate) seq: u64,
-    /// The provider and the model by its name on the wire.
+    /// The provider and the model, with its name on the wire.
     pub(super) model: (String, String),
-    /// What stands before the Baseline System Context.
+    /// The agent's own text, which precedes the Baseline System Context.
     pub(super) agent: Arc<str>,
     /// The Baseline System Context.
     pub(super) baseline: Arc<str>,
     pub(super) tools: Arc<str>,
-    /// No tools were on offer and the model was told to sum up.
+    /// No tools were offered and the model was told to summarise.
     pub(super) is_last: bool,
     pub(super) prefix: Prefix,
 }
 
-/// The report as a step records it. A last turn has no tools, and names the text in their place.
+/// The report as a step records it. A last turn has no tools, so `tools` is the hash of its closing text.
 #[derive(Serialize, Deserialize)]
 struct Report {
     sha256: String,
@@ -83,7 +83,7 @@ struct Report {
 }
 
 impl Sent {
-    /// The request of a step, as far as it is on record.
+    /// Returns the request of a recorded step, if the step has a readable report.
     pub(crate) fn recorded(step: RecordedStep) -> Option<Self> {
         let RecordedStep {
             seq,
@@ -110,7 +110,7 @@ impl Sent {
         })
     }
 
-    /// What the step records of its request.
+    /// Returns the report that the step records of its request.
     pub(super) fn record(&self, reused: u64, reason: Option<Reason>) -> Option<Record> {
         let report = Report {
             sha256: self.prefix.sha256.clone(),
@@ -130,20 +130,20 @@ impl Sent {
     }
 }
 
-/// A model, whatever its variant.
+/// Returns the key of a model without its variant.
 fn model_key(model: &ModelRef) -> (String, String) {
     (model.provider_id.clone(), model.id.clone())
 }
 
-/// A defect: two requests of a session differ, and nothing is known that would change them.
+/// A defect: two requests of a session differ, and no known change explains it.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request does not begin with the one before, and nothing is known that changed it")]
 pub(super) struct Unexplained;
 
-/// Why a request does not go on from the one before; none if it does.
+/// Returns the reason that a request does not continue the previous one, or `None` if it does.
 ///
-/// Where its bytes differ, something must have changed them. Where they do not, a provider may still
-/// have nothing of them: it keeps them for one model, and behind the tools.
+/// If the bytes differ, a known change must explain it. If they do not, the provider may still have no
+/// cached copy: it caches them for one model, and after the tools.
 pub(super) fn reason(
     before: Option<&Sent>,
     now: &Sent,
@@ -181,19 +181,18 @@ pub(super) fn reason(
     found.map(Some).ok_or(Unexplained)
 }
 
-/// How a request compares with the one before.
+/// Result of the comparison of a request with the previous one.
 #[derive(Default)]
 pub(super) struct Compared {
-    /// What the next request is compared with, once this one is sent.
+    /// The values for comparison with the next request, once this one is sent.
     pub(super) sent: Option<Sent>,
-    /// What its step records.
+    /// The metadata that its step records.
     pub(super) record: Option<Record>,
 }
 
 impl Runner {
-    /// Compares the request with the one before. Everything that may be a reason for a difference
-    /// comes together here. A request that cannot be written is not sent either, and there is nothing
-    /// to record.
+    /// Compares the request with the previous one and collects all possible reasons for a difference.
+    /// A request that cannot be written is not sent either, so the result is empty.
     pub(super) fn report(&self, boundary: &Boundary, request: &LlmRequest) -> Compared {
         let before = self.conversation.sent.as_ref();
         let former = before.map(|sent| &sent.prefix);
@@ -230,7 +229,7 @@ impl Runner {
     }
 }
 
-/// A defect is an error in the log; the turn goes on, because the request is a good one.
+/// Logs a defect as an error. The turn continues, because the request itself is valid.
 fn log_defect(defect: &Unexplained, before: Option<&Sent>, sent: &Sent, reused: u64) {
     tracing::error!(?before, ?sent, reused, "{defect}");
 }
@@ -267,7 +266,7 @@ mod tests {
         sent
     }
 
-    /// A report of somebody who knows what was written before.
+    /// A report made with knowledge of the previous request.
     fn report(reused: u64, same_form: Option<bool>) -> PrefixReport {
         PrefixReport {
             prefix: Prefix {

@@ -1,4 +1,4 @@
-//! Pruning at the end of an activity: `crate::history::pruning` says what, and here it is recorded.
+//! Pruning at the end of an activity: `crate::pruning` selects the output, this module records it.
 
 use opencode_schema::event::Pruned;
 use opencode_store::Abort;
@@ -8,8 +8,8 @@ use crate::error::DrainError;
 use crate::journal::append;
 
 impl Runner {
-    /// Prunes old tool output in one batch, unless the Location is configured not to. What is to be
-    /// pruned follows from the history that the last request was made of.
+    /// Prunes old tool output in one batch, unless the configuration of the Location switches it off. The history of the
+    /// last request determines the output to prune.
     pub(super) async fn prune(&self) -> Result<(), DrainStop> {
         let calls = self.conversation.transcript.to_prune();
         if calls.is_empty() || !self.is_to_prune().await {
@@ -26,7 +26,7 @@ impl Runner {
         Ok(pruned.await?)
     }
 
-    /// A Location that cannot be opened any more prunes nothing.
+    /// True if the Location is configured to prune. False if it cannot be opened any more.
     async fn is_to_prune(&self) -> bool {
         let Some(location) = &self.location else {
             return false;

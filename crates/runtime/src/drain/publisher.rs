@@ -1,6 +1,6 @@
-//! From what the provider says to events: order, open fragments, and what commits together.
+//! Turns the output of a provider into events: their order, open fragments, and joint commits.
 //!
-//! Durable events are collected and committed in one go, before a fragment that follows them is
+//! Durable events are collected and committed together, before a fragment that follows them is
 //! announced and before a tool that they record is started.
 
 use std::sync::Arc;
@@ -49,13 +49,13 @@ pub(super) struct Publisher {
     started: bool,
     open: Vec<Fragment>,
     drafts: Vec<Draft>,
-    /// The files as the step found them.
+    /// Snapshot of the files at the start of the step.
     snapshot: Option<String>,
-    /// What the end of the step says of its request.
+    /// The metadata of the request, which the end of the step records.
     report: Option<Record>,
-    /// Where calls read whose settlement is collected.
+    /// The directories read by calls whose settlement is collected.
     explored: Vec<String>,
-    /// Removes secrets from what is recorded.
+    /// Removes secrets before events are recorded.
     secrets: Redactor,
 }
 
@@ -88,22 +88,22 @@ impl Publisher {
         &self.message_id
     }
 
-    /// Whether the provider has given anything that is on record.
+    /// True if the step has begun, which means that output of the provider is recorded.
     pub(super) fn has_started(&self) -> bool {
         self.started
     }
 
-    /// The snapshot of the files that the step begins with.
+    /// Stores the snapshot of the files at the start of the step.
     pub(super) fn remember_snapshot(&mut self, snapshot: Option<String>) {
         self.snapshot = snapshot;
     }
 
-    /// What the end of the step is to say of its request.
+    /// Stores the metadata that the end of the step records of its request.
     pub(super) fn remember_report(&mut self, report: Option<Record>) {
         self.report = report;
     }
 
-    /// The end of the step is to say that the provider paused it, and that the next turn goes on.
+    /// Marks the end of the step as paused by the provider, so that the next turn continues it.
     pub(super) fn remember_pause(&mut self) {
         let additive = self.report.get_or_insert_default();
         additive.insert(PAUSED_TURN.to_owned(), true.into());
@@ -120,12 +120,12 @@ impl Publisher {
         self.drafts.push(draft);
     }
 
-    /// Collects where a call read, to be committed with its settlement.
+    /// Collects the directories that a call read, to commit them with its settlement.
     pub(super) fn remember_explored(&mut self, explored: Vec<String>) {
         self.explored.extend(explored);
     }
 
-    /// The step begins with the first output, finish or failure, whichever comes first.
+    /// Begins the step at the first output, finish or failure, whichever comes first.
     pub(super) fn ensure_step(&mut self) {
         if !self.started {
             self.started = true;
@@ -139,7 +139,7 @@ impl Publisher {
         }
     }
 
-    /// Ends what is open and fails the step, which begins with this if it had not begun.
+    /// Ends open fragments and fails the step. Begins the step first if necessary.
     pub(super) fn fail_step(&mut self, error: SessionErrorUnknown) {
         self.end_all();
         self.ensure_step();
@@ -149,7 +149,7 @@ impl Publisher {
         });
     }
 
-    /// Commits what is collected.
+    /// Commits the collected events.
     pub(super) async fn flush(&mut self) -> Result<(), DrainError> {
         if self.drafts.is_empty() {
             return Ok(());
@@ -188,7 +188,7 @@ impl Publisher {
         self.open(id, FragmentKind::ToolInput);
     }
 
-    /// Adds to an open fragment and announces the piece, after what precedes it is committed.
+    /// Commits the collected events, then adds to an open fragment and announces the addition.
     pub(super) async fn append(
         &mut self,
         kind: FragmentKind,
@@ -208,7 +208,7 @@ impl Publisher {
         Ok(())
     }
 
-    /// Ends an open fragment with its whole text. One that is not open is left alone.
+    /// Ends an open fragment with its whole text. Does nothing if it is not open.
     pub(super) fn end(
         &mut self,
         kind: FragmentKind,
@@ -225,7 +225,7 @@ impl Publisher {
         }
     }
 
-    /// Ends everything that is open, in the order in which it began.
+    /// Ends all open fragments, in the order in which they began.
     pub(super) fn end_all(&mut self) {
         for fragment in std::mem::take(&mut self.open) {
             self.push_end(fragment, None);
@@ -308,7 +308,7 @@ impl Publisher {
     }
 }
 
-/// The metadata of a text's end, whose own members have no place for what its provider attached.
+/// Returns the metadata for the end of a text. That event has no field for the provider's metadata.
 fn of_text(metadata: &ProviderMetadata) -> Record {
     let members = metadata.iter();
     let members = members.map(|(name, more)| (name.clone(), more.clone().into()));

@@ -1,21 +1,21 @@
-//! Whether a model repeats itself: the same call again and again brings nothing but cost.
+//! Detects a model that repeats the same call. Such calls increase the cost and bring no progress.
 
 use serde_json::Value;
 
-/// From how many equal calls in a row on somebody is asked.
+/// Number of equal consecutive calls from which the user is asked.
 const THRESHOLD: u32 = 3;
 
-/// The calls of one activity, as far as they are the same.
+/// The latest equal calls of one activity.
 #[derive(Default)]
 pub(crate) struct Repetition {
     /// The latest call: its tool and its arguments.
     latest: Option<(String, Value)>,
-    /// How many of them there were in a row.
+    /// Number of equal calls in a row.
     count: u32,
 }
 
 impl Repetition {
-    /// Counts a call, and says whether somebody has to allow it.
+    /// Counts a call. Returns true if the user must allow it.
     pub(crate) fn count(&mut self, tool: &str, input: &Value) -> bool {
         let is_same = |(name, arguments): &(String, Value)| name == tool && arguments == input;
         if self.latest.as_ref().is_some_and(is_same) {

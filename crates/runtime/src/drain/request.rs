@@ -12,15 +12,15 @@ use super::Runner;
 use super::base_instructions::base_instructions;
 use super::boundary::Boundary;
 
-/// What the model reads in the last turn that its agent allows. It is no part of Session History.
+/// The closing message of the last turn that the agent allows. It is not part of Session History.
 pub(super) const LAST_TURN: &str = "\
 The limit of steps for this request is reached. Tools are switched off until the user writes again, \
 so I answer in text alone and call none. I sum up what is done so far, what is still to be done, \
 and what I recommend to do next.";
 
 impl Runner {
-    /// What is sent. In the last turn that the agent allows, the model is told to sum up and no
-    /// tools are offered. What the agent wants of its requests comes after what the model wants.
+    /// Builds the request. In the last turn that the agent allows, the model is told to summarise and no
+    /// tools are offered. The agent's request settings come after those of the model.
     pub(super) fn request(
         &self,
         boundary: &Boundary,
@@ -54,7 +54,7 @@ impl Runner {
     }
 }
 
-/// The agent's own text, or the base instructions of the model's family where it brings none.
+/// Returns the agent's own text, or the base instructions of the model's family if it has none.
 pub(super) fn own_text(boundary: &Boundary) -> Option<SystemPart> {
     let agent = boundary.sampled.agent()?;
     let own = agent
@@ -65,7 +65,7 @@ pub(super) fn own_text(boundary: &Boundary) -> Option<SystemPart> {
     Some(SystemPart::new(text))
 }
 
-/// The session, in the length that servers take.
+/// Returns the session id, shortened to the length that servers accept.
 fn cache_key(session: &SessionInfo) -> String {
     const MOST: usize = 64;
     let id = session.id.to_string();
@@ -75,7 +75,7 @@ fn cache_key(session: &SessionInfo) -> String {
     }
 }
 
-/// By the first of these, servers keep the requests of one session together.
+/// Returns the headers. Servers use the first one to route the requests of one session together.
 pub(super) fn headers(session: &SessionInfo, agent: Option<&AgentInfo>) -> Vec<(String, String)> {
     let id = session.id.to_string();
     let own = ["x-session-affinity", "X-Session-Id"].map(|name| (name.to_owned(), id.clone()));

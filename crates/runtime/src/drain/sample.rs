@@ -1,5 +1,5 @@
-//! Agent and model of a Provider Turn, as they are chosen at one moment. They hold for the whole
-//! turn: what it advertises, executes and permits is that of the same agent.
+//! Agent and model of a Provider Turn, sampled at one moment. They hold for the whole turn: its tools,
+//! executions and permissions are all those of the same agent.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::asks::permissions::RuleScope;
 use crate::error::DrainError;
 use crate::subagents::subagents;
 
-/// Diagnostics of the configuration that go with a failure at most.
+/// Maximum number of configuration diagnostics in a failure.
 const MAX_DIAGNOSTICS: usize = 10;
 
-/// Why a turn cannot be sampled.
+/// The reason that a turn cannot be sampled.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SampleError {
     /// The session has no agent.
@@ -31,13 +31,13 @@ pub(crate) enum SampleError {
     Model(#[from] ModelResolutionError),
 }
 
-/// What a turn is to run with.
+/// Agent, model and Location of one turn.
 pub(crate) struct Sampled {
-    /// The agent's name, whether or not there is such an agent.
+    /// The agent's name, even if the agent does not exist.
     pub(super) id: String,
-    /// Why there is no such agent, or why it cannot be the default one.
+    /// The reason that the agent does not exist, or cannot be the default one.
     missing: Option<AgentResolutionError>,
-    /// The session's choice, else the agent's; none leaves it to the Location.
+    /// The session's choice, else the agent's choice. `None` leaves the choice to the Location.
     pub(super) model: Option<ModelRef>,
     pub(super) location: Arc<Location>,
     /// The permission rules of the session itself.
@@ -45,7 +45,7 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    /// `tolerates_unknown` lets a session run whose agent does not exist.
+    /// Samples a session. `tolerates_unknown` lets a session run although its agent does not exist.
     pub(crate) fn of(
         session: &SessionRow,
         location: Arc<Location>,
@@ -67,7 +67,7 @@ impl Sampled {
         }
     }
 
-    /// The model to call. Neither the agent nor the model is replaced by another one.
+    /// Returns the model to call. Never replaces the agent or the model by another one.
     pub(crate) fn resolve(&self) -> Result<ResolvedModelOutcome, SampleError> {
         if let Some(error) = &self.missing {
             return Err(error.clone().into());
@@ -75,18 +75,18 @@ impl Sampled {
         Ok(self.location.catalogue.resolve(self.model.as_ref())?)
     }
 
-    /// What is known of the agent. A session that runs with an unknown one has neither prompt nor tools.
+    /// Returns the agent if it exists. A session with an unknown agent has neither agent text nor tools.
     pub(super) fn agent(&self) -> Option<&AgentInfo> {
         self.location.agents.get(&self.id)
     }
 
-    /// Provider Turns that the agent allows an input; none leaves it to the runtime.
+    /// Returns the Provider Turns that the agent allows per input. `None` leaves the limit to the runtime.
     pub(super) fn steps(&self) -> Option<u32> {
         self.agent()?.steps
     }
 
-    /// The tools that the agent is shown; none if the turn offers none. Being shown authorises
-    /// nothing.
+    /// Returns the tools that the agent is shown, or none if the turn offers none. A shown tool still
+    /// needs authorisation.
     pub(super) fn tools(&self, tools: &Registry, offered: bool) -> Materialized {
         let judge = self.judge();
         let rules = judge.rules();
@@ -95,12 +95,12 @@ impl Sampled {
             .listing(subagents(&judge))
     }
 
-    /// Whether the agent may give tasks to subagents.
+    /// True if the agent may give tasks to subagents.
     pub(super) fn delegates(&self) -> bool {
         !is_denied_everywhere("task", &self.judge().rules())
     }
 
-    /// Whose rules hold for what the turn does.
+    /// The permission rules of the turn.
     pub(super) fn judge(&self) -> RuleScope {
         RuleScope {
             location: Arc::clone(&self.location),
@@ -109,12 +109,12 @@ impl Sampled {
         }
     }
 
-    /// Why agent or model cannot be resolved, with what is wrong in the configuration: a document
-    /// that was dropped is the likeliest cause.
+    /// Explains a failed resolution, with the diagnostics of the configuration: an ignored document is
+    /// the most likely cause.
     pub(crate) fn explain(&self, error: &SampleError) -> DrainError {
         let mut text = error.to_string();
         let diagnostics = &self.location.configuration.diagnostics;
-        // That the default agent or model cannot be used is the same once more.
+        // A diagnostic about the default agent or model repeats the same text.
         let others = diagnostics.iter().filter(|it| !it.message.ends_with(&text));
         let diagnostics: Vec<_> = others.collect();
         for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {

@@ -10,7 +10,7 @@ use crate::asks::permissions::RuleScope;
 
 /// The skills of a Location, for one agent in one session.
 pub(super) struct TurnSkills {
-    /// The agent, and whose rules hold.
+    /// The agent and its permission rules.
     pub(super) judge: RuleScope,
 }
 

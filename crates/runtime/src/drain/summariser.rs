@@ -1,4 +1,4 @@
-//! The model, text and request settings that summaries of a session are written with.
+//! The model, text and request settings for the summaries of a session.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use super::sample::Sampled;
 use crate::compaction::Summariser;
 use crate::history::estimate::Budget;
 
-/// The agent whose model, text and request settings summaries take.
+/// The agent that supplies the model, text and request settings of summaries.
 const AGENT: &str = "compaction";
 
-/// The model that summarises for a turn of `model`, or why it cannot be used. Where the agent
-/// `compaction` says nothing of its requests, they are those of the session's agent.
+/// Returns the model that summarises for a turn of `model`, or the reason that it cannot be used. If
+/// the agent `compaction` has no request settings, those of the session's agent apply.
 pub(super) fn summariser(
     session: &SessionInfo,
     sampled: &Sampled,
@@ -55,7 +55,7 @@ fn has_requests_of_its_own(agent: &AgentInfo) -> bool {
     agent.model.is_some() || !request.headers.is_empty() || !request.body.is_empty()
 }
 
-/// The model of the agent, which no other one replaces, or that of the session if it names none.
+/// Returns the model of the agent, without a fallback, or the session's model if the agent names none.
 fn model_of(
     agent: &AgentInfo,
     sampled: &Sampled,

@@ -1,4 +1,4 @@
-//! What the model crate says, in the vocabulary of events.
+//! Translates types of the model crate into types of events.
 
 use opencode_llm::{
     LlmError, ProviderMetadata as Attached, ToolContent as LlmContent, ToolResultValue, Usage,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::calls::Hosted;
 use crate::provider::cause_of;
 
-/// Whether a provider paused its answer, by what it attached to the finish.
+/// True if a provider paused its answer, by the metadata of the finish.
 pub(super) fn is_paused(attached: Option<&Attached>) -> bool {
     let mut namespaces = attached.into_iter().flat_map(|it| it.values());
     namespaces.any(|members| members[PAUSED_TURN] == true)
@@ -29,8 +29,8 @@ pub(super) fn tokens_of(usage: Option<&Usage>) -> Tokens {
     }
 }
 
-/// The outcome of a call that the provider ran. Its result is stored as it came, because only so can
-/// it be sent back; what others read of it is what the adapter says, else what can be told from it.
+/// Returns the outcome of a call that the provider ran. The result is stored unchanged, because it must
+/// be sent back unchanged. Readers get the adapter's output, or else a form derived from the result.
 pub(super) fn hosted(
     result: ToolResultValue,
     output: Option<Box<opencode_llm::ToolOutput>>,
@@ -59,7 +59,7 @@ pub(super) fn hosted(
     }
 }
 
-/// The failure of a call that the provider ran, where it gave no result at all.
+/// Returns the failure of a call that the provider ran and that gave no result.
 pub(super) fn hosted_failure(
     message: String,
     error: Option<Value>,

@@ -1,4 +1,4 @@
-//! One Provider Turn: a request, what comes back, and the settlement of both.
+//! One Provider Turn: the request, the answer, and the settlement of both.
 
 use std::sync::Arc;
 
@@ -27,35 +27,35 @@ use crate::provider::{Answer, AskError, cause_of, kind_of};
 use crate::snapshots::StepSnapshot;
 
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";
-/// Bytes of one answer at most: an endless stream must not fill the memory.
+/// Maximum size of one answer in bytes: an endless stream must not exhaust the memory.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 const NO_FINISH: &str = "The provider ended its answer without saying that it was done";
 const NO_HOSTED_RESULT: &str = "Provider did not return a tool result";
 
-/// What a turn has so far.
+/// State of a running turn.
 struct Turn<'a> {
-    /// Stops the drain when somebody declines a call.
+    /// Stops the drain if a call is declined.
     stopper: &'a Stopper,
-    /// Notices when the model repeats itself.
+    /// Detects repeated calls.
     repetition: &'a mut Repetition,
     publisher: Publisher,
     calls: Calls,
     files: StepFiles,
     finish: Option<Finish>,
-    /// The provider reported a failure inside its stream; the rest is ignored.
+    /// The provider reported a failure inside its stream. Later events are ignored.
     provider_failed: bool,
-    /// A refusal for the request's size is held back.
+    /// A refusal because of the request's size is not recorded yet, so that compaction can run.
     recovers: bool,
     /// Bytes of text, reasoning and arguments so far.
     received: usize,
-    /// Provider and protocol, for failures.
+    /// Provider and protocol, for error messages.
     route: String,
-    /// The catalogue's id of the provider.
+    /// The provider's id in the catalogue.
     provider_id: String,
 }
 
 impl Runner {
-    /// Runs one turn, with no tools if it is the last that the agent allows.
+    /// Runs one turn. The last turn that the agent allows has no tools.
     pub(super) async fn turn(
         &mut self,
         boundary: Boundary,
@@ -80,13 +80,13 @@ impl Runner {
         } else {
             LocalCalls::Run(tools, self.shared.tasks.clone())
         };
-        // The files are captured once everything else is ready, right before the request goes out.
-        // Whoever interrupts the session does not wait for that.
+        // The files are captured when everything else is ready, directly before the request is sent. An
+        // interruption does not wait for the capture.
         let Some(found) = stopped.run_until_cancelled(capturing).await else {
             return Err(DrainStop::Interrupted);
         };
         self.pass(&boundary.fence).await?;
-        // From here to the request there is no await: what a caller does now applies to the next turn.
+        // From here to the request there is no await: a change by a caller now applies to the next turn.
         self.conversation.sent = report.sent.or(self.conversation.sent.take());
         let fence = boundary.fence.clone();
         let secrets = boundary.sampled.location.secrets.clone();
@@ -108,7 +108,7 @@ impl Runner {
         Ok(TurnOutcome::Settled { continues })
     }
 
-    /// A turn of which nothing has happened yet.
+    /// Returns a turn in its initial state.
     fn begun(&mut self, boundary: Boundary, local: LocalCalls, recovers: bool) -> Turn<'_> {
         let route = boundary.model.model.route();
         let provider_id = boundary.model.model.provider_id.clone();
@@ -151,17 +151,17 @@ impl Runner {
 }
 
 impl Turn<'_> {
-    /// Notes the files as the step finds them.
+    /// Stores the state of the files before the step.
     fn begin(&mut self, found: Option<StepSnapshot>) {
         let snapshot = self.files.begin(found);
         self.publisher.remember_snapshot(snapshot);
     }
 
-    /// Reads the stream to its end while calls run and settle beside it.
+    /// Reads the stream to its end. Calls run and settle at the same time.
     async fn follow(&mut self, mut stream: Answer) -> Result<StreamEnd, DrainStop> {
         let cancelled = self.calls.cancelled().clone();
         loop {
-            // A stream that always has more must not keep its thread from everybody else.
+            // A stream that always has data ready must not starve other tasks on its thread.
             tokio::task::coop::consume_budget().await;
             tokio::select! {
                 biased;
@@ -195,8 +195,8 @@ impl Turn<'_> {
         }
     }
 
-    /// Takes what one piece of the stream brought. What it records commits together, then the
-    /// calls it recorded start. Returns the end of the stream if it is in there.
+    /// Applies one batch of the stream. Its events commit together; then its calls start. Returns the end of the stream if
+    /// the batch contains it.
     async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, DrainStop> {
         let mut end = None;
         for event in events {
@@ -209,7 +209,7 @@ impl Turn<'_> {
             };
             end = match failed {
                 Some(error) => Some(StreamEnd::Failed(error)),
-                // Whatever follows says nothing any more.
+                // The events after a failure have no effect.
                 None => self.provider_failed.then_some(StreamEnd::Complete),
             };
             if end.is_some() {
@@ -221,13 +221,12 @@ impl Turn<'_> {
         Ok(end)
     }
 
-    /// Whether a failure is no outcome yet: it speaks of the request's size, and nothing is on
-    /// record.
+    /// True if a failure is not final yet: its cause is the request's size, and nothing is recorded.
     fn holds_back(&self, is_overflow: bool) -> bool {
         is_overflow && self.recovers && !self.publisher.has_started()
     }
 
-    /// Takes a refusal for what it is.
+    /// Turns a refusal into the end of the stream.
     async fn concede(&mut self, refusal: Refusal) -> Result<StreamEnd, DrainStop> {
         match refusal {
             Refusal::Error(error) => Ok(StreamEnd::Failed(error)),
@@ -239,7 +238,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Counts what the provider sends, and refuses what no answer can need.
+    /// Counts the received bytes. Returns an error if they exceed the limit of one answer.
     fn count(&mut self, event: &LlmEvent) -> Option<LlmError> {
         if let LlmEvent::TextDelta { text, .. }
         | LlmEvent::ReasoningDelta { text, .. }
@@ -334,7 +333,7 @@ impl Turn<'_> {
         Ok(None)
     }
 
-    /// Records a complete call, or the outcome of one that the provider ran itself.
+    /// Records a complete call, or the outcome of a call that the provider ran itself.
     fn apply_call(&mut self, event: LlmEvent) -> Option<LlmError> {
         let (id, outcome) = match event {
             LlmEvent::ToolCall {
@@ -350,7 +349,7 @@ impl Turn<'_> {
                     return Some(LlmError::invalid_output(&self.route, message));
                 }
                 if !self.calls.is_begun(&id) {
-                    // Some protocols give a call whole; its record has a beginning all the same.
+                    // Some protocols send a call in one piece. Its record still needs a beginning.
                     self.calls.begin(&id);
                     self.publisher.begin_tool_input(Arc::clone(&id), &name);
                 }
@@ -394,8 +393,8 @@ impl Turn<'_> {
         None
     }
 
-    /// Records a call that settled, and those that have settled by now: while one commit is under
-    /// way, many settle.
+    /// Records a settled call together with all others that have settled by now, because many calls can
+    /// settle during one commit.
     async fn settled(&mut self, settled: super::calls::Settled) -> Result<(), DrainError> {
         let mut next = Some(settled);
         while let Some(settled) = next {
@@ -417,7 +416,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Everything after the stream: the calls settle, then the step ends in one durable outcome.
+    /// Settles the calls after the stream, then ends the step with one durable outcome.
     async fn settle(
         mut self,
         end: StreamEnd,
@@ -438,8 +437,8 @@ impl Turn<'_> {
         let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
         let is_paused = self.finish.as_ref().is_some_and(|it| it.is_paused);
         let was_stopped = self.calls.cancelled().is_cancelled();
-        // After a broken stream a call whose arguments never became complete stays open: the next
-        // drain fails it, as it does after a crash.
+        // After a broken stream a call with incomplete arguments stays open. The next drain fails it, as
+        // after a crash.
         if was_stopped || self.provider_failed {
             self.fail_calls(false, &interrupted);
         }
@@ -466,7 +465,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The durable end of the step, unless it has failed already or never began.
+    /// Records the durable end of the step, unless it has already failed or never began.
     fn end_step(&mut self, end: &StreamEnd, cost: impl Fn(&Tokens) -> f64) {
         if self.provider_failed || matches!(end, StreamEnd::Failed(_)) {
             return;

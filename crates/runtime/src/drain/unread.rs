@@ -1,4 +1,4 @@
-//! Sessions that know that the host asks more often, because configuration cannot be read.
+//! The sessions that were told that the host asks more often, because some configuration cannot be read.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 use super::Runner;
 use super::sample::Sampled;
 
-/// Most sessions that are remembered. Others are told again.
+/// Maximum number of remembered sessions. If it is exceeded, sessions are told again.
 const MAX_SESSIONS: usize = 10_000;
 
-/// Most reasons that a message lists.
+/// Maximum number of reasons in a message.
 const MAX_REASONS: usize = 10;
 
 /// The sessions that were told, each with a hash of the reasons.
@@ -23,7 +23,7 @@ const MAX_REASONS: usize = 10;
 pub(crate) struct NotifiedSessions(Mutex<HashMap<SessionID, u64>>);
 
 impl NotifiedSessions {
-    /// Whether a session has to be told of these reasons. Without a reason it forgets earlier ones.
+    /// Returns true if the session must be told of these reasons. Without reasons, forgets earlier ones.
     fn note(&self, session: &SessionID, reasons: &[String]) -> bool {
         let mut told = self.0.lock();
         if reasons.is_empty() {

@@ -1,4 +1,4 @@
-//! How large a request is for its model, estimated without writing it.
+//! Estimates of the size of a request, made without writing the request.
 
 use opencode_llm::{Message, Part, ResolvedModel, SystemPart, ToolContent, ToolResultValue};
 use opencode_location::config::Settings;
@@ -8,39 +8,39 @@ use crate::json::json_size;
 /// UTF-16 units of JSON text that count as one token.
 pub(crate) const UNITS_PER_TOKEN: u64 = 4;
 
-/// Units that an attached file counts for at most. Models are charged about 1,600 tokens for an
-/// image, however many bytes its base64 has; counted by those, one screenshot would push a whole
-/// conversation out. Of a file that no model reads, its name alone is sent.
+/// Maximum units that an attached file counts for. Providers charge about 1,600 tokens for an image,
+/// regardless of the size of its base64 text. Counted by that size, one screenshot would replace a whole
+/// conversation. Only the name of a file is sent if the model cannot read the file.
 const MAX_FILE_UNITS: u64 = 6_400;
 
-/// Tokens of a summary at most.
+/// Maximum number of tokens of a summary.
 const MAX_SUMMARY: u64 = 4_096;
 
-/// Tokens of a text of that many UTF-16 units, by the estimate that every decision about sizes is
-/// made by.
+/// Returns the estimated tokens of a text of `units` UTF-16 units. All decisions about sizes use this
+/// estimate.
 pub(crate) const fn tokens(units: u64) -> u64 {
     (units + UNITS_PER_TOKEN / 2) / UNITS_PER_TOKEN
 }
 
-/// Tokens of a request whose messages and whose tools have so many units, each with a comma behind
-/// it: those of its JSON text `{system, messages, tools}`.
+/// Returns the tokens of the JSON text `{system, messages, tools}` of a request. `messages` and `tools`
+/// are the units of all elements, each including the comma after it.
 pub(crate) fn request_tokens(system: &[SystemPart], messages: u64, tools: u64) -> u64 {
     const FRAME: u64 = r#"{"system":,"messages":,"tools":}"#.len() as u64;
     let array = |elements: u64| 2 + elements.saturating_sub(1);
     tokens(FRAME + json_size(system).units + array(messages) + array(tools))
 }
 
-/// UTF-16 units of a text.
+/// Returns the UTF-16 units of a text.
 pub(crate) fn units(text: &str) -> u64 {
     text.encode_utf16().count() as u64
 }
 
-/// UTF-16 units of a text inside JSON.
+/// Returns the UTF-16 units of a text inside JSON.
 pub(crate) fn json_units(text: &str) -> u64 {
     text.chars().map(json_units_of).sum()
 }
 
-/// The same of a character.
+/// Returns the UTF-16 units of a character inside JSON.
 pub(crate) const fn json_units_of(character: char) -> u64 {
     match character {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -49,12 +49,12 @@ pub(crate) const fn json_units_of(character: char) -> u64 {
     }
 }
 
-/// What a file counts for that is sent as this.
+/// Returns the units that a file with this data counts for.
 pub(crate) fn file_units(data: &str) -> u64 {
     data.len() as u64 - surplus(data)
 }
 
-/// What a message counts for whose JSON text has so many UTF-16 units.
+/// Returns the units that a message counts for if its JSON text has `units` UTF-16 units.
 pub(crate) fn counted_units(message: &Message, units: u64) -> u64 {
     let files = message.content.iter().map(|part| match part {
         Part::Media(media) => surplus(&media.data),
@@ -74,25 +74,25 @@ fn surplus_of(content: &ToolContent) -> u64 {
     }
 }
 
-/// What of a file does not count.
+/// Returns the units of a file that do not count.
 fn surplus(data: &str) -> u64 {
     // Base64 is the same in JSON, and each of its bytes is one unit.
     (data.len() as u64).saturating_sub(MAX_FILE_UNITS)
 }
 
-/// What a model takes, and what of it is kept free. All of it in tokens.
+/// The context window of a model and its reserved parts, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
-    /// The whole context window; 0 if nobody knows.
+    /// The whole context window. 0 if it is unknown.
     pub(crate) window: u64,
-    /// What is kept free of it for the answer.
+    /// The part of the window that is reserved for the answer.
     pub(crate) reserve: u64,
-    /// The longest summary.
+    /// The maximum length of a summary.
     pub(crate) summary: u64,
 }
 
 impl Budget {
-    /// The budget of requests to a model that ask for answers of at most `max_tokens`.
+    /// Returns the budget of requests to a model that ask for answers of at most `max_tokens`.
     pub(crate) fn of(model: &ResolvedModel, max_tokens: Option<u64>, settings: &Settings) -> Self {
         let most = settings.output_token_max.unwrap_or(u64::MAX);
         let allowance = max_tokens.unwrap_or(model.limits.output).min(most);
@@ -104,9 +104,9 @@ impl Budget {
         }
     }
 
-    /// How much of so many tokens that should stay in their own words does. Where the window has no
-    /// room for the longest summary and an answer as long beside it, that is half of the window at
-    /// most, or every later request would be refused.
+    /// Returns the tokens that stay verbatim if `keep` tokens should. If the window has no room for them,
+    /// the longest summary and an answer of the same length, the result is at most half of the window.
+    /// Otherwise every later request would be refused.
     pub(crate) fn kept(&self, keep: u64) -> u64 {
         let beside = 2 * self.summary;
         if self.window > 0 && keep.saturating_add(beside) >= self.window {
@@ -116,12 +116,12 @@ impl Budget {
         }
     }
 
-    /// Whether a request of so many tokens leaves less free than it should.
+    /// True if a request of `tokens` tokens leaves less than the reserve free.
     pub(crate) const fn is_exceeded_by(&self, tokens: u64) -> bool {
         self.window > 0 && tokens.saturating_add(self.reserve) > self.window
     }
 
-    /// Whether a request for a summary fits, as far as the window is known.
+    /// True if a request for a summary fits in the window, or the window is unknown.
     pub(crate) const fn has_room_for_summary_of(&self, tokens: u64) -> bool {
         self.window == 0 || tokens.saturating_add(self.summary) <= self.window
     }
@@ -139,7 +139,7 @@ mod tests {
     fn four_units_are_a_token_and_halves_are_rounded_up() {
         let sizes = [0, 1, 2, 5, 6, 9, 10];
         assert_eq!(sizes.map(tokens), [0, 0, 1, 1, 2, 2, 3]);
-        // What is no character of the basic plane counts twice, as it does in JavaScript.
+        // A character outside the Basic Multilingual Plane counts as two units, as in JavaScript.
         assert_eq!(["", "ä", "😀"].map(units), [0, 1, 2]);
     }
 
@@ -204,7 +204,7 @@ mod tests {
                 ("image/png", &small, 20_000),
                 ("image/png", &large, 16_400),
                 ("application/pdf", &large, 16_400),
-                // It is named and not sent.
+                // Only its name is sent.
                 ("text/plain", &large, 16_400),
             ] {
                 assert_eq!(
@@ -282,7 +282,7 @@ mod tests {
             (100, 81, true, true),
             (100, 90, true, true),
             (100, 91, true, false),
-            // Nothing is ever small enough.
+            // The reserve is larger than the window.
             (15, 0, true, true),
             (15, 6, true, false),
         ] {

@@ -1,5 +1,5 @@
-//! The requests of one Provider Turn: sent again, after an announced wait, while the provider
-//! refuses them for now and has produced nothing.
+//! The requests of one Provider Turn. A request is sent again, after an announced wait, while the
+//! provider refuses it temporarily and has produced no output.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ use crate::journal::Journal;
 use crate::live::Announcer;
 use crate::timer::Timer;
 
-/// How long a provider may send nothing before clients learn of it, and how often they do then.
+/// Time without data from the provider after which clients are notified, and the interval of further notifications.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Characters of a provider's answer that are recorded.
+/// Maximum number of characters of a provider's response body that are recorded.
 const MAX_BODY: usize = 2_000;
 
-/// What a stream gives.
+/// An item of a provider's stream.
 type Item = Result<Vec<LlmEvent>, LlmError>;
 
-/// Why a turn has no further output.
+/// The reason that a turn has no further output.
 #[derive(Debug)]
 pub(crate) enum AskError {
-    /// The provider refused the request, or the exchange broke.
+    /// The provider refused the request, or the connection or the protocol failed.
     Failed(LlmError),
     /// A caller moved the session, or switched its agent or model, while the turn waited for the
-    /// provider. Nothing was produced, so the turn can be prepared anew.
+    /// provider. The provider produced no output, so the turn can be prepared again.
     Outdated,
 }
 
@@ -47,10 +47,10 @@ pub(crate) type Answer = BoxStream<'static, Result<Vec<LlmEvent>, AskError>>;
 /// The requests of one turn.
 struct Attempts {
     provider: Arc<Provider>,
-    /// What the request was prepared for.
+    /// The state of the session that the request was prepared for.
     fence: Fence,
     secrets: Redactor,
-    /// What is sent again; nothing once the provider has produced something.
+    /// The request to send again. `None` once the provider has produced output.
     request: Option<LlmRequest>,
     stream: EventStream,
     began: Millis,
@@ -118,14 +118,14 @@ impl Attempts {
             match self.wait(error, &request.model.provider_id, wait).await {
                 Ok(true) => self.stream = self.provider.model.stream(request),
                 Ok(false) => return Some(Err(AskError::Outdated)),
-                // The store that fails fails the record of the refusal too, which says why.
+                // If the store fails here, it also fails to record the refusal. That error states the reason.
                 Err(_) => break item,
             }
         };
         Some(item.map_err(AskError::Failed))
     }
 
-    /// The next item. Tells clients when the provider sends nothing for long.
+    /// Returns the next item. Notifies clients if the provider sends no data for a long time.
     async fn listen(&mut self) -> Option<Item> {
         let mut silent = Duration::ZERO;
         let mut next = self.stream.next();
@@ -153,8 +153,8 @@ impl Attempts {
         }
     }
 
-    /// Lets a wait pass, recorded and announced unless it is brief. Returns whether the fence holds
-    /// after it, as before the first request.
+    /// Waits before the next request. Records and announces the wait unless it is brief. Returns true
+    /// if the fence still holds afterwards, which is also checked before the first request.
     async fn wait(
         &mut self,
         refused: Refused,
@@ -162,7 +162,7 @@ impl Attempts {
         wait: Duration,
     ) -> Result<bool, DrainError> {
         self.retries += 1;
-        // It counts from here, so that it ends when it is said to.
+        // The timer starts before the announcement, so that the wait ends at the announced time.
         let passed = self.provider.timer.after(wait);
         if refused.is_brief() {
             passed.await;
@@ -208,7 +208,7 @@ fn announce_busy(announcer: &Announcer, session: &SessionRow, silent: Option<Dur
     announcer.announce_status_change(&session.info.id, status);
 }
 
-/// A refusal that may pass.
+/// A refusal that may be temporary.
 struct Refused {
     message: String,
     reason: opencode_llm::ErrorKind,
@@ -234,14 +234,14 @@ impl Refused {
         }
     }
 
-    /// Whether the server failed, without a word about load or time. That passes at once or not at
-    /// all, so it is not worth a long wait.
+    /// True if the server failed without mentioning load or a time to wait. Such a failure either passes
+    /// at once or not at all, so a long wait is not useful.
     fn is_brief(&self) -> bool {
         let failed = |status: u16| status >= 500 && !matches!(status, 503 | 529);
         self.status.is_some_and(failed) && self.retry_after_ms.is_none()
     }
 
-    /// What is recorded of it, without the Location's secrets.
+    /// Returns the refusal as it is recorded, without the secrets of the Location.
     fn recorded(self, next: Millis, provider: &str, secrets: &Redactor) -> RetryError {
         let clean = |mut text: String| {
             secrets.clean(&mut text);
@@ -266,7 +266,7 @@ impl Refused {
     }
 }
 
-/// Whether a response header says when to come back, or whose request it was.
+/// True if a response header states when to retry, or identifies the request.
 fn speaks_of_limits(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["retry-after", "x-ratelimit-", "anthropic-ratelimit-"]
@@ -275,7 +275,7 @@ fn speaks_of_limits(name: &str) -> bool {
         || matches!(name.as_str(), "request-id" | "x-request-id")
 }
 
-/// The refusal in an item, if it may pass and the item holds nothing else.
+/// Returns the refusal in an item if it may be temporary and the item contains no output.
 fn refusal(item: &Item) -> Option<Refused> {
     match item {
         Err(error) => error.retryable().then(|| Refused::of(error)),

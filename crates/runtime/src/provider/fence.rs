@@ -1,19 +1,19 @@
-//! The fence of a Provider Turn: it is dispatched for the Location, agent, model and Context Epoch that
-//! its session has, or not at all.
+//! The fence of a Provider Turn: the turn is dispatched only for the current Location, agent, model and
+//! Context Epoch of its session.
 //!
-//! A turn is prepared from a view of the session. History, estimate and the snapshot of the files
-//! take time, and a caller may move the session or switch its agent or model meanwhile. So the
-//! runner compares the view with the session once more, in a transaction of the one writer that
-//! writes nothing. Moves and switches are transactions of the same writer, so each one is ordered:
+//! A turn is prepared from a view of the session. Reading the history, the estimate and the snapshot of
+//! the files take time, and a caller may move the session or switch its agent or model meanwhile. The
+//! runner therefore compares the view with the session once more, in a transaction of the single writer
+//! that writes nothing. Moves and switches are transactions of the same writer, so each one is ordered:
 //!
-//! - One that came before the comparison is seen by it. The turn returns to the boundary, keeps
-//!   what it promoted, and is prepared anew. Nothing was sent.
-//! - One that comes after it finds a turn that has begun: between the answer of the writer and the
-//!   request there is no await, and no other condition. As any switch during a turn, it applies to
-//!   the next one.
+//! - The comparison sees a change that came before it. The turn returns to the boundary, keeps the
+//!   inputs that it promoted, and is prepared again. Nothing was sent.
+//! - A change that comes after it finds a turn that has begun: between the answer of the writer and the
+//!   request there is no await, and no other condition. Like any switch during a turn, it applies to
+//!   the next turn.
 //!
-//! The log needs no entry for the beginning: `session.next.step.started` comes with the first output,
-//! by contract, and no decision depends on the order of a move and of a request without output.
+//! The log needs no entry for the beginning: the contract says that `session.next.step.started` comes
+//! with the first output. No decision depends on the order of a move and of a request without output.
 
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
@@ -23,15 +23,15 @@ use opencode_store::{Abort, Reader, SessionRow, StoreError};
 use crate::error::{DrainError, RuntimeError};
 use crate::journal::Journal;
 
-/// What a Provider Turn was prepared for.
+/// The state of a session that a Provider Turn was prepared for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fence {
     session: SessionRow,
-    /// Where the Context Epoch began. A session that moves loses its epoch, also if it comes back.
+    /// Start of the Context Epoch. A session that moves loses its epoch, even if it moves back.
     baseline_seq: Option<u64>,
 }
 
-/// What must be the same for the whole turn.
+/// Returns the values that must stay the same for the whole turn.
 fn chosen(session: &SessionRow) -> (i64, &LocationRef, Option<&String>, Option<&ModelRef>) {
     let info = &session.info;
     let (agent, model) = (info.agent.as_ref(), info.model.as_ref());
@@ -54,7 +54,7 @@ impl Fence {
         self.baseline_seq
     }
 
-    /// Whether the session is still what the turn was prepared for.
+    /// True if the session still has the state that the turn was prepared for.
     pub(crate) fn holds(&self, reader: &Reader<'_>) -> Result<bool, StoreError> {
         let Some(now) = reader.session(&self.session.info.id)? else {
             return Ok(false);
@@ -65,7 +65,7 @@ impl Fence {
 }
 
 impl Fence {
-    /// Whether the session is what a request was prepared for, in a transaction of the writer.
+    /// True if the session is still what the request was prepared for. Runs in a transaction of the writer.
     pub(crate) async fn is_current(&self, journal: &Journal) -> Result<bool, DrainError> {
         let fence = self.clone();
         let compared = journal.store.write(move |transaction| {
@@ -75,7 +75,7 @@ impl Fence {
         Ok(compared.await?)
     }
 
-    /// What a request for the session would be prepared for now.
+    /// Returns the fence of a request that is prepared now.
     pub(crate) async fn of(journal: &Journal, id: &SessionID) -> Result<Self, RuntimeError> {
         let wanted = id.clone();
         let found = journal.store.read(move |reader| {

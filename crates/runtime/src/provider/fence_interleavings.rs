@@ -1,18 +1,18 @@
-//! The fence of a Provider Turn under chosen schedules: callers move a session and interrupt it while
-//! its turn is prepared.
+//! Tests the fence of a Provider Turn under all interleavings that the checker chooses: callers move a
+//! session and interrupt it while its turn is prepared.
 //!
-//! The writer is a lock here, as it is for its callers: one transaction at a time. The runner takes
-//! the steps of `boundary`, `entry` and `turn`, each in a transaction of its own.
+//! A lock models the writer: it runs one transaction at a time. The runner takes the steps of
+//! `boundary`, `entry` and `turn`, each in a separate transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use opencode_interleave::{AtomicU64, Mutex, check, thread};
 
-/// What is committed for one session.
+/// The committed state of one session.
 #[derive(Default)]
 struct Stored {
-    /// Stands for Location, agent, model and epoch: each change makes another one.
+    /// Represents Location, agent, model and epoch. Each change increments it.
     place: u32,
     /// The moves and the beginning of the turn, in the order of their transactions.
     log: Vec<Entry>,
@@ -45,7 +45,7 @@ impl Host {
         self.stopped.load(Ordering::SeqCst) > 0
     }
 
-    /// One turn with one input. Returns whether a request was sent.
+    /// Runs one turn with one input. Returns true if a request was sent.
     fn turn(&self) -> bool {
         let mut is_pending = true;
         loop {
@@ -54,7 +54,7 @@ impl Host {
                 continue;
             }
             is_pending = false;
-            // History, estimate and snapshot.
+            // Represents the history, the estimate and the snapshot.
             thread::yield_now();
             let holds = self.pass(view);
             if self.is_stopped() {
@@ -74,7 +74,7 @@ impl Host {
         holds
     }
 
-    /// The transaction of the fence. What it adds to the log is for the check alone.
+    /// The transaction of the fence. The real one adds no log entry; only the check uses the entry.
     fn pass(&self, view: u32) -> bool {
         let mut stored = self.stored.lock().unwrap();
         let holds = stored.place == view;
@@ -84,7 +84,7 @@ impl Host {
         holds
     }
 
-    /// The place at which the turn began, by the order of the transactions.
+    /// Returns the place at which the turn began, by the order of the transactions.
     fn began_at(&self) -> u32 {
         let stored = self.stored.lock().unwrap();
         let began = stored.log.iter().position(|it| *it == Entry::Began);

@@ -1,4 +1,4 @@
-//! What a revert does to the files of a session, and what it leaves alone.
+//! The effect of a revert on the files of a session, and the files that it leaves unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,33 +10,33 @@ use super::Reverts;
 use super::plan::Plan;
 use crate::error::RuntimeError;
 
-/// Bytes of all patches of a revert at most, because each client that follows the session is told of
-/// them in one event, and whoever lists sessions sees them. Files beyond have their counts alone.
+/// Maximum size of all patches of a revert in bytes. Each client that follows the session gets them in
+/// one event, and they are part of session lists. Files beyond the limit only have their line counts.
 const MAX_PATCHES: usize = 512 * 1024;
 
-/// Files that are looked at together. Whoever else wants something of the snapshots comes in between.
+/// Number of files that are read together. Other users of the snapshots run between two batches.
 const TOGETHER: usize = 100;
 
-/// A revert on its way to the files.
+/// A revert that is being prepared.
 pub(super) struct Staging {
     snapshots: Snapshots,
-    /// The files as they were before anything was staged.
+    /// The snapshot from before the first staging.
     base: String,
-    /// What becomes of each path: the snapshot that has it.
+    /// The snapshot from which each path is restored.
     targets: BTreeMap<String, String>,
-    /// What was at each path when it was looked at; nothing where that cannot be told.
+    /// The state of each path when it was read. The outer `None` means that it could not be read.
     current: BTreeMap<String, Option<Option<Entry>>>,
-    /// What each snapshot has at the paths that were looked at.
+    /// The entry that each snapshot has at the paths that were read.
     stored: BTreeMap<String, BTreeMap<String, Option<Entry>>>,
-    /// What those were that are as expected: nothing is done to one that somebody changes meanwhile.
+    /// The state of the paths that are as expected. A path that changes afterwards is not restored.
     seen: BTreeMap<String, Option<Entry>>,
-    /// What becomes of those that go back further than to the base.
+    /// The diffs of the files that the plan reverts to a state before the base.
     differences: Vec<FileDiff>,
-    /// Those that are left alone, because somebody else changed them.
+    /// The paths that stay unchanged, because another process or session changed them.
     conflicts: BTreeSet<String>,
 }
 
-/// A revert that is staged, and what it means.
+/// A revert that is already staged, and its plan.
 struct Former<'a> {
     base: &'a str,
     paths: Vec<&'a str>,
@@ -44,7 +44,7 @@ struct Former<'a> {
 }
 
 impl Reverts {
-    /// Looks what staging would do to the files. Nothing where there are no snapshots.
+    /// Prepares staging without changing files. Returns `None` if there are no snapshots.
     pub(super) async fn prepare(
         &self,
         session: &SessionRow,
@@ -87,7 +87,7 @@ impl Reverts {
         Ok(Some(staging))
     }
 
-    /// Gives the files back what they had before the revert.
+    /// Restores the files to their state before the revert.
     pub(super) async fn take_back(
         &self,
         session: &SessionRow,
@@ -107,8 +107,8 @@ impl Reverts {
         Ok(staging.restore().await?)
     }
 
-    /// Does what was staged by a process that may have died before it was done: the files that are
-    /// still as they were before the revert go back.
+    /// Completes a staged revert of a process that may have died before it was complete: reverts the
+    /// files that are still in their state before the revert.
     pub(super) async fn finish(
         &self,
         session: &SessionRow,
@@ -151,7 +151,7 @@ impl Reverts {
         Ok(Some((former, snapshots.ok_or_else(missing)?)))
     }
 
-    /// Nothing if it was staged where there are no snapshots.
+    /// Returns `None` if the revert was staged without snapshots.
     async fn former<'a>(
         &self,
         session: &SessionRow,
@@ -183,7 +183,7 @@ impl Staging {
         }
     }
 
-    /// What is staged already goes back to the base. It may not have come to the files yet.
+    /// Plans to restore the files of a staged revert to the base. They may not have been reverted yet.
     async fn undo(&mut self, former: &Former<'_>) -> Result<(), SnapshotError> {
         let reverted = |path: &str| match former.plan.0.get(path) {
             Some(planned) => planned.before.as_str(),
@@ -203,9 +203,9 @@ impl Staging {
         Ok(())
     }
 
-    /// What the plan says goes back to what it says. A file is left alone if it is not as the last of
-    /// the steps left it, if the base does not have it, as when the session has moved since, or if
-    /// nobody knows any more what it was.
+    /// Plans to revert the files of the plan. A file stays unchanged if it differs from the result of the
+    /// last step that changed it, if it differs from the base, for example because the session has moved
+    /// since, or if its earlier content is no longer known.
     async fn apply(
         &mut self,
         plan: &Plan,
@@ -246,8 +246,8 @@ impl Staging {
         Ok(())
     }
 
-    /// What going back changes in files. Of one whose snapshot is gone nobody knows any more what it
-    /// was; it is left out.
+    /// Returns the diffs between the base and the reverted files. Omits a file if its snapshot was
+    /// removed, because its earlier content is no longer known.
     async fn differences(
         &self,
         wanted: BTreeMap<&str, Vec<String>>,
@@ -264,8 +264,8 @@ impl Staging {
         Ok(differences)
     }
 
-    /// Those of a few files, together if nothing is missing, else one by one, with so many bytes of
-    /// patches at most.
+    /// Returns the diffs of a few files, with at most `left` bytes of patches. Reads them together, or
+    /// one by one if an object is missing.
     async fn known_differences(
         &self,
         before: &str,
@@ -292,7 +292,7 @@ impl Staging {
         Ok(known)
     }
 
-    /// Looks at files, and at what snapshots have of them, for [`is_as_in`](Self::is_as_in).
+    /// Reads files, and the entries of snapshots for them, for [`is_as_in`](Self::is_as_in).
     async fn look<'a>(
         &mut self,
         wanted: impl Iterator<Item = (&'a str, &'a str)>,
@@ -342,8 +342,8 @@ impl Staging {
         Ok(())
     }
 
-    /// Whether the file was what a snapshot says when it was looked at. What cannot be looked at is
-    /// not.
+    /// True if the file was equal to its entry in the snapshot when it was read. False if it could not
+    /// be read.
     fn is_as_in(&mut self, path: &str, snapshot: &str) -> bool {
         let stored = self.stored.get(snapshot).and_then(|it| it.get(path));
         let (Some(Some(current)), Some(stored)) = (self.current.get(path), stored) else {
@@ -356,7 +356,7 @@ impl Staging {
         is_same
     }
 
-    /// Leaves these paths alone.
+    /// Excludes these paths from the revert and lists them as conflicts.
     pub(super) fn leave(&mut self, paths: impl Iterator<Item = String>) {
         for path in paths {
             self.targets.remove(&path);
@@ -374,7 +374,7 @@ impl Staging {
         self.snapshots.restore(&self.targets, &self.seen).await
     }
 
-    /// Says in the revert what becomes of the files.
+    /// Writes the changes of the files into the revert.
     pub(super) fn describe(&self, revert: &mut RevertState) {
         let files = self.differences.clone();
         let patches: String = files.iter().map(|file| file.patch.as_str()).collect();
@@ -390,7 +390,7 @@ fn patch_bytes(files: &BTreeMap<String, FileDiff>) -> usize {
     files.values().map(|file| file.patch.len()).sum()
 }
 
-/// What is told of a file that the reverted steps changed and that ends as it is.
+/// Returns the diff of a file that the reverted steps changed and whose content is the same in the end.
 fn alike(path: &str) -> FileDiff {
     FileDiff {
         path: path.to_owned(),

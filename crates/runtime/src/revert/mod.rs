@@ -1,8 +1,9 @@
-//! Going back in a session: a revert is staged, and then cleared or committed.
+//! Reverts of a session: a revert is staged, and then cleared or committed.
 //!
-//! Staging is recorded before files change, with all that is needed to undo it. So whenever the
-//! process dies, the session says what was to become of the files: staging again and committing
-//! finish it, clearing takes it back. What somebody else changed is left alone in each of them.
+//! Staging is recorded before files change, with all data that is needed to undo it. If the process
+//! dies, the session still records the planned state of the files: staging again or committing
+//! completes the revert, clearing undoes it. Each of them leaves files unchanged that another process
+//! or session changed.
 
 mod files;
 mod plan;
@@ -32,11 +33,11 @@ use crate::snapshots::SnapshotStores;
 pub struct StageRevert {
     /// The session.
     pub session_id: SessionID,
-    /// The message to go back to. It stays.
+    /// The message to go back to. It stays visible.
     pub message_id: MessageID,
-    /// A part of that message: it goes as well, and what comes after it.
+    /// A part of that message: this part and everything after it are reverted.
     pub part_id: Option<String>,
-    /// Whether files go back, too.
+    /// True to revert files as well.
     pub files: bool,
 }
 
@@ -65,7 +66,7 @@ impl Reverts {
     }
 }
 
-/// Records that what is staged is carried out.
+/// Records that the staged revert is committed.
 pub(crate) fn record_reverted(
     transaction: &mut Transaction<'_>,
     session: &SessionRow,
@@ -74,7 +75,7 @@ pub(crate) fn record_reverted(
 ) -> Result<u64, StoreError> {
     match transaction.reader().message_seq(session.key, &message_id)? {
         Some(_) => append(transaction, session, now, RevertCommitted { message_id }),
-        // The log came from elsewhere, and goes back to something it never had.
+        // The log was imported, and its revert names a message that it never contained.
         None => append(transaction, session, now, RevertCleared {}),
     }
 }
@@ -111,8 +112,8 @@ impl Reverts {
         Ok(revert)
     }
 
-    /// Does to the files what is staged. What cannot be brought back is left alone as if
-    /// somebody had changed it. Where nothing can be brought back, nothing stays staged.
+    /// Applies the staged revert to the files. Files that cannot be reverted are listed as conflicts.
+    /// If the restore fails as a whole, the revert is cleared.
     async fn carry_out(
         &self,
         session: &SessionRow,
@@ -153,8 +154,8 @@ impl Reverts {
         .await
     }
 
-    /// Carries out the revert that a session has staged, if it has. Nobody else may work on the
-    /// session meanwhile.
+    /// Commits the staged revert of a session, if there is one. The caller must have exclusive access
+    /// to the session.
     pub(crate) async fn commit_staged_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let session = self.journal.session(id).await?;
         Span::current().record("location", &session.info.location.directory);
@@ -162,7 +163,7 @@ impl Reverts {
             return Ok(());
         };
         if !self.carried_out().contains(&session.key) {
-            // The decision stands whatever became of the files.
+            // The revert is committed even if the files cannot be reverted.
             if let Err(error) = self.finish(&session, revert).await {
                 tracing::warn!(%error, session_id = %id, "files were not reverted");
             }
@@ -186,7 +187,7 @@ impl Reverts {
         .await
     }
 
-    /// Writes what is staged from now on, which nobody has carried out yet.
+    /// Records a change of the staged revert, and notes that it is not applied to the files yet.
     async fn write_revert(
         &self,
         session: &SessionRow,
@@ -205,7 +206,7 @@ impl Reverts {
         Ok(())
     }
 
-    /// Whether there is such a message, with such a part.
+    /// Fails if the session does not contain the message, or the message does not contain the part.
     async fn check_boundary(
         &self,
         session: &SessionRow,

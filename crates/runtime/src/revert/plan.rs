@@ -1,4 +1,4 @@
-//! What a revert means for files: which snapshot has each as it was.
+//! The effect of a revert on files: the snapshot from which each file is restored.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use crate::error::RuntimeError;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan(pub(super) BTreeMap<String, Planned>);
 
-/// One of these files.
+/// Snapshots of one of these files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Planned {
-    /// The snapshot from before the first of the steps that changed it.
+    /// The snapshot before the first step that changed the file.
     pub(super) before: String,
-    /// The one that the last of them left.
+    /// The snapshot after the last step that changed it.
     pub(super) after: String,
-    /// How many of the files were changed before it for the first time.
+    /// Number of files that were first changed before this one.
     place: usize,
 }
 
 impl Plan {
-    /// Whether it concerns no file.
+    /// True if it contains no file.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The files in the order in which they were changed for the first time.
+    /// Returns the files in the order of their first change.
     pub(super) fn in_order(&self) -> Vec<(&String, &Planned)> {
         let mut files: Vec<_> = self.0.iter().collect();
         files.sort_by_key(|(_, planned)| planned.place);
@@ -57,8 +57,8 @@ impl Plan {
 }
 
 impl Reverts {
-    /// What going back to that boundary means for files. Of a boundary within a message the step of
-    /// that message counts, because what it changed is known as a whole.
+    /// Returns the plan for a revert to that boundary. For a boundary within a message, the plan includes
+    /// the step of that message, because changes are only known per step.
     pub(super) async fn plan(
         &self,
         session: &SessionRow,

@@ -1,7 +1,6 @@
-//! The snapshots of every Location that has some: where they lie, what a step takes of them, and when
-//! they go.
+//! The snapshots of all Locations: their folders, the captures around a step, and their removal.
 //!
-//! Snapshots are help, not truth: where none can be had, a step goes on without.
+//! Snapshots are optional: a step continues without one if none can be made.
 
 mod step;
 
@@ -21,23 +20,23 @@ pub(crate) use self::step::{StepChanges, StepSnapshot};
 use crate::journal::Journal;
 use crate::timer::Timer;
 
-/// How long the snapshots of a Location that nobody uses are kept at hand. Having them at hand saves
-/// reading what is stored of the files.
+/// Time in milliseconds after which unused snapshots are dropped from memory. Keeping them in memory
+/// saves reading the stored state of the files.
 const IDLE_TIME: Millis = 60 * 60 * 1000;
 
 /// The snapshots of a host.
 pub(crate) struct SnapshotStores {
     pub(crate) journal: Arc<Journal>,
     timer: Arc<dyn Timer>,
-    /// The folder of all of them.
+    /// The folder of all stores.
     pub(crate) root: PathBuf,
-    /// What is the host's own, wherever it lies: reverting it would take the sessions with it.
+    /// Files of the host itself, which are never captured. A revert of them would also revert the sessions.
     private: Vec<PathBuf>,
-    /// Held for a lookup; never across an await.
+    /// Locked for a lookup, never across an await.
     open: Mutex<HashMap<Place, Slot>>,
 }
 
-/// What decides where snapshots lie and what they hold.
+/// The values that determine the folder and the contents of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Place {
     project: String,
@@ -51,7 +50,7 @@ struct Slot {
 }
 
 impl SnapshotStores {
-    /// Those below the folder for durable data, of a host with this database.
+    /// Creates the stores of a host below its folder for durable data.
     pub(crate) fn new(
         journal: Arc<Journal>,
         timer: Arc<dyn Timer>,
@@ -82,7 +81,7 @@ impl SnapshotStores {
         join_all(open.iter().map(|(_, slot)| slot.snapshots.end())).await;
     }
 
-    /// Forgets what nobody used for [`IDLE_TIME`].
+    /// Drops the snapshots that were not used for [`IDLE_TIME`].
     pub(crate) fn forget_idle(&self, now: Millis) {
         self.open
             .lock()
@@ -91,7 +90,7 @@ impl SnapshotStores {
 }
 
 impl Place {
-    /// Nothing outside a repository.
+    /// Returns `None` outside a repository.
     fn of(location: &Location) -> Option<Self> {
         location.project.vcs.as_ref()?;
         Some(Self {
@@ -101,7 +100,7 @@ impl Place {
         })
     }
 
-    /// Where they are. Blocks on the disk; nothing if the Location does not lie in its worktree.
+    /// Returns the options of the store. Blocks on the disk. `None` if the Location is outside its worktree.
     fn options(&self, root: &Path, private: Vec<PathBuf>) -> Option<SnapshotOptions> {
         let worktree = Path::new(&self.worktree).canonicalize().ok()?;
         let directory = Path::new(&self.directory).canonicalize().ok()?;
@@ -116,7 +115,7 @@ impl Place {
     }
 }
 
-/// A folder of that name, whatever somebody calls his project.
+/// Returns a safe folder name for any project id.
 fn folder(project: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if project.chars().all(is_plain) {
@@ -131,8 +130,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl SnapshotStores {
-    /// The snapshots of a Location, also where configuration switches them off; nothing outside a
-    /// repository.
+    /// Returns the snapshots of a Location, even if the configuration switches them off. `None` outside a repository.
     pub(crate) async fn of(&self, location: &Location) -> Option<Snapshots> {
         let (place, now) = (Place::of(location)?, self.journal.now());
         if let Some(slot) = self.open.lock().get_mut(&place) {
@@ -144,7 +142,7 @@ impl SnapshotStores {
         let options = opencode_log::spawn_blocking(move || wanted.options(&root, private));
         let options = options.await.ok()??;
         let mut open = self.open.lock();
-        // Somebody else may have come before.
+        // Another task may have added the entry meanwhile.
         let slot = open.entry(place).or_insert_with(|| Slot {
             snapshots: Snapshots::new(options),
             used: now,

@@ -1,4 +1,4 @@
-//! The files around one step.
+//! Captures of the files before and after one step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use tokio_util::sync::CancellationToken;
 
 use super::SnapshotStores;
 
-/// How long Provider Turns wait for a capture, all of them together. What takes longer goes on in the
-/// background: until it has ended steps go on without a snapshot, and later ones are the quicker for it.
+/// Time that all Provider Turns together wait for a capture. A slower capture continues in the
+/// background. Steps have no snapshot until it has ended. Later captures are faster because of it.
 const CAPTURE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long somebody who interrupts a step waits for what it did to be captured.
+/// Time that an interruption of a step waits for the capture of its changes.
 const INTERRUPTED_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Files that one step may have changed to be told and to be reverted: every client that follows the
-/// session gets their names in one event.
+/// Maximum number of files that one step may change to be reported and reverted: every client that
+/// follows the session gets their names in one event.
 const MAX_FILES: usize = 10_000;
 
-/// The files as a step found them.
+/// The files before a step.
 pub(crate) struct StepSnapshot {
     pub(crate) start: String,
     snapshots: Snapshots,
 }
 
-/// What a step left of the files.
+/// The files after a step.
 pub(crate) struct StepChanges {
     pub(crate) end: String,
     /// Paths relative to the worktree.
@@ -34,7 +34,7 @@ pub(crate) struct StepChanges {
 }
 
 impl SnapshotStores {
-    /// Captures the files as a step finds them, unless configuration switches that off.
+    /// Captures the files before a step, unless the configuration disables snapshots.
     pub(crate) async fn begin_step(&self, location: &Location) -> Option<StepSnapshot> {
         if !location.configuration.settings.snapshots {
             return None;
@@ -60,7 +60,7 @@ impl SnapshotStores {
         }
     }
 
-    /// What a step changed. Whoever interrupts it does not wait long for this.
+    /// Returns the changes of a step. An interruption waits only briefly for them.
     pub(crate) async fn end_step(
         self: Arc<Self>,
         step: Arc<StepSnapshot>,
@@ -92,7 +92,7 @@ impl SnapshotStores {
     }
 }
 
-/// What is left of the time to wait, where somebody else's capture is under way.
+/// Returns the time to wait for a capture, less the time that work in progress has already taken.
 fn patience(snapshots: &Snapshots) -> Duration {
     CAPTURE_PATIENCE.saturating_sub(snapshots.busy_for())
 }
@@ -113,7 +113,7 @@ impl StepSnapshot {
         Ok(StepChanges { end, files })
     }
 
-    /// A step that ran nothing here changed nothing.
+    /// Returns the result of a step that ran no call in this Location and so changed nothing.
     pub(crate) fn unchanged(&self) -> StepChanges {
         StepChanges {
             end: self.start.clone(),

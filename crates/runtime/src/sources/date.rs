@@ -1,4 +1,4 @@
-//! The Context Source `core/date`: which day it is where the host is.
+//! The Context Source `core/date`: the current date at the host.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ pub(crate) struct HostDate {
     zone: Zone,
 }
 
-/// Where the host is.
+/// The time zone of the host.
 #[derive(Clone)]
 enum Zone {
-    /// What `TZ` says in the host's environment.
+    /// The value of `TZ` in the host's environment.
     Named(TimeZone),
-    /// What the machine is set to, which may change while the host runs.
+    /// The setting of the machine, which may change while the host runs.
     Machine,
 }
 
@@ -43,7 +43,7 @@ impl HostDate {
                 .await
                 .unwrap_or(TimeZone::UTC),
         };
-        // A clock beyond the calendar has no date that could be told.
+        // A time outside the range of the calendar has no date, so the Unix epoch is used.
         let now = Timestamp::from_millisecond(self.clock.now()).unwrap_or_default();
         now.to_zoned(zone).strftime("%a %b %d %Y").to_string()
     }
@@ -74,11 +74,11 @@ impl Source for HostDate {
     }
 }
 
-/// The zone that a value of `TZ` stands for: the name of one, or a rule in the form of POSIX. What
-/// is neither stands for UTC, as everywhere.
+/// Returns the zone for a value of `TZ`: a zone name, or a POSIX rule. Any other value means UTC, as
+/// on most systems.
 fn named(text: &str) -> TimeZone {
     let name = text.strip_prefix(':').unwrap_or(text);
-    // Some systems give the file that describes the zone.
+    // Some systems set `TZ` to the path of the zone file.
     let name = name.split_once("zoneinfo/").map_or(name, |(_, name)| name);
     let zone = TimeZone::get(name).or_else(|_| TimeZone::posix(name));
     zone.unwrap_or_else(|_| {
@@ -87,11 +87,11 @@ fn named(text: &str) -> TimeZone {
     })
 }
 
-/// The zone the machine is set to, whatever `TZ` says in the process: that belongs to others.
+/// Returns the zone of the machine. Ignores `TZ` of the process, which other code may have set.
 /// Blocks on the disk.
 #[cfg(unix)]
 fn of_machine() -> TimeZone {
-    // Every unix describes its zone there; a machine without one runs in UTC.
+    // Unix systems describe their zone in this file. Without it, the zone is UTC.
     let described = std::fs::read("/etc/localtime");
     let zone = described.map(|bytes| TimeZone::tzif("Local", &bytes));
     zone.ok().and_then(Result::ok).unwrap_or(TimeZone::UTC)

@@ -1,4 +1,4 @@
-//! The Context Source `core/environment`: where the session works.
+//! The Context Source `core/environment`: the directories and the platform of the session.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -54,7 +54,7 @@ impl Source for Environment {
     }
 }
 
-/// The platform under the name that programs of the JavaScript world use for it.
+/// Returns the platform name as Node.js reports it.
 pub(super) fn platform() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",

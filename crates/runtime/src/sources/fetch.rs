@@ -1,17 +1,17 @@
-//! Getting texts from elsewhere, which is the business of whoever makes the runtime.
+//! Fetching of remote texts. The creator of the runtime supplies the implementation.
 
 use futures::future::BoxFuture;
 use url::Url;
 
-/// Gets what addresses of the configuration stand for.
+/// Fetches the contents of addresses in the configuration.
 pub trait Fetch: Send + Sync {
-    /// The body behind an `http` or `https` address. Reads no more than `limit` bytes: a larger body
-    /// is a failure, whatever its announced length. A redirect is one, too, since it leads to where
-    /// nobody has configured anything. How long it may take is decided by dropping the future.
+    /// Returns the body of an `http` or `https` address. Reads at most `limit` bytes: a larger body
+    /// is an error, whatever its announced length. A redirect is also an error, because it leads to an
+    /// address that is not configured. The caller limits the time by dropping the future.
     fn fetch(&self, address: Url, limit: usize) -> BoxFuture<'static, Result<Vec<u8>, FetchError>>;
 }
 
-/// Why an address gives no text: one sentence part for the user, without secrets of the address.
+/// The reason that an address gives no text: part of a sentence for the user, without secrets of the address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FetchError(pub String);

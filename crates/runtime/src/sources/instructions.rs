@@ -1,8 +1,8 @@
 //! The Context Sources of instruction files: `core/instructions`, `core/instructions-configured` and
 //! `core/instructions-nested`.
 //!
-//! Each states its complete files when one of them changes, which replaces what it stated before,
-//! and says when none is left. A file is told by the first of the sources that covers it.
+//! When one of its files changes, each source states all its files again, which replaces its earlier
+//! statement. It also states when no file is left. Only the first source that covers a file states it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use opencode_location::location::Location;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// One look at the disk, taken when the first source asks. None when it was cut off.
+/// One read of all files, started by the first source that loads. `None` if it was cancelled.
 type Look = Shared<BoxFuture<'static, Option<Arc<Instructions>>>>;
 
-/// What distinguishes the sources.
+/// The differences between the sources.
 struct Kind {
     key: &'static str,
-    /// What its instructions are called, at the beginning of a sentence.
+    /// Name of its instructions at the beginning of a sentence.
     name: &'static str,
     found: fn(&Instructions) -> &Found,
 }
@@ -61,7 +61,7 @@ pub(super) struct FileSources {
 }
 
 impl FileSources {
-    /// For one observation. `nearby` are the directories below the Location to look into.
+    /// Returns the sources for one observation. `nearby` are directories below the Location to read.
     pub(super) fn at(
         location: &Arc<Location>,
         environment: &Arc<Environment>,
@@ -84,7 +84,7 @@ impl FileSources {
     }
 }
 
-/// One blocking job for all files: handing over to a thread costs more than reading a file.
+/// Reads all files in one blocking job: the handover to a thread costs more than reading a file.
 fn look(location: Arc<Location>, environment: Arc<Environment>, nearby: Vec<PathBuf>) -> Look {
     let observing = async move {
         let observe = move || {

@@ -1,5 +1,5 @@
-//! Lists in the form that models read best: elements with names, and values that cannot be mistaken
-//! for one.
+//! Lists as markup that models read well: named elements, and escaped values that cannot be mistaken
+//! for elements.
 
 use opencode_llm::escape_markup;
 
@@ -30,7 +30,7 @@ impl List {
     }
 }
 
-/// A value under its name.
+/// Returns an element with an escaped value.
 pub(super) fn element(name: &str, value: &str) -> String {
     format!("<{name}>{}</{name}>", escape_markup(value))
 }

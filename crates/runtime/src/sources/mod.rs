@@ -1,18 +1,18 @@
-//! The System Context of a session: every source there is, in the order in which it is told.
+//! The System Context of a session: all sources, in the order in which the model is told.
 //!
-//! [`Sources::compose`] is asked at each Safe Provider-Turn Boundary. What it gives is for one
-//! observation: sources that look at files share a single look at the disk.
+//! Each Safe Provider-Turn Boundary calls [`Sources::compose`]. The result is for one observation:
+//! sources that read files share a single read of the disk.
 //!
 //! The order is
 //!
-//! 1. what is contributed at the Location, by contribution key: `core/builtins` (environment, then
-//!    date), `core/instructions`, and what others registered,
+//! 1. the contributions at the Location, by contribution key: `core/builtins` (environment, then
+//!    date), `core/instructions`, and those that callers registered,
 //! 2. configured instructions, then those behind URLs, in the order in which they are configured,
 //! 3. instructions found next to files that the session has read,
 //! 4. the skills of the selected agent, the references of the project,
 //! 5. the selected model.
 //!
-//! Agent and model are those of the turn; they are never part of a Location.
+//! Agent and model are those of the turn. They are never part of a Location.
 
 mod date;
 mod environment;
@@ -50,7 +50,7 @@ use self::skills::SkillGuidance;
 pub use self::fetch::{Fetch, FetchError};
 pub use self::registries::ContributionError;
 
-/// What the System Contexts of a host's sessions are made with.
+/// The parts of which the System Contexts of a host's sessions are composed.
 pub(crate) struct Sources {
     environment: Arc<Environment>,
     date: HostDate,
@@ -58,21 +58,21 @@ pub(crate) struct Sources {
     registries: Registries,
 }
 
-/// What a Provider Turn is to run with.
+/// The inputs of a Provider Turn that determine its System Context.
 pub(crate) struct Turn<'a> {
     pub(crate) location: &'a Arc<Location>,
-    /// The selected agent; none if nobody describes it.
+    /// The selected agent. `None` if no configuration describes it.
     pub(crate) agent: Option<&'a AgentInfo>,
     /// The permission rules of the session itself.
     pub(crate) permission: &'a [PermissionRule],
-    /// The selected model, by the ids of the catalogue.
+    /// The selected model, with its ids in the catalogue.
     pub(crate) model: &'a ModelRef,
-    /// Directories below the Location that the session has read in, and those between.
+    /// Directories below the Location in which the session has read, and the directories between.
     pub(crate) nested: &'a [PathBuf],
 }
 
 impl Sources {
-    /// What is still under way when `closing` is cancelled ends.
+    /// Cancelling `closing` ends requests in progress.
     pub(crate) fn new(
         environment: Arc<Environment>,
         clock: Arc<dyn Clock>,
@@ -87,7 +87,7 @@ impl Sources {
         }
     }
 
-    /// The System Context of a turn.
+    /// Returns the System Context of a turn.
     pub(crate) fn compose(&self, turn: &Turn<'_>) -> Result<SystemContext, CombineError> {
         let location = turn.location;
         let files = FileSources::at(location, &self.environment, turn.nested);

@@ -1,4 +1,4 @@
-//! The Context Source `core/model`: which model answers.
+//! The Context Source `core/model`: the selected model.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -12,7 +12,7 @@ pub(crate) struct SelectedModel {
     value: Value,
 }
 
-/// What is stored of it.
+/// The stored value.
 #[derive(Serialize, Deserialize)]
 struct Identity<'a> {
     #[serde(rename = "providerID")]
@@ -21,7 +21,7 @@ struct Identity<'a> {
 }
 
 impl SelectedModel {
-    /// Its variant is left out: it does not change who answers.
+    /// Omits the variant, because it does not change which model answers.
     pub(crate) fn of(model: &ModelRef) -> Self {
         Self {
             value: json!(Identity {

@@ -1,4 +1,4 @@
-//! The Context Source `core/reference-guidance`: which other directories may be of use.
+//! The Context Source `core/reference-guidance`: other directories that may be useful.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -11,12 +11,12 @@ use super::markup::{List, element};
 
 const INTRODUCTION: &str = "Besides the workspace there are other directories. Look into one when what it holds matters to the task.";
 
-/// The references of a Location that say what they are for.
+/// The references of a Location that have a description.
 pub(super) struct ReferenceGuidance {
     told: Vec<Told>,
 }
 
-/// What a model is told of a reference.
+/// The data of a reference that the model is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Told {
     name: String,

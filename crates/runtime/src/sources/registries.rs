@@ -1,4 +1,4 @@
-//! What is contributed to the System Context of each Location.
+//! The contributions to the System Context of each Location.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,19 @@ use opencode_context::{RegisterError, Registration, Registry, SystemContext};
 use opencode_location::directory::DirectoryError;
 use parking_lot::{Mutex, MutexGuard};
 
-/// Why a contribution to the System Context is refused.
+/// The reason that a contribution to the System Context is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContributionError {
-    /// Its Location is named by no directory.
+    /// The directory of its Location is invalid.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// Its key or the key of one of its sources cannot be used.
+    /// Its key, or the key of one of its sources, cannot be used.
     #[error(transparent)]
     Key(#[from] RegisterError),
 }
 
-/// The registries of a host, by directory in normal form. They do not depend on whether a Location
-/// is open: a contribution outlasts its eviction and its reload.
+/// The registries of a host, by directory in normal form. They exist independently of open Locations:
+/// a contribution stays when its Location is evicted or reloaded.
 #[derive(Default)]
 pub(super) struct Registries {
     registries: Mutex<HashMap<String, Registry>>,
@@ -32,13 +32,13 @@ impl Registries {
         contribution: SystemContext,
     ) -> Result<Registration, RegisterError> {
         let mut registries = self.lock();
-        // Those whose contributions have all ended.
+        // Drop the registries whose contributions have all ended.
         registries.retain(|_, registry| !registry.is_empty());
         let registry = registries.entry(directory).or_default();
         registry.register(key, contribution)
     }
 
-    /// What is contributed at a directory in normal form.
+    /// Returns the contributions at a directory in normal form.
     pub(super) fn of(&self, directory: &str) -> Registry {
         self.lock().get(directory).cloned().unwrap_or_default()
     }

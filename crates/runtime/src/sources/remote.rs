@@ -1,12 +1,12 @@
 //! The Context Sources `core/instructions-remote/<hash>`: instructions behind an address, one source
 //! for each.
 //!
-//! The first boundary that needs an address waits for it. From then on a boundary takes the last
-//! text that could be had and, once a minute, asks for a newer one in the background, which a later
-//! boundary finds.
-//! A failure changes nothing: the last text holds. An address that this host never had a text of is
-//! unavailable; it is not required, so nobody waits for it to come up, but a session that was told of
-//! it, by an earlier host, keeps what it was told.
+//! The first boundary that needs an address waits for its answer. Later boundaries use the last text
+//! and request a newer one in the background, at most once a minute. A later boundary finds the newer
+//! text.
+//! A failure changes nothing: the last text stays valid. An address is unavailable if this host never
+//! got a text of it. It is not required, so no session waits until it becomes available. A session that
+//! an earlier host told of it keeps that text.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,20 +28,20 @@ use url::Url;
 
 use super::fetch::Fetch;
 
-/// How long an address may take to answer completely.
+/// Time limit for the complete answer of an address.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long an address is left alone once it was asked, however it answered: a drain has a boundary
-/// every few seconds, and the servers of others are not there to be asked each time.
+/// Minimum interval between two requests to an address, whatever the result was: a drain has a boundary
+/// every few seconds, and remote servers must not receive a request at each one.
 const ASK_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Largest text, in bytes.
+/// Maximum size of a text in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Addresses of one Location. Those beyond are not asked.
+/// Maximum number of addresses of one Location. Further addresses are not requested.
 const MAX_ADDRESSES: usize = 32;
 
-/// Addresses that a host remembers. Beyond that it forgets those that nobody uses at the moment.
+/// Number of addresses above which a host forgets those that are not in use.
 const MAX_TEXTS: usize = 256;
 
 const NAME: &str = "Remote instructions";
@@ -52,33 +52,33 @@ pub(super) struct RemoteTexts {
     texts: Mutex<HashMap<Url, Arc<RemoteText>>>,
 }
 
-/// What asking takes.
+/// The shared dependencies of all requests.
 struct Access {
     fetch: Arc<dyn Fetch>,
     clock: Arc<dyn Clock>,
-    /// Ends what runs in the background.
+    /// Cancels background requests.
     closing: CancellationToken,
 }
 
-/// What is known of an address.
+/// The state of an address.
 struct RemoteText {
     address: Url,
     access: Arc<Access>,
-    /// Whether it was asked once. Whoever needs it before then waits.
+    /// Set once the first request has ended. Boundaries that need the address before then wait.
     asked: OnceCell<()>,
     last: Mutex<Last>,
-    /// Who asks in the background; one does.
+    /// Has one permit, so that only one background request runs.
     asking: Arc<Semaphore>,
 }
 
-/// How asking went.
+/// The result of the latest requests.
 #[derive(Default)]
 struct Last {
-    /// The last text that could be had.
+    /// The last text that was received.
     text: Option<Arc<str>>,
-    /// Why the last attempt failed; none when it succeeded.
+    /// The reason that the last attempt failed. `None` if it succeeded.
     failure: Option<String>,
-    /// When the last attempt ended.
+    /// Time at which the last attempt ended.
     at: Millis,
 }
 
@@ -99,7 +99,7 @@ impl RemoteTexts {
         }
     }
 
-    /// The sources of the addresses among these entries, in their order, each once.
+    /// Returns the sources of the addresses in these entries, in their order and without duplicates.
     pub(super) fn sources(&self, entries: &[InstructionEntry]) -> Vec<RemoteInstructions> {
         let asked = addresses(entries).take(MAX_ADDRESSES);
         let each = asked.map(|address| RemoteInstructions {
@@ -109,8 +109,8 @@ impl RemoteTexts {
         each.collect()
     }
 
-    /// What is wrong with the addresses among these entries: those that failed when they were asked,
-    /// and the first one that never is.
+    /// Returns the problems of the addresses in these entries: all that failed at their last request, and
+    /// the first one beyond the limit.
     pub(super) fn diagnostics(&self, entries: &[InstructionEntry]) -> Vec<Diagnostic> {
         let texts = self.texts.lock();
         let failed = |address: Url| {
@@ -151,7 +151,7 @@ impl RemoteTexts {
 }
 
 impl RemoteText {
-    /// Asks once and notes how that went.
+    /// Requests the text and stores the result.
     async fn ask(&self) {
         let asking = self.access.fetch.fetch(self.address.clone(), MAX_BYTES);
         let answer = match tokio::time::timeout(PATIENCE, asking).await {
@@ -174,7 +174,7 @@ impl RemoteText {
         }
     }
 
-    /// Asks in the background, unless that is under way or was done a moment ago.
+    /// Starts a background request, unless one is running or ended within the last minute.
     fn ask_again(self: &Arc<Self>) {
         if !self.is_due() {
             return;
@@ -190,7 +190,7 @@ impl RemoteText {
         });
     }
 
-    /// A clock that was set back does not keep an address from being asked.
+    /// True if the interval has passed. The absolute difference also works if the clock was set back.
     fn is_due(&self) -> bool {
         let since = self.access.clock.now().abs_diff(self.last.lock().at);
         Duration::from_millis(since) >= ASK_INTERVAL
@@ -203,7 +203,7 @@ pub(super) struct RemoteInstructions {
     text: Arc<RemoteText>,
 }
 
-/// What is stored of them.
+/// The stored value.
 #[derive(Serialize, Deserialize)]
 struct Told<'a> {
     url: String,
@@ -270,7 +270,7 @@ impl Source for RemoteInstructions {
     }
 }
 
-/// The addresses among these entries, each once.
+/// Returns the addresses in these entries, without duplicates.
 fn addresses(entries: &[InstructionEntry]) -> impl Iterator<Item = Url> {
     let mut seen = HashSet::new();
     let addresses = entries.iter().filter_map(InstructionEntry::address);
@@ -287,7 +287,7 @@ fn diagnostic(address: &Url, kind: DiagnosticKind, message: String) -> Diagnosti
     }
 }
 
-/// The address may hold a secret, so it is no part of the key.
+/// Returns the source key. It contains a hash, because the address may contain a secret.
 fn key(address: &Url) -> String {
     let hash = Sha1::digest(address.as_str());
     format!("core/instructions-remote/{hash:x}")

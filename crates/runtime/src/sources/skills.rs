@@ -1,4 +1,4 @@
-//! The Context Source `core/skill-guidance`: which skills the selected agent may load.
+//! The Context Source `core/skill-guidance`: the skills that the selected agent may load.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) struct SkillGuidance {
     judge: RuleScope,
 }
 
-/// What a model is told of a skill.
+/// The data of a skill that the model is told.
 #[derive(Serialize, Deserialize)]
 struct Told {
     name: String,
@@ -50,7 +50,7 @@ impl SkillGuidance {
         let rules = self.judge.rules();
         let available = available(skills, &rules);
         let mut told: Vec<_> = available.into_iter().filter_map(told).collect();
-        // An agent that may load no skill at all is not told of skills.
+        // An agent that may not load any skill is not told of skills.
         if told.is_empty() && evaluate("skill", "*", &rules) == PermissionEffect::Deny {
             return Observation::Absent;
         }

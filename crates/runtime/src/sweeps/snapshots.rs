@@ -1,4 +1,4 @@
-//! When snapshots go.
+//! Removal of old snapshots.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,15 +13,15 @@ use tokio_util::task::TaskTracker;
 use crate::snapshots::SnapshotStores;
 use crate::timer::Timer;
 
-/// How often snapshots are looked through.
+/// Interval between two sweeps.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
-/// When that happens first, so that opening a host is not disturbed.
+/// Delay of the first sweep, so that it does not slow down the opening of a host.
 const FIRST_SWEEP: Duration = Duration::from_secs(60);
-/// How long what a step captured is kept at least.
+/// Minimum time that captures of a step are kept.
 const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Looks through the snapshots once an hour, until the host closes or is dropped. What has begun then
-/// ends, as a task of the host.
+/// Sweeps the snapshots once an hour, until the host closes or is dropped. A sweep in progress runs
+/// to its end, as a task of the host.
 pub(crate) async fn sweep_regularly(
     snapshots: Weak<SnapshotStores>,
     timer: Arc<dyn Timer>,
@@ -41,8 +41,7 @@ pub(crate) async fn sweep_regularly(
     closing.run_until_cancelled(sweeping).await;
 }
 
-/// Removes what nobody needs any more, also of worktrees that nobody uses. What is staged may be
-/// needed as long as it is staged.
+/// Removes snapshots that are no longer needed, also those of unused worktrees. Snapshots of a staged revert stay.
 async fn sweep(snapshots: &SnapshotStores) {
     let staged = snapshots
         .journal
@@ -50,7 +49,7 @@ async fn sweep(snapshots: &SnapshotStores) {
         .read(|reader| reader.staged_snapshots())
         .await;
     let keep: Vec<_> = match staged {
-        // What a log from elsewhere says may name no snapshot at all.
+        // The log of an imported session may contain an invalid snapshot id.
         Ok(keep) => keep.into_iter().filter(|it| is_id(it)).collect(),
         Err(error) => {
             tracing::warn!(%error, "the snapshots are not swept");
@@ -75,13 +74,13 @@ async fn sweep(snapshots: &SnapshotStores) {
     snapshots.forget_idle(snapshots.journal.now());
 }
 
-/// The folders of all stores: one for each worktree, in one for each project. Blocks on the disk.
+/// Returns the folders of all stores: one per worktree, below one per project. Blocks on the disk.
 fn stores(root: &Path) -> Vec<PathBuf> {
     let projects = entries(root).into_iter();
     projects.flat_map(|project| entries(&project)).collect()
 }
 
-/// What lies in a folder. Nothing where there is none, or where it cannot be read.
+/// Returns the entries of a folder. Empty if it does not exist or cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.filter_map(|it| Some(it.ok()?.path())).collect(),

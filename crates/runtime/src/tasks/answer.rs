@@ -1,4 +1,4 @@
-//! What came of the prompt of a child session.
+//! The result of a child session's prompt.
 
 use opencode_schema::id::SessionID;
 use opencode_schema::message::{AssistantMessage, AssistantPart, SessionMessage};
@@ -7,14 +7,14 @@ use opencode_store::{Anchored, Order, Reader, StoreError};
 use super::TaskSessions;
 use crate::error::RuntimeError;
 
-/// Messages read at once.
+/// Number of messages per read.
 const PAGE: usize = 16;
 
-/// What a session said that did not say anything at all.
+/// Error if a session gave no answer.
 const UNANSWERED: &str = "nothing was answered";
 
 impl TaskSessions {
-    /// The last text that a session came to after this sequence, or why its newest turn failed.
+    /// Returns the last text of a session after this sequence number, or the error of its newest turn.
     pub(super) async fn answer_after(
         &self,
         session: &SessionID,

@@ -1,4 +1,4 @@
-//! The session of a task: made for it, or that of an earlier one.
+//! The session of a task: a new one, or that of an earlier task.
 
 use opencode_schema::event::{RecordedRule, SessionUpdated};
 use opencode_schema::id::SessionID;
@@ -14,11 +14,11 @@ use crate::error::RuntimeError;
 use crate::journal::append;
 use crate::sessions::{CreateSession, ParentLink};
 
-/// Characters of a title that a task gives.
+/// Maximum number of characters of a title that comes from a task.
 const MAX_TITLE: usize = 100;
 
 impl TurnTasks {
-    /// The session that carries the task out, with the agent that was asked for.
+    /// Returns the session that carries out the task, with the requested agent.
     pub(super) async fn child(&self, task: &TaskRequest) -> Result<SessionID, TaskError> {
         let limit = self.tasks.limits.subagent_depth;
         let is_deep = self.tasks.is_nested(&self.parent.info.id, limit).await;
@@ -54,7 +54,7 @@ impl TurnTasks {
         Ok(created.map_err(unavailable)?.id)
     }
 
-    /// Goes on with an earlier task, with what is denied to the parent by now.
+    /// Continues an earlier task, with the permissions that are denied to the parent now.
     async fn go_on(
         &self,
         id: &SessionID,
@@ -79,7 +79,7 @@ impl TurnTasks {
 }
 
 impl TaskSessions {
-    /// Whether a session has at least so many others above it.
+    /// True if a session has at least `levels` ancestors.
     async fn is_nested(&self, id: &SessionID, levels: usize) -> Result<bool, RuntimeError> {
         let id = id.clone();
         let nested = self
@@ -90,7 +90,7 @@ impl TaskSessions {
         Ok(nested)
     }
 
-    /// Puts limits in the place of those that a child session has. Nothing if it is no child of that
+    /// Replaces the permission limits of a child session. Returns `None` if it is not a child of that
     /// parent.
     async fn limit_child(
         &self,
@@ -131,7 +131,7 @@ fn is_nested(reader: &Reader<'_>, id: SessionID, levels: usize) -> Result<bool, 
     Ok(true)
 }
 
-/// The first line of a description, if it says anything.
+/// Returns the first line of a description that is not empty.
 fn title(description: &str) -> Option<String> {
     let line = description
         .lines()

@@ -1,9 +1,9 @@
-//! Tasks: work that the agent of one session gives to another agent, in a session of its own.
+//! Tasks: work that the agent of one session gives to another agent, in a separate session.
 //!
-//! The child session is an ordinary one: its prompt is admitted, its drain runs beside the drain of
-//! its parent, its events and what it asks of people are its own. Only the call of the parent knows
-//! that it waits for it. So nothing has to be taken back after a crash: the call is failed like any
-//! other that was cut, and the child stays as it was.
+//! The child session is an ordinary session: its prompt is admitted, its drain runs concurrently with
+//! the drain of its parent, and it has its own events, permission requests and questions. Only the
+//! call of the parent waits for it. A crash therefore needs no rollback: the call is failed like any
+//! other interrupted call, and the child stays as it was.
 
 mod answer;
 mod child;
@@ -41,15 +41,15 @@ pub(crate) struct TaskSessions {
     pub(crate) running: RunningTasks,
 }
 
-/// Runs the tasks that the calls of one turn give.
+/// Runs the tasks of the calls of one turn.
 pub(crate) struct TurnTasks {
     pub(crate) tasks: Arc<TaskSessions>,
     pub(crate) coordinator: Coordinator,
     /// The session of the turn.
     pub(crate) parent: SessionRow,
-    /// Who judges what the turn may do.
+    /// The permission rules of the turn.
     pub(crate) judge: RuleScope,
-    /// The model of the turn, by the ids of the catalogue.
+    /// The model of the turn, with its ids in the catalogue.
     pub(crate) model: ModelRef,
 }
 
@@ -98,7 +98,7 @@ impl TurnTasks {
         Ok(TaskOutcome { session_id, text })
     }
 
-    /// Runs the child until it is idle. Where nobody waits for that any more, it is interrupted.
+    /// Runs the child until it is idle. Interrupts it if the call is cancelled or dropped.
     async fn drained(
         &self,
         child: &SessionID,
@@ -119,17 +119,17 @@ impl TurnTasks {
             coordinator.interrupt(child).await;
         }
         attended.is_over = true;
-        // Both may have been interrupted at once, as by the end of the host.
+        // The child and the call may have been interrupted together, for example when the host closes.
         let answer =
             answer.filter(|it| !matches!(it, Answer::Interrupted) || !cancel.is_cancelled());
         answer.ok_or(TaskError::Interrupted)
     }
 }
 
-/// Why a child did not get to its end, as far as that is known.
+/// The known reason that a child was interrupted.
 const STOPPED: &str = "it was interrupted, or somebody declined what it asked for";
 
-/// A child that somebody waits for. It is interrupted when he goes away.
+/// A child session that a call waits for. Dropping this interrupts the child.
 struct InterruptOnDrop<'a> {
     coordinator: &'a Coordinator,
     child: &'a SessionID,
@@ -139,7 +139,7 @@ struct InterruptOnDrop<'a> {
 impl Drop for InterruptOnDrop<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            // Registered by the call; nobody is left to wait for its end.
+            // The call registers the interruption. No caller waits for its end.
             drop(self.coordinator.interrupt(self.child));
         }
     }

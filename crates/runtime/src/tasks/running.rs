@@ -1,4 +1,4 @@
-//! How many tasks of a session run.
+//! The number of running tasks per session.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use opencode_schema::id::SessionID;
 use opencode_tools::TaskError;
 use parking_lot::Mutex;
 
-/// The tasks of a host that run, counted by the session that gave them.
+/// The running tasks of a host, counted per parent session.
 #[derive(Clone, Default)]
 pub(crate) struct RunningTasks {
-    /// No count is 0. Locked to count; never across an await.
+    /// Contains no count of 0. Locked to count, never across an await.
     counts: Arc<Mutex<HashMap<SessionID, usize>>>,
 }
 
-/// One task that runs.
+/// One running task.
 pub(crate) struct Place {
     running: RunningTasks,
     parent: SessionID,
 }
 
 impl RunningTasks {
-    /// Counts one more task of a session until the result is dropped.
+    /// Counts one more task of a session until the result is dropped. Fails at the limit.
     pub(crate) fn enter(&self, parent: &SessionID, limit: usize) -> Result<Place, TaskError> {
         let mut counts = self.counts.lock();
         let count = counts.get(parent).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A session on its way out.
+//! Export of a session.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use super::{FORMAT, Header, VERSION};
 use crate::error::RuntimeError;
 use crate::journal::Journal;
 
-/// Entries read at once.
+/// Number of entries per read.
 const BATCH: usize = 256;
 
-/// Bytes of payloads read at once, beyond the entry that passes it.
+/// Bytes of payloads per read. The entry that exceeds the limit is still included.
 const BATCH_BYTES: usize = 1024 * 1024;
 
-/// A session as lines of text, read as they are asked for. The entry that was the newest when the
-/// export began is the last one, whatever happens to the session meanwhile.
+/// A session as lines of text, read on demand. It ends with the entry that was the newest when the
+/// export began, even if the session changes meanwhile.
 pub struct SessionExport {
     journal: Arc<Journal>,
     session_id: SessionID,
-    /// The first line, until it is taken.
+    /// The first line. `None` once it is taken.
     header: Option<String>,
-    /// Sequence of the next entry.
+    /// Sequence number of the next entry.
     next: u64,
-    /// Sequence of the last entry.
+    /// Sequence number of the last entry.
     last: u64,
 }
 
@@ -56,11 +56,11 @@ impl SessionExport {
         })
     }
 
-    /// The next lines, without their line ends; nothing after the last one.
+    /// Returns the next lines, without their line ends. `None` after the last one.
     ///
     /// # Errors
     ///
-    /// `SessionNotFound` when the session is removed meanwhile, else what storage says.
+    /// `SessionNotFound` if the session is removed meanwhile, otherwise errors of the store.
     pub async fn next(&mut self) -> Result<Option<Vec<String>>, RuntimeError> {
         if let Some(header) = self.header.take() {
             return Ok(Some(vec![header]));
@@ -84,13 +84,13 @@ impl SessionExport {
                 self.next = newest + 1;
                 Ok(Some(lines))
             }
-            // Its log is there no more, though a session of that id is.
+            // Its log was removed, although a session with this id exists.
             (_, None) => Err(RuntimeError::SessionNotFound(self.session_id.clone())),
         }
     }
 }
 
-/// An element of a log as a line, its payload in canonical form.
+/// Returns an element of a log as a line, with its payload in canonical form.
 fn line(element: &ReplayEvent) -> String {
     let (id, kind) = (json(&element.id), json(&element.kind));
     let (seq, data) = (element.seq, &element.data);

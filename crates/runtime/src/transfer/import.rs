@@ -1,4 +1,4 @@
-//! A session on its way in: read line by line, then replayed in one transaction.
+//! Import of a session: its lines are read one by one, then replayed in one transaction.
 
 use std::fmt::Display;
 use std::pin::pin;
@@ -20,21 +20,21 @@ use crate::coordinator::Coordinator;
 use crate::error::{ImportError, MAX_HELD_BYTES, MAX_IMPORT_LINE_BYTES, RuntimeError};
 use crate::journal::Journal;
 
-/// What an entry takes beside its text, so that a great many short lines count, too.
+/// Bytes counted for each entry in addition to its text, so that many short lines count, too.
 const ENTRY_BYTES: usize = 256;
 
-/// What an import did.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// The session as it is now.
+    /// The session after the import.
     pub session: SessionInfo,
-    /// Entries that were new here.
+    /// Number of entries that were new to this host.
     pub applied: u64,
-    /// Entries that were here already.
+    /// Number of entries that this host already had.
     pub skipped: u64,
 }
 
-/// The bytes that the imports of a host may still take.
+/// The bytes that the imports of a host may still use.
 pub(crate) struct ImportBudget(Arc<Semaphore>);
 
 impl Default for ImportBudget {
@@ -43,15 +43,15 @@ impl Default for ImportBudget {
     }
 }
 
-/// The lines of an import, understood as far as one can without the store.
+/// The lines of an import, parsed as far as possible without the store.
 struct Upload {
     session_id: SessionID,
     events: Vec<(u64, ReplayEvent)>,
-    /// Given back when the entries are.
+    /// Released when the entries are dropped.
     held: OwnedSemaphorePermit,
 }
 
-/// A line behind the first.
+/// A line after the first.
 #[derive(Deserialize)]
 struct Entry {
     id: EventID,
@@ -76,8 +76,8 @@ impl Imports {
     ) -> Result<Imported, RuntimeError> {
         let upload = read(&self.budget, lines).await?;
         let applied = self.journal.store.write(move |transaction| {
-            // A drain that starts after this look writes before it reads what it goes by, and its
-            // write comes after this command.
+            // A drain that starts after this check writes before it reads the session, and its write
+            // follows this transaction.
             if coordinator.active().contains(&upload.session_id) {
                 return Err(Abort::Refused(RuntimeError::SessionBusy(upload.session_id)));
             }
@@ -177,7 +177,7 @@ fn apply(
     transaction: &mut Transaction<'_>,
     upload: Upload,
 ) -> Result<Imported, Abort<RuntimeError>> {
-    // Nobody owns the lines, so a log that somebody owns is not theirs to extend.
+    // The lines have no owner, so they must not extend a log that has an owner.
     let options = ReplayOptions {
         strict_owner: true,
         ..ReplayOptions::default()
@@ -202,7 +202,7 @@ fn apply(
     })
 }
 
-/// What cannot be understood contradicts nothing.
+/// Returns the error for a conflict. An entry that cannot be read is unreadable, not a contradiction.
 fn refused(line: u64, conflict: ReplayConflict) -> ImportError {
     match conflict {
         ReplayConflict::UnknownType { kind, .. } => ImportError::Unreadable {
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(all.events.len(), 10);
         assert!(matches!(held(&budget, 1).await, Err(ImportError::TooLarge)));
         drop(all);
-        // What was refused has given back its part, too.
+        // A refused import also releases its part.
         for _ in 0..3 {
             let refused = held(&budget, 11).await;
             assert!(matches!(refused, Err(ImportError::TooLarge)));

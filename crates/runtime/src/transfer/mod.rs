@@ -1,7 +1,7 @@
-//! Sessions as text: one line that says what follows, then one line per entry of the log.
+//! Sessions as text: one header line, then one line per entry of the log.
 //!
-//! The text of an export, taken in by another host, gives the same session there, and the same
-//! text again. `export` writes it, `import` replays it.
+//! An export that another host imports gives the same session there, and the same text when it is
+//! exported again. `export` writes the text, `import` replays it.
 
 mod export;
 mod import;
@@ -13,10 +13,10 @@ pub use self::export::SessionExport;
 pub use self::import::Imported;
 pub(crate) use self::import::{ImportBudget, Imports};
 
-/// What the first line says it is.
+/// The format name in the first line.
 const FORMAT: &str = "opencode-session";
 
-/// The version of the format that is written, and the newest that is read.
+/// The format version that is written, and the only one that is read.
 const VERSION: u32 = 1;
 
 /// The first line.
@@ -24,6 +24,6 @@ const VERSION: u32 = 1;
 struct Header {
     format: String,
     version: u32,
-    /// The record of the session when it was exported.
+    /// The record of the session at the time of the export.
     session: SessionInfo,
 }

@@ -1,12 +1,12 @@
-//! Base instructions: how to behave, for agents that bring no text of their own.
+//! Base instructions: rules of behaviour for agents that have no text of their own.
 //!
-//! Models of different families need to be told different things, so the text is that of the
-//! selected model's family. It is chosen for each Provider Turn together with the model and is no
-//! part of the Baseline System Context.
+//! Models of different families need different instructions, so the text depends on the family of the
+//! selected model. It is chosen for each Provider Turn together with the model and is not part of the
+//! Baseline System Context.
 
 use opencode_llm::ResolvedModel;
 
-/// Models that were brought up alike.
+/// Models that need the same instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Anthropic,
@@ -15,8 +15,8 @@ enum Family {
     Other,
 }
 
-/// How a family is recognised. What the model itself is called comes first: many providers offer
-/// the models of others.
+/// Words that identify a family. The name of the model is checked first, because many providers
+/// offer models of other companies.
 struct Row {
     family: Family,
     /// Words in the name of a model.
@@ -43,7 +43,7 @@ const FAMILIES: [Row; 3] = [
     },
 ];
 
-/// The text for a model.
+/// Returns the base instructions for a model.
 pub(super) fn base_instructions(model: &ResolvedModel) -> &'static str {
     match family(model) {
         Family::Anthropic => concat!(
@@ -71,8 +71,8 @@ fn family(model: &ResolvedModel) -> Family {
         .unwrap_or(Family::Other)
 }
 
-/// Whether a word begins somewhere in a name, not in the middle of another word: `o3` is in
-/// `openai/o3-mini` and not in `foo3`.
+/// True if a word occurs in a name and does not begin in the middle of another word: `o3` is in
+/// `openai/o3-mini` but not in `foo3`.
 fn has_word(name: &str, word: &str) -> bool {
     let begins = |at: usize| !name[..at].ends_with(|before: char| before.is_alphanumeric());
     name.match_indices(word).any(|(at, _)| begins(at))
@@ -113,7 +113,7 @@ mod tests {
             ("google", "gemini-3-pro", "", Family::Google),
             ("google-vertex", "tuned", "", Family::Google),
             ("google-vertex", "claude-sonnet-4-5", "", Family::Anthropic),
-            // An alias of the catalogue, behind which the name on the wire stands.
+            // An alias in the catalogue. The name on the wire identifies the model.
             ("proxy", "fast", "gemini-3-flash", Family::Google),
             ("moonshot", "kimi-k2", "kimi-k2", Family::Other),
             ("local", "foo3", "pro1", Family::Other),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A source of files: where its file lies, and what the model is told of it.
+/// A source of files: the path of its file, and the title that the model is told.
 struct Case {
     config: Value,
     nested: &'static [&'static str],
@@ -93,7 +93,7 @@ async fn what_cannot_be_read_blocks_the_beginning_and_changes_nothing_later() {
     }
 }
 
-/// One source states its complete files; the others are not told again.
+/// The changed source states all its files. The other sources state nothing.
 #[tokio::test]
 async fn a_change_is_told_by_its_own_source_alone() {
     let config = json!({ "instructions": ["~/../project/rules.md"] });
@@ -110,7 +110,7 @@ async fn a_change_is_told_by_its_own_source_alone() {
     );
 }
 
-/// A file moves from one source to an earlier one: told by that, and gone from the other.
+/// A file moves from one source to an earlier one. The earlier source states it, the other drops it.
 #[tokio::test]
 async fn a_file_that_an_earlier_source_begins_to_cover_is_told_once() {
     let mut world = World::new(json!({})).await;

@@ -1,11 +1,11 @@
-//! Everything that is no instruction: the day, the agent's skills, references, the model, and what
-//! others contribute.
+//! All sources other than instructions: the date, the agent's skills, references, the model, and
+//! registered contributions.
 
 use opencode_context::{Observation, Registration, Source};
 
 use super::*;
 
-/// A day, in milliseconds.
+/// One day in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 const CHANGED: &str =
@@ -18,7 +18,7 @@ fn skill(world: &World, name: &str, description: &str) {
     world.write(&file, head);
 }
 
-/// The list of these skills, described by their own names.
+/// Returns the list of these skills. Each description equals the name.
 fn skills(names: &[&str]) -> String {
     let introduction = NO_SKILLS.lines().next().unwrap();
     let each = names.iter().map(|name| {

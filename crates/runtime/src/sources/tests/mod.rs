@@ -1,4 +1,4 @@
-//! What a session is told, boundary after boundary.
+//! Texts that a session is told at successive boundaries.
 
 mod files;
 mod guidance;
@@ -19,7 +19,7 @@ use url::Url;
 
 use super::*;
 
-/// A session at a Location, without an engine around it.
+/// A session at a Location, without a Session Drain.
 struct World {
     project: TempProject,
     clock: Arc<FakeClock>,
@@ -30,12 +30,12 @@ struct World {
     agent: String,
     model: ModelRef,
     nested: Vec<PathBuf>,
-    /// What the model knows; nothing before the first boundary.
+    /// The knowledge of the model. `None` before the first boundary.
     known: Option<Snapshot>,
 }
 
 impl World {
-    /// At the project's folder, which is a project of its own and not a part of the machine.
+    /// Creates a session in the project's folder. The `.git` folder makes it a separate project.
     async fn new(config: Value) -> Self {
         let project = TempProject::new();
         project.write(".git/HEAD", "");
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// The Location as it is with another configuration.
+    /// Opens the Location again with another configuration.
     async fn configure(&mut self, config: Value) {
         self.location = open(&self.project, config).await;
     }
@@ -90,8 +90,8 @@ impl World {
         self.sources.compose(&turn).unwrap().observe().await
     }
 
-    /// What the model is told at the next boundary: first the baseline, then what changed; nothing
-    /// is the empty text.
+    /// Returns the text that the model is told at the next boundary: first the baseline, then changes.
+    /// Empty if there is none.
     async fn told(&mut self) -> String {
         let observed = self.observe().await;
         let text = match &self.known {
@@ -114,7 +114,7 @@ impl World {
         self.shown(&text)
     }
 
-    /// The baseline after a compaction.
+    /// Returns the baseline after a compaction.
     async fn replaced(&self) -> String {
         let observed = self.observe().await;
         match observed.replace(self.known.as_ref().unwrap()) {
@@ -126,7 +126,7 @@ impl World {
         }
     }
 
-    /// The text with `~` for the folder around the project.
+    /// Returns the text with `~` for the folder around the project.
     fn shown(&self, text: &str) -> String {
         text.replace(self.project.root().to_str().unwrap(), "~")
     }
@@ -146,7 +146,7 @@ fn model(id: &str) -> ModelRef {
     }
 }
 
-/// The part of a baseline that every test has.
+/// Returns a baseline with the parts that every test has.
 fn always(between: &str) -> String {
     let platform = environment::platform();
     format!(
@@ -156,7 +156,7 @@ fn always(between: &str) -> String {
 
 const NO_SKILLS: &str = "Skills are instructions for certain kinds of work. When the task at hand is one that a skill describes, load it with the skill tool before you begin.\nNo skill is available at the moment.";
 
-/// What stands behind addresses.
+/// The answers of addresses.
 #[derive(Clone, Default)]
 struct Web(Arc<Mutex<Pages>>);
 
@@ -177,7 +177,7 @@ impl Web {
         self.pages().answers.insert(address.to_owned(), answer);
     }
 
-    /// The address does not answer before the gate is open.
+    /// Holds the answer of an address until the gate is open.
     fn hold(&self, address: &str) -> Gate {
         let gate = Gate::new();
         self.pages().gates.insert(address.to_owned(), gate.clone());

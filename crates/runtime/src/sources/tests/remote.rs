@@ -8,7 +8,7 @@ use super::*;
 
 const ADDRESS: &str = "https://user:secret@example.com/rules.md?token=secret";
 
-/// How long an address is left alone.
+/// Minimum interval between two requests in milliseconds.
 const INTERVAL: i64 = 60_000;
 
 const TITLE: &str = "Remote instructions (https://example.com/rules.md)";
@@ -26,13 +26,13 @@ fn replaced(text: &str) -> String {
     format!("{TITLE}: what follows replaces everything told under this title before.\n\n{text}")
 }
 
-/// Fails the test when something takes too long.
+/// Fails the test if the future takes too long.
 async fn within<T>(wait: impl Future<Output = T>) -> T {
     let deadline = Duration::from_secs(30);
     tokio::time::timeout(deadline, wait).await.unwrap()
 }
 
-/// What the model is told next, which needs an answer that comes in the background.
+/// Returns the next text that the model is told after a background request.
 async fn told_at_last(world: &mut World) -> String {
     world.clock.advance(INTERVAL);
     let waiting = async {
@@ -47,7 +47,7 @@ async fn told_at_last(world: &mut World) -> String {
     within(waiting).await
 }
 
-/// Boundary after boundary until the address is asked, which is not answered yet.
+/// Runs boundaries until a background request for the address starts. The gate holds the answer.
 async fn asked_again(world: &mut World, gate: &Gate) {
     world.clock.advance(INTERVAL);
     let asking = async {
@@ -60,7 +60,7 @@ async fn asked_again(world: &mut World, gate: &Gate) {
     assert_eq!(world.told().await, "", "nobody waits for the answer");
 }
 
-/// Boundary after boundary until asking has failed, of which no model is told.
+/// Runs boundaries until a background request has failed. The model is told nothing.
 async fn fails(world: &mut World) {
     world.clock.advance(INTERVAL);
     let failing = async {
@@ -72,7 +72,7 @@ async fn fails(world: &mut World) {
     within(failing).await;
 }
 
-/// What is wrong, without the address.
+/// Returns the diagnostics without the address.
 fn failures(world: &World) -> Vec<String> {
     let diagnostics = world.sources.diagnostics(&world.location).into_iter();
     let each = diagnostics.map(|it| {
@@ -128,7 +128,7 @@ async fn an_address_is_left_alone_for_a_minute_after_it_answered() {
     assert_eq!(world.web.asked(), [ADDRESS; 3]);
 }
 
-/// Some boundaries within the minute.
+/// Runs some boundaries within the minute.
 async fn left_alone(world: &mut World) {
     world.clock.advance(INTERVAL - 1);
     for _ in 0..3 {
