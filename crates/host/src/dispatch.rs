@@ -1,12 +1,12 @@
 //! Requests in the order of their calls.
 //!
-//! Tasks of a multi-threaded runtime begin in any order. Callers expect that of two prompts the one
-//! sent first is admitted first, and before anything that happens because of what they do next. So
-//! the call itself polls its request once, which takes microseconds and waits for nothing; what is
-//! not done by then goes on in a task of its own. A prompt reaches the writer's queue in that poll.
+//! Tasks of a multi-threaded runtime start in any order. But a caller expects that the first of two prompts is
+//! admitted first, and before the effects of its later calls. So the call itself polls its request once. That takes
+//! microseconds and never waits. The rest of the request runs in a separate task. A prompt reaches the queue of the
+//! writer in the first poll.
 //!
-//! A request with a large body would keep its caller reading for too long. One task begins those,
-//! and whatever comes behind them, in order.
+//! Reading a large body would block the caller for too long. One task starts such requests, and all requests behind
+//! them, in order.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -34,18 +34,18 @@ const QUEUE: usize = 65_536;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed;
 
-/// Somebody who waits for an answer.
+/// A caller that waits for an answer.
 struct Caller {
     answer: oneshot::Sender<Response<Body>>,
-    /// Says that the request is under way, from the call on.
+    /// Counts the request as unanswered, from the call on.
     under_way: TaskTrackerToken,
 }
 
 impl Caller {
     fn answer(self, response: Response<Body>) {
-        // First, so that nothing is under way any more for the one who is answered.
+        // First, so that the caller finds the request no longer counted when it receives the answer.
         drop(self.under_way);
-        // Who has gone away needs no answer.
+        // The send fails if the caller dropped its future; then no answer is needed.
         drop(self.answer.send(response));
     }
 }
@@ -53,10 +53,10 @@ impl Caller {
 /// Begins requests in order.
 pub(crate) struct Dispatcher {
     router: Router,
-    /// Where requests go on that are begun outside of it.
+    /// The runtime for requests that start outside of it.
     runtime: Handle,
     queue: mpsc::Sender<(Request<Body>, Caller)>,
-    /// Requests in the queue that are not begun yet.
+    /// Requests in the queue that have not started yet.
     queued: Arc<AtomicUsize>,
     closing: CancellationToken,
     /// Requests that were sent and not answered. Closed from the beginning, so that one can wait
@@ -131,13 +131,13 @@ impl Dispatcher {
         })
     }
 
-    /// Done when every request so far has been answered or dropped.
+    /// Completes when every request so far is answered or dropped.
     pub(crate) fn until_answered(&self) -> impl Future<Output = ()> + Send + use<> {
         let requests = self.requests.clone();
         async move { requests.wait().await }
     }
 
-    /// Takes no further request. Those that have no answer by now are told [`Closed`].
+    /// Refuses further requests. Requests without an answer fail with [`Closed`].
     pub(crate) fn close(&self) {
         self.closing.cancel();
     }
@@ -145,8 +145,9 @@ impl Dispatcher {
 
 fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &CancellationToken) {
     let mut response = answer(router.clone(), request).boxed();
-    // Without the runtime's budget for one turn of a task: a request that happens to exhaust it would
-    // stop short of the writer's queue and be overtaken.
+    // Unconstrained, because the poll could otherwise exhaust the budget of the task, stop before the queue of the
+    // writer,
+    // and be overtaken by a later request.
     match tokio::task::unconstrained(&mut response).now_or_never() {
         Some(response) => caller.answer(response),
         None => {
@@ -155,9 +156,9 @@ fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &C
                 let response = tokio::select! {
                     biased;
                     response = &mut response => response,
-                    // Nobody waits any more. What must not be cut off guards itself.
+                    // The caller dropped its future. Work that must complete runs in a task of its own.
                     () = caller.answer.closed() => return,
-                    // It waits for something that closing did not bring to an end.
+                    // The request waits for an event that closing does not cause.
                     () = closed.cancelled() => return,
                 };
                 caller.answer(response);
@@ -166,7 +167,7 @@ fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &C
     }
 }
 
-/// The answer of the router. A panic on the way to it ends this request alone.
+/// Returns the answer of the router. A panic ends this request alone.
 async fn answer(router: Router, request: Request<Body>) -> Response<Body> {
     match AssertUnwindSafe(router.oneshot(request))
         .catch_unwind()

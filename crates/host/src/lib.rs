@@ -1,8 +1,8 @@
 //! Embedded OpenCode as a Rust value: the composition root.
 //!
-//! [`Host::open`] puts the parts together from one set of options; [`Host::request`] sends a
-//! request through the same router that [`Host::listen`] serves on a socket. Nothing above this
-//! crate knows how the runtime is made, nothing below it knows that it is embedded.
+//! [`Host::open`] composes the parts from one set of options. [`Host::request`] sends a request through the same router
+//! that [`Host::listen`] serves on a socket. The crates above do not know how the runtime is composed, and the crates
+//! below do not know that it is embedded.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -47,15 +47,15 @@ pub use opencode_server::{ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
 
-/// An open host. Closing it is the caller's duty; dropping it alone interrupts what runs and lets
-/// go of the database some time later, which loses nothing that was acknowledged.
+/// An open host. The caller must close it. Dropping it only interrupts running work and releases the database some time
+/// later; nothing that was acknowledged is lost.
 pub struct Host {
     runtime: Runtime,
     dispatcher: dispatch::Dispatcher,
     listeners: Listeners,
     trust: Arc<TrustQuestions>,
     log: HostLog,
-    /// The built-in tools, as long as the host lives.
+    /// Keeps the built-in tools registered.
     _tools: Registration,
 }
 
@@ -69,11 +69,11 @@ impl Host {
         Self::open_with_log(options, HostLog::off()).await
     }
 
-    /// Opens a host with a log, which is the caller's to end if this fails.
+    /// Opens a host with a log. If this fails, the caller must end the log.
     ///
     /// # Errors
     ///
-    /// A tagged failure that says which option or which file is at fault.
+    /// A tagged failure that names the option or the file.
     pub async fn open_with_log(options: HostOptions, log: HostLog) -> Result<Self, Failure> {
         log.learn_options(&options);
         let dispatch = log.log().dispatch();
@@ -157,38 +157,40 @@ impl Host {
         answer.map(|answer| answer.map(|response| logged_body::carried(response, dispatch)))
     }
 
-    /// Answers requests on a socket, too, until the listener or the host is closed. What they set
-    /// going counts for [`until_idle`](Self::until_idle), they themselves do not.
+    /// Serves requests on a socket until the listener or the host is closed. Work that such a request starts counts for
+    /// [`until_idle`](Self::until_idle); the request itself does not.
     ///
     /// # Errors
     ///
-    /// `InvalidOption` names an option that cannot be used, `AddressUnavailable` says why the
-    /// address cannot be had, `ServiceUnavailable` that the host is closed.
+    /// `InvalidOption` for an invalid option, `AddressUnavailable` if the address cannot be bound,
+    /// `ServiceUnavailable` if
+    /// the host is closed.
     pub async fn listen(&self, options: ListenOptions) -> Result<Listener, Failure> {
         let listening = panics::caught(self.listeners.listen(options));
         listening.with_subscriber(self.log.log().dispatch()).await
     }
 
-    /// The permission requests of all sessions: those that wait, then those that come, each once, as
-    /// JSON `{"asked": request}`, and the end of each as `{"ended": id}`. Ends when the host closes.
+    /// Returns the permission requests of all sessions, first those that already wait: each once as JSON
+    /// `{"asked": request}`, and the end of each as `{"ended": id}`. Ends when the host closes.
     pub fn asked_permissions(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_permissions().map(|it| text(&it))
     }
 
-    /// The questions of all sessions, in the same way.
+    /// Returns the questions of all sessions, in the same way.
     pub fn asked_questions(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_questions().map(|it| text(&it))
     }
 
-    /// The terminals that want variables of the program, as JSON `{"asked": {id, directory, cwd}}`, from
-    /// now on, and `{"ended": id}` for each that waits no more and has no answer. A further
-    /// call takes the place of the former one. Ends when the host closes.
+    /// Returns the terminals that request variables from the program, from now on: JSON `{"asked": {id, directory,
+    /// cwd}}`,
+    /// and `{"ended": id}` for each request that ends without an answer. A later call replaces an earlier one. Ends
+    /// when the
+    /// host closes.
     pub fn asked_environments(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_environments().map(|it| text(&it))
     }
 
-    /// Answers one of these: with JSON `{"variables": [[name, value], ...]}`, or `{"error": message}`
-    /// where they cannot be had.
+    /// Answers such a request with JSON `{"variables": [[name, value], ...]}`, or with `{"error": message}`.
     pub fn answer_environment(&self, id: u32, answer: &str) {
         let answer = match serde_json::from_str(answer) {
             Ok(GivenEnvironment::Variables(variables)) => Ok(variables.into_iter().collect()),
@@ -198,24 +200,24 @@ impl Host {
         self.runtime.answer_environment(id, answer);
     }
 
-    /// The Locations that the program is asked about, as JSON `{"asked": {id, directory}}`: those that
-    /// wait, then those that come; and `{"ended": id}` for each that waits no more and has no answer.
-    /// Ends when the host closes.
+    /// Returns the Locations for which the program must decide about trust, first those that already wait: JSON
+    /// `{"asked": {id, directory}}`, and `{"ended": id}` for each question that ends without an answer. Ends when the
+    /// host
+    /// closes.
     pub fn asked_trust(&self) -> impl Stream<Item = String> + Send + use<> {
         self.trust.attend()
     }
 
-    /// Answers one of these: with JSON `{"trusted": boolean}`, or `{"error": reason}`.
+    /// Answers such a question with JSON `{"trusted": boolean}`, or with `{"error": reason}`.
     pub fn answer_trust(&self, id: u32, answer: &str) {
         self.trust.answer(id, answer);
     }
 
-    /// Trusts the project of a Location from now on, or no longer. Without a directory that is the
-    /// Location of requests that name none.
+    /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location.
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` says why the directory cannot be one; the decision about it holds all the same.
+    /// `InvalidRequest` if the directory is invalid. The decision about it still holds.
     pub async fn trust(&self, directory: Option<String>, trusted: bool) -> Result<(), Failure> {
         let directory = directory.unwrap_or_else(|| self.runtime.default_directory().to_owned());
         let location = LocationRef {
@@ -229,14 +231,13 @@ impl Host {
             .run(|| decided.map_err(opencode_server::failure))
     }
 
-    /// Takes a warning about a function of the program, if the options of the log want it. The fields
-    /// are a JSON object; `sessionID` and `directory` in it say what the warning is about.
+    /// Adds a warning about a function of the program to the log, if the log options include it. The fields are a JSON
+    /// object; `sessionID` and `directory` in it name the subject.
     pub fn warn(&self, message: &str, fields: &str) {
         self.log.warn(message, fields);
     }
 
-    /// Done when nothing runs and no request that was sent before can change that, or when the host
-    /// is closed or dropped.
+    /// Completes when nothing runs and no earlier request can start anything, or when the host is closed or dropped.
     pub fn until_idle(&self) -> impl Future<Output = ()> + Send + use<> {
         let (answered, runtime) = (self.dispatcher.until_answered(), self.runtime.clone());
         async move {
@@ -283,7 +284,7 @@ impl Drop for Host {
     }
 }
 
-/// What the program answers to a terminal.
+/// The answer of the program for a terminal.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum GivenEnvironment {

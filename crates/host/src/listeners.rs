@@ -8,18 +8,18 @@ use opencode_protocol::failure::Failure;
 use opencode_server::{Bounds, ListenOptions, Listener, Password};
 use parking_lot::Mutex;
 
-/// How long connections may take for what is left to say when the host has closed: the ends of
-/// streams, the answers to who waited for it.
+/// Time for the remaining data of connections after the host has closed: the ends of streams, and answers to waiting
+/// requests.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// What clients have to know, unless the options of a listener say otherwise.
+/// Credentials of clients, unless the options of a listener override them.
 pub(crate) struct Defaults {
     password: Option<String>,
     username: Option<String>,
 }
 
 impl Defaults {
-    /// What the environment of the host says.
+    /// Reads the defaults from the environment of the host.
     pub(crate) fn from_variables<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Self {
         Self {
             password: variable("OPENCODE_SERVER_PASSWORD").map(Into::into),
@@ -42,7 +42,7 @@ impl Defaults {
 pub(crate) struct Listeners {
     routes: Router,
     defaults: Defaults,
-    /// None when the host closes. Locked to add, or to take all.
+    /// `None` when the host closes. Locked to add one or to take all.
     open: Mutex<Option<Vec<Listener>>>,
 }
 
@@ -80,7 +80,7 @@ impl Listeners {
         true
     }
 
-    /// Takes no further request; those under way may end with the host.
+    /// Refuses further requests. Requests under way may end with the host.
     pub(crate) fn stop(&self) -> Stopped {
         let listeners = self.open.lock().take().unwrap_or_default();
         for listener in &listeners {
@@ -98,11 +98,11 @@ impl Drop for Listeners {
     }
 }
 
-/// Listeners that end.
+/// Listeners that are being closed.
 pub(crate) struct Stopped(Vec<Listener>);
 
 impl Stopped {
-    /// Lets connections say what is left, and cuts them.
+    /// Sends the remaining data of the connections, then cuts them.
     pub(crate) async fn end(self) {
         join_all(self.0.iter().map(|listener| listener.finish(LAST_WORDS))).await;
     }
@@ -149,8 +149,7 @@ mod tests {
                 (Password::Minted, Some("me")),
             ),
             (&only_name, given("mine"), None, (given("mine"), Some("me"))),
-            // The caller turned it off by name. A name alone protects nothing then, and is no
-            // mistake of the caller.
+            // The caller switched the password off. A user name alone protects nothing and is not an error.
             (&all, Password::Off, None, (Password::Off, None)),
             (&only_name, Password::Off, None, (Password::Off, None)),
         ] {

@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use crate::options::HostOptions;
 
-/// Which entries the program wants.
+/// The entries that the program receives.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LogOptions {
     /// The level of all targets.
     pub level: LevelOption,
-    /// Exceptions from it.
+    /// Levels of single targets.
     #[serde(default)]
     pub targets: BTreeMap<String, LevelOption>,
 }
 
-/// A level, or none.
+/// A level, or no entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LevelOption {
@@ -34,7 +34,7 @@ pub enum LevelOption {
     Warn,
     /// Information, too.
     Info,
-    /// What helps to find a defect, too.
+    /// Details for finding defects, too.
     Debug,
     /// Everything.
     Trace,
@@ -60,14 +60,14 @@ pub struct HostLog {
     known: Arc<KnownSecrets>,
 }
 
-/// The entries of a log as they are handed to the program.
+/// Batches of log entries for the program.
 pub struct LogBatches {
     entries: Entries,
     known: Arc<KnownSecrets>,
 }
 
 impl HostLog {
-    /// A log that takes what the options say, and where its entries come out.
+    /// Creates a log with these options, and the stream of its entries.
     #[must_use]
     pub fn new(options: LogOptions) -> (Self, LogBatches) {
         let targets = options.targets.into_iter();
@@ -82,7 +82,7 @@ impl HostLog {
         (Self { log, known }, batches)
     }
 
-    /// A log that takes nothing.
+    /// Creates a log without entries.
     #[must_use]
     pub fn off() -> Self {
         Self {
@@ -96,7 +96,7 @@ impl HostLog {
         &self.log
     }
 
-    /// No entry shows the secrets that stand in the options of the host.
+    /// Redacts the secrets in the options of the host in all entries.
     pub(crate) fn learn_options(&self, options: &HostOptions) {
         let mut secrets = Secrets::default();
         if let Some(key) = &options.api_key {
@@ -117,13 +117,13 @@ impl HostLog {
         self.known.learn(&secrets);
     }
 
-    /// Tells of the secrets of every Location that opens.
+    /// Returns a function that adds the secrets of each opened Location.
     pub(crate) fn learner(&self) -> Arc<dyn Fn(&Secrets) + Send + Sync> {
         let known = Arc::clone(&self.known);
         Arc::new(move |secrets| known.learn(secrets))
     }
 
-    /// Takes a warning about a function of the program.
+    /// Adds a warning about a function of the program.
     pub(crate) fn warn(&self, message: &str, fields: &str) {
         let mut entry = Entry::new(Level::Warn, "opencode::handlers", message);
         entry.fields = serde_json::from_str(fields).unwrap_or_default();
@@ -133,14 +133,14 @@ impl HostLog {
         self.log.record(entry);
     }
 
-    /// Takes nothing more.
+    /// Accepts no more entries.
     pub fn end(&self) {
         self.log.end();
     }
 }
 
 impl LogBatches {
-    /// The next entries as a JSON array; waits until there is one. `None` is the end.
+    /// Returns the next entries as a JSON array. Waits for at least one. `None` is the end.
     pub async fn next(&self) -> Option<String> {
         let mut entries = self.entries.next().await?;
         let redactor = self.known.redactor();
@@ -172,7 +172,7 @@ fn redact(redactor: &Redactor, entry: &mut Entry) {
     }
 }
 
-/// The secrets that no entry shows.
+/// The secrets that are redacted in entries.
 #[derive(Default)]
 struct KnownSecrets {
     /// Held to learn or to take a redactor, never across an await.

@@ -1,5 +1,5 @@
-//! What a host is opened with. Every default has been decided by the time these are made: nothing
-//! below reads the process's environment, home or working directory.
+//! Options of a host. All defaults are resolved before: nothing below reads the environment, the home directory or the
+//! working directory of the process.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,73 +25,73 @@ use url::Url;
 
 use crate::trust::TrustQuestions;
 
-/// The machine and its configuration, as the options describe them.
+/// The machine and its configuration, from the options.
 pub(crate) type MachineConfiguration = (Environment, HostConfiguration);
 
 /// Options of a host, complete.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HostOptions {
-    /// Directory of sessions and requests that name none; absolute.
+    /// Directory of sessions and requests without one; absolute.
     pub directory: String,
     /// The database file, absolute, or `:memory:`.
     pub database: String,
     /// Home directory.
     pub home: PathBuf,
-    /// Where durable data lies.
+    /// Directory of durable data.
     pub data_directory: PathBuf,
-    /// Where the user's configuration lies.
+    /// Directory of the user configuration.
     pub config_directory: PathBuf,
-    /// What may be deleted at any time.
+    /// Directory of files that may be deleted at any time.
     pub cache_directory: PathBuf,
-    /// Configuration over what is discovered.
+    /// Configuration above the discovered documents.
     #[serde(default)]
     pub config: Option<Value>,
-    /// The model of sessions that choose none, as `provider/model`.
+    /// The model of sessions without one, as `provider/model`.
     #[serde(default)]
     pub model: Option<String>,
-    /// The key of that model's provider.
+    /// The API key of the provider of that model.
     #[serde(default)]
     pub api_key: Option<String>,
-    /// The address of that model's provider.
+    /// The address of the provider of that model.
     #[serde(default, rename = "baseURL")]
     pub base_url: Option<String>,
     /// Environment variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Which of them processes get.
+    /// The environment variables of processes.
     #[serde(default)]
     pub command_environment: CommandEnvironmentOptions,
-    /// What survives which failure.
+    /// The failures that committed data survives.
     #[serde(default)]
     pub durability: DurabilityOption,
-    /// What happens at opening to sessions whose last activity was cut.
+    /// The action at opening on sessions whose last activity was cut off.
     #[serde(default)]
     pub recovery: RecoveryOption,
-    /// What is decided where no person is, and what no other rule loosens.
+    /// The decision about requests without an answer, and the rules that no other rule loosens.
     #[serde(default)]
     pub permissions: PermissionOptions,
-    /// Whether the files of projects count.
+    /// Trust in the files of projects.
     #[serde(default)]
     pub trust: TrustOption,
-    /// How much the host holds and takes at once.
+    /// Limits of the host.
     #[serde(default)]
     pub limits: LimitOptions,
-    /// How long a Provider Turn waits for a provider that refuses its request for now.
+    /// Time that a Provider Turn waits for a provider that temporarily refuses its request.
     #[serde(default)]
     pub retry: RetryOptions,
-    /// How long a provider may take.
+    /// Time limits of providers.
     #[serde(default)]
     pub deadlines: DeadlineOptions,
 }
 
-/// Which variables the processes of agents and clients get.
+/// The environment variables of processes of agents and clients.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CommandEnvironmentOptions {
-    /// Names that are left out besides those that hold secrets.
+    /// Names to omit, in addition to names of secrets.
     pub omit: Vec<String>,
-    /// Names that are left in whatever else is said about them.
+    /// Names to keep in any case.
     pub keep: Vec<String>,
 }
 
@@ -101,31 +101,31 @@ impl From<CommandEnvironmentOptions> for CommandEnvironment {
     }
 }
 
-/// What is decided where no person is, and what no other rule loosens.
+/// The decision about requests without an answer, and the rules that no other rule loosens.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PermissionOptions {
-    /// What becomes of permissions and questions that nobody answers.
+    /// The treatment of permissions and questions without an answer.
     pub unanswered: UnansweredOption,
-    /// Rules that no other rule loosens, in either form that configuration takes.
+    /// Rules that no other rule loosens, in either form of the configuration.
     pub ceiling: Option<Value>,
 }
 
-/// Whether the files of projects count.
+/// Trust in the files of projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrustOption {
-    /// They do not.
+    /// Projects are untrusted.
     #[default]
     Never,
-    /// They do.
+    /// All projects are trusted.
     Always,
-    /// The program is asked about each Location.
+    /// The program decides for each Location.
     Ask,
 }
 
 impl TrustOption {
-    /// `questions` is where the program is asked.
+    /// Converts the option. `questions` delivers questions to the program.
     pub(crate) fn with(self, questions: &Arc<TrustQuestions>) -> Trust {
         match self {
             Self::Never => Trust::Never,
@@ -135,7 +135,7 @@ impl TrustOption {
     }
 }
 
-/// What becomes of permissions and questions that nobody answers.
+/// The treatment of permissions and questions without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UnansweredOption {
@@ -158,7 +158,7 @@ impl From<UnansweredOption> for Unanswered {
     }
 }
 
-/// What survives which failure.
+/// The failures that committed data survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DurabilityOption {
@@ -169,18 +169,18 @@ pub enum DurabilityOption {
     Full,
 }
 
-/// What happens at opening to sessions whose last activity was cut.
+/// The action at opening on sessions whose last activity was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecoveryOption {
-    /// They wait for somebody.
+    /// They wait for a call of `resume`.
     #[default]
     Manual,
-    /// Their work is taken up.
+    /// The host resumes them.
     Resume,
 }
 
-/// How much a host holds and takes at once.
+/// Limits of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LimitOptions {
@@ -217,7 +217,7 @@ impl From<LimitOptions> for Limits {
     }
 }
 
-/// How long a Provider Turn waits for a provider that refuses its request for now.
+/// Time that a Provider Turn waits for a provider that temporarily refuses its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RetryOptions {
@@ -225,7 +225,7 @@ pub struct RetryOptions {
     pub max_elapsed_ms: u64,
     /// Requests in all, the first one included.
     pub max_attempts: u64,
-    /// The longest wait where the provider names none.
+    /// The longest wait if the provider names none.
     pub max_delay_ms: u64,
 }
 
@@ -250,11 +250,11 @@ impl From<RetryOptions> for RetryPolicy {
     }
 }
 
-/// How long a provider may take, in milliseconds. Without a number there is no limit.
+/// Time limits of providers, in milliseconds. `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DeadlineOptions {
-    /// Until a connection is there.
+    /// Until the connection is established.
     pub connect_ms: Option<u64>,
     /// From the request to the headers of the answer.
     pub first_byte_ms: Option<u64>,
@@ -305,7 +305,7 @@ impl HostOptions {
         }
     }
 
-    /// The machine and its configuration, or the failure that names the wrong option.
+    /// Returns the machine and its configuration. Fails with the name of the invalid option.
     pub(crate) fn into_surroundings(self) -> Result<MachineConfiguration, Failure> {
         if let Some(config) = &self.config {
             check_config(config)?;
@@ -371,7 +371,7 @@ impl HostOptions {
     }
 }
 
-/// The model that the option `config` names, in either form.
+/// Returns the model that the option `config` names, in either form.
 fn read_model(value: &Value) -> Option<ModelRef> {
     match value {
         Value::String(name) => parse_model(name),
@@ -381,8 +381,8 @@ fn read_model(value: &Value) -> Option<ModelRef> {
 
 const EXAMPLE: &str = "\"openai/gpt-4.1-mini\"";
 
-/// Refuses a configuration in which anything is wrong: a host that says `deny` must not run without
-/// it because of a slip elsewhere. Names the first place and tells of the others.
+/// Refuses a configuration with any problem: a host that configures `deny` must not run without it because of another
+/// mistake. Names the first place and lists the others.
 fn check_config(config: &Value) -> Result<(), Failure> {
     const MAX_TOLD: usize = 10;
     let problems = problems(config);
@@ -402,7 +402,7 @@ fn check_config(config: &Value) -> Result<(), Failure> {
     Err(invalid(&place(&first.path), message))
 }
 
-/// A key that a header can carry. A failure does not repeat it.
+/// Checks that a header can carry the key. The failure does not repeat the key.
 fn api_key(text: &str) -> Result<Secret, Failure> {
     if text.is_empty() || text.chars().any(char::is_control) {
         let message = "apiKey must be a non-empty string without line ends and control characters";
@@ -411,7 +411,7 @@ fn api_key(text: &str) -> Result<Secret, Failure> {
     Ok(Secret::new(text))
 }
 
-/// An address of a server. A failure does not repeat it either: it may hold a password.
+/// Checks the address of a server. The failure does not repeat the address, because it may contain a password.
 fn base_url(text: &str) -> Result<BaseUrl, Failure> {
     let url = Url::parse(text).ok();
     if !url.is_some_and(|url| matches!(url.scheme(), "http" | "https")) {

@@ -12,31 +12,31 @@ use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-/// How long the program may take: it may ask the user.
+/// Time limit of the program, which may ask the user.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Most questions at once.
+/// Maximum number of questions at the same time.
 const MAX_WAITING: usize = 1_000;
 
-/// Most characters that are told of a reason.
+/// Maximum number of characters of a reason.
 const MAX_REASON: usize = 1_000;
 
 /// A question about a Location.
 #[derive(Debug, Serialize)]
 struct TrustQuestion {
-    /// Names the question in its answer.
+    /// Id of the question, for its answer.
     id: u32,
     /// The directory of the Location, in normal form.
     directory: String,
 }
 
-/// What the program answers.
+/// The answer of the program.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum TrustAnswer {
-    /// Whether it trusts the project.
+    /// True if it trusts the project.
     Trusted(bool),
-    /// Why it could not say.
+    /// The reason why it has no answer.
     Error(String),
 }
 
@@ -61,7 +61,7 @@ impl Drop for PendingQuestion {
 pub(crate) struct TrustQuestions(Arc<Mutex<State>>);
 
 struct State {
-    /// The way to the program; none when the host closes.
+    /// The channel to the program. `None` when the host closes.
     questions: Option<mpsc::UnboundedSender<Notice>>,
     /// Taken by the program when it begins to answer.
     asked: Option<mpsc::UnboundedReceiver<Notice>>,
@@ -80,8 +80,8 @@ impl TrustQuestions {
         })))
     }
 
-    /// The questions as JSON `{"asked": {id, directory}}`, and `{"ended": id}` for each that ends without
-    /// an answer. Only the first caller gets any. Ends with the host.
+    /// Returns the questions as JSON `{"asked": {id, directory}}`, and `{"ended": id}` for each that ends without an
+    /// answer. Only the first caller receives them. Ends with the host.
     pub(crate) fn attend(&self) -> impl Stream<Item = String> + Send + use<> {
         let asked = lock(&self.0).asked.take();
         stream::unfold(asked, |asked| async {
@@ -101,7 +101,7 @@ impl TrustQuestions {
             Err(error) => Err(error.to_string()),
         };
         if let Some(waiting) = lock(&self.0).waiting.remove(&id) {
-            // The Location may have been given up.
+            // The send fails if the opening of the Location was dropped.
             let _ = waiting.send(answer);
         }
     }
@@ -165,7 +165,7 @@ impl State {
         if self.waiting.remove(&id).is_some()
             && let Some(questions) = &self.questions
         {
-            // A program that has gone reads no end.
+            // The send fails if the program stopped reading.
             let _ = questions.send(RequestNotice::Ended(id));
         }
     }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(asked.await, Ok(true));
         drop(questions.ask("/b"));
         attended.next().await;
-        // The end of an answered question is no news.
+        // The end of an answered question is not sent.
         let ended = attended.next().await;
         assert_eq!(ended.as_deref(), Some(r#"{"ended":2}"#));
     }

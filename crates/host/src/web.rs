@@ -1,4 +1,4 @@
-//! The way of tools to servers of the web.
+//! HTTP requests of tools to web servers.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -84,13 +84,13 @@ mod tests {
         (stream, String::from_utf8(head).unwrap())
     }
 
-    /// What becomes of this answer: its status, and its body or the failure.
+    /// Returns the result for this answer: its status, and its body or the failure.
     async fn answered(head: &str, body: &[u8]) -> Result<(u16, Vec<u8>), String> {
         let (listener, address) = listen().await;
         let answer = [format!("HTTP/1.1 {head}\r\n\r\n").as_bytes(), body].concat();
         tokio::spawn(async move {
             let (mut stream, _) = asked(&listener).await;
-            // The client may have gone when it has seen enough.
+            // The write fails if the client closed the connection early.
             let _ = stream.write_all(&answer).await;
         });
         let response = send(get(address)).await?;
@@ -131,7 +131,7 @@ mod tests {
             ),
             ("204 No Content", b"", (204, empty())),
             ("404 Not Found\r\ncontent-length: 2", b"ab", (404, empty())),
-            // It says more than it will ever send, which is nobody's business.
+            // The answer announces more than it sends, which has no effect on the result.
             ("403 No\r\ncontent-length: 1000000", b"", (403, empty())),
             (
                 "302 Found\r\nlocation: /loop\r\ncontent-length: 0",

@@ -1,4 +1,4 @@
-//! Requests that go to JavaScript as they come.
+//! Requests that JavaScript receives.
 
 use std::sync::Arc;
 
@@ -8,15 +8,14 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi_derive::napi;
 use tokio_util::sync::CancellationToken;
 
-/// Somebody in JavaScript who looks at requests.
+/// A reader of requests in JavaScript.
 #[napi]
 pub struct NativeAttendance {
     stopped: CancellationToken,
 }
 
 impl NativeAttendance {
-    /// Calls back with each text. The callback is weak: waiting for requests is no work, so a process
-    /// that does nothing else may end.
+    /// Calls back with each text. The callback is weak, so it does not keep the process alive.
     pub(crate) fn begin(
         requests: impl Stream<Item = String> + Send + 'static,
         callback: &Function<'_, String, ()>,
@@ -38,7 +37,7 @@ impl NativeAttendance {
 
 #[napi]
 impl NativeAttendance {
-    /// No callback is made any more, but for those that are on their way.
+    /// Makes no further callback, except those already under way.
     #[napi(catch_unwind)]
     pub fn stop(&self) {
         self.stopped.cancel();

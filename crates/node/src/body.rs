@@ -1,4 +1,4 @@
-//! A streaming answer: pulled piece by piece, each piece whatever is there.
+//! A streaming answer. JavaScript pulls it; each pull returns all text that is available.
 
 use std::mem;
 use std::panic::AssertUnwindSafe;
@@ -14,41 +14,41 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Text of one piece at most, so that one answer never blocks the JavaScript thread for long.
+/// Maximum number of bytes of one piece, so that one pull does not block the JavaScript thread for long.
 const PIECE: usize = 256 * 1024;
 
 /// The body of a streaming answer.
 ///
-/// From the first pull on, one task reads it, one piece ahead at most. A pull that has to wait costs
-/// no more than its promise: a token that arrives alone must not start and wake tasks of its own.
+/// From the first pull on, one task reads it, at most one piece ahead. A pull that waits costs only its promise: a
+/// single token must not start and wake further tasks.
 #[napi]
 pub struct NativeBody {
     head: String,
     shared: Arc<Shared>,
 }
 
-/// What the task and the JavaScript thread share.
+/// State that the task and the JavaScript thread share.
 struct Shared {
     state: Mutex<State>,
-    /// The piece that was ready has been taken.
+    /// Notified when JavaScript took the ready piece.
     taken: Notify,
     cancelled: CancellationToken,
 }
 
 enum State {
-    /// Nobody has pulled yet.
+    /// Before the first pull.
     Untouched(Body),
-    /// The task reads, and nobody waits for it.
+    /// The task reads, and no pull waits.
     Reading,
-    /// Somebody waits for the next piece.
+    /// A pull waits for the next piece.
     Awaited(Reader),
-    /// The next piece waits for somebody.
+    /// The next piece is ready for a pull.
     Ready(Piece),
     /// The end was delivered.
     Ended,
 }
 
-/// All the text that was there; none is the clean end. An error is the break.
+/// The available text. `None` is the end, an error a break of the body.
 type Piece = napi::Result<Option<String>>;
 type Resolver = Box<dyn FnOnce(Env) -> Piece + Send>;
 type Reader = JsDeferred<Option<String>, Resolver>;
@@ -75,8 +75,8 @@ impl NativeBody {
         &self.head
     }
 
-    /// All the text that is there, or a promise of it where there is none yet; null is the clean end.
-    /// Throws or rejects when the body breaks. A pull that waits must be answered before the next.
+    /// Returns the available text, or a promise if there is none yet. Null is the end. Throws or rejects if the body
+    /// breaks. The caller must wait for a pull before the next one.
     #[napi(
         catch_unwind,
         ts_return_type = "string | null | Promise<string | null>"
@@ -110,7 +110,7 @@ impl NativeBody {
         }
     }
 
-    /// Ends the body and frees what feeds it. A pending pull resolves with null.
+    /// Ends the body and frees its source. A pending pull resolves with null.
     #[napi(catch_unwind)]
     pub fn cancel(&self) {
         self.shared.cancelled.cancel();
@@ -128,7 +128,8 @@ impl Drop for NativeBody {
 }
 
 impl Shared {
-    /// Hands a piece over, or leaves it for the next pull. Says whether there is room for another.
+    /// Delivers a piece to a waiting pull, or keeps it for the next one. Returns true if there is room for another
+    /// piece.
     fn deliver(&self, piece: Piece) -> bool {
         let is_last = !matches!(piece, Ok(Some(_)));
         let mut state = self.state.lock();
@@ -141,7 +142,7 @@ impl Shared {
                 settle(reader, piece);
                 true
             }
-            // It was cancelled, and there is nobody left.
+            // The body was cancelled, so no pull waits.
             State::Ended => true,
             _ => {
                 *state = State::Ready(piece);
@@ -155,7 +156,7 @@ impl Shared {
 async fn read(body: Body, shared: Arc<Shared>) {
     let reading = AssertUnwindSafe(pump(body, &shared)).catch_unwind();
     if let Some(end) = shared.cancelled.run_until_cancelled(reading).await {
-        // A bug in what feeds the body is a break: nobody must wait for it for ever.
+        // A panic of the source breaks the body. Otherwise a pull would wait forever.
         let end = end.unwrap_or_else(|_| {
             Err(napi::Error::from_reason(
                 "a bug in opencode-embedded ended the stream",
@@ -165,7 +166,7 @@ async fn read(body: Body, shared: Arc<Shared>) {
     }
 }
 
-/// Hands on all that comes, and says how it ends.
+/// Delivers all pieces. Returns an error if the body breaks.
 async fn pump(mut body: Body, shared: &Shared) -> napi::Result<()> {
     loop {
         let (piece, end) = pull(&mut body).await;
@@ -178,8 +179,8 @@ async fn pump(mut body: Body, shared: &Shared) -> napi::Result<()> {
     }
 }
 
-/// Waits for the first frame, then takes what follows without waiting. Frames are whole events or
-/// whole lines, so no character is cut between two pieces.
+/// Waits for the first frame, then takes the available frames without waiting. Frames are whole events or lines, so no
+/// character is cut between two pieces.
 async fn pull(body: &mut Body) -> (Option<String>, Option<napi::Result<()>>) {
     let mut text = Vec::new();
     let mut end = None;

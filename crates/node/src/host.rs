@@ -21,11 +21,11 @@ use crate::listener::NativeListener;
 use crate::log::NativeLog;
 use crate::request;
 
-/// Content types of answers that go on and on: events, and the lines of an export.
+/// Content types of endless answers: events, and the lines of an export.
 const STREAMS: [&[u8]; 2] = [b"text/event-stream", b"application/x-ndjson"];
 
-/// Opens a host. The options are JSON and complete. A text instead of a host is a tagged failure
-/// as JSON. The callback gets the entries of the log as JSON arrays; without it there is no log.
+/// Opens a host. The options are complete JSON. If the result is a text, it is a tagged failure as JSON. The callback
+/// receives the entries of the log as JSON arrays; without it there is no log.
 #[napi(
     catch_unwind,
     ts_args_type = "options: string, logOptions: string, log: ((entries: string) => void) | null",
@@ -74,7 +74,7 @@ pub struct NativeHost {
 
 type Calls = Arc<Mutex<HashMap<u32, CancellationToken>>>;
 
-/// A finished answer whose body is no text.
+/// A complete answer with a binary body.
 #[napi(object)]
 pub struct NativeBytes {
     /// Status and headers as JSON.
@@ -88,11 +88,12 @@ type Answer = BoxFuture<'static, napi::Result<Answered>>;
 
 #[napi]
 impl NativeHost {
-    /// Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are
-    /// admitted in the order of these calls. A finished answer is its head as JSON
-    /// `{status, headers}`, a line feed and its body; one whose body is no text has it as bytes; a
-    /// streaming one is a body to pull from. A `call` other than 0 is a number by which the request
-    /// can be cancelled.
+    /// Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are admitted in the
+    /// order of
+    /// these calls. A complete answer is its head as JSON `{status, headers}`, a line feed and its body. A binary
+    /// body comes
+    /// as bytes, a streaming answer as a body to pull from. A `call` other than 0 is a number for cancelling the
+    /// request.
     #[napi(
         catch_unwind,
         ts_return_type = "Promise<string | NativeBody | NativeBytes>"
@@ -122,8 +123,9 @@ impl NativeHost {
         env.spawn_future(answer)
     }
 
-    /// Gives a pending request up: its promise rejects, and what waits for it stops waiting. What
-    /// must not be cut off, such as an admission, goes on. Unknown calls are ignored.
+    /// Cancels a pending request: its promise rejects. Work that must complete, such as an admission, continues.
+    /// Ignores
+    /// unknown calls.
     #[napi(catch_unwind)]
     pub fn cancel(&self, call: u32) {
         let calls = self.calls.lock();
@@ -132,8 +134,9 @@ impl NativeHost {
         }
     }
 
-    /// Null when no Session Drain runs, otherwise a promise for the moment when none does. It does
-    /// not keep the host: one that is dropped ends its drains and the promise with them.
+    /// Returns null if no Session Drain runs, else a promise that resolves when none runs. The promise does not keep
+    /// the
+    /// host alive: dropping the host ends its drains and the promise.
     #[napi(catch_unwind, ts_return_type = "Promise<void> | null")]
     pub fn until_idle<'env>(&self, env: &'env Env) -> napi::Result<Option<PromiseRaw<'env, ()>>> {
         let mut idle = self.host.until_idle().boxed();
@@ -143,8 +146,8 @@ impl NativeHost {
         env.spawn_future(idle.map(Ok)).map(Some)
     }
 
-    /// Answers requests on a socket, too. The options are JSON and complete. A text instead of a
-    /// listener is a tagged failure as JSON.
+    /// Serves requests on a socket. The options are complete JSON. If the result is a text, it is a tagged failure as
+    /// JSON.
     #[napi(catch_unwind, ts_return_type = "Promise<string | NativeListener>")]
     pub fn listen<'env>(
         &self,
@@ -161,9 +164,9 @@ impl NativeHost {
         })
     }
 
-    /// Calls back with each permission request of any session: those that wait, then those that come,
-    /// as JSON `{"asked": request}`, and the end of each as `{"ended": id}`, until the result is stopped.
-    /// It does not keep the process alive.
+    /// Calls back with each permission request of all sessions, first those that already wait: JSON `{"asked":
+    /// request}`,
+    /// and `{"ended": id}` at its end, until the result is stopped. Does not keep the process alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_permissions(
         &self,
@@ -172,7 +175,7 @@ impl NativeHost {
         NativeAttendance::begin(self.host.asked_permissions(), &callback)
     }
 
-    /// Calls back with the questions of any session, in the same way.
+    /// Calls back with the questions of all sessions, in the same way.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_questions(
         &self,
@@ -181,9 +184,9 @@ impl NativeHost {
         NativeAttendance::begin(self.host.asked_questions(), &callback)
     }
 
-    /// Calls back with each terminal that wants variables of the program, as JSON
-    /// `{"asked": {id, directory, cwd}}`, and with `{"ended": id}` for each that waits no more and has no
-    /// answer, until the result is stopped. It does not keep the process alive.
+    /// Calls back with each terminal that requests variables: JSON `{"asked": {id, directory, cwd}}`, and `{"ended":
+    /// id}`
+    /// if the request ends without an answer, until the result is stopped. Does not keep the process alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_environments(
         &self,
@@ -192,15 +195,15 @@ impl NativeHost {
         NativeAttendance::begin(self.host.asked_environments(), &callback)
     }
 
-    /// Answers one of these, with JSON `{"variables": [[name, value], ...]}` or `{"error": message}`.
+    /// Answers such a request with JSON `{"variables": [[name, value], ...]}` or `{"error": message}`.
     #[napi(catch_unwind)]
     pub fn answer_environment(&self, id: u32, answer: String) {
         self.host.answer_environment(id, &answer);
     }
 
-    /// Calls back with each Location whose project the program is to trust or not, as JSON
-    /// `{"asked": {id, directory}}`, and with `{"ended": id}` for each that waits no more and has no
-    /// answer, until the result is stopped. It does not keep the process alive.
+    /// Calls back with each Location for which the program decides about trust: JSON `{"asked": {id, directory}}`, and
+    /// `{"ended": id}` if the question ends without an answer, until the result is stopped. Does not keep the process
+    /// alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_trust(
         &self,
@@ -209,14 +212,15 @@ impl NativeHost {
         NativeAttendance::begin(self.host.asked_trust(), &callback)
     }
 
-    /// Answers one of these, with JSON `{"trusted": boolean}` or `{"error": reason}`.
+    /// Answers such a question with JSON `{"trusted": boolean}` or `{"error": reason}`.
     #[napi(catch_unwind)]
     pub fn answer_trust(&self, id: u32, answer: String) {
         self.host.answer_trust(id, &answer);
     }
 
-    /// Trusts the project of a Location from now on, or no longer; without a directory that of requests
-    /// that name none. A text is a tagged failure as JSON.
+    /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A
+    /// text is
+    /// a tagged failure as JSON.
     #[napi(catch_unwind, ts_return_type = "Promise<string | null>")]
     pub fn trust<'env>(
         &self,
@@ -231,15 +235,16 @@ impl NativeHost {
         })
     }
 
-    /// Takes a warning about a function of the program for the log. The fields are a JSON object;
-    /// `sessionID` and `directory` in it say what the warning is about.
+    /// Adds a warning about a function of the program to the log. The fields are a JSON object; `sessionID` and
+    /// `directory`
+    /// in it name the subject.
     #[napi(catch_unwind)]
     pub fn warn(&self, message: String, fields: String) {
         self.host.warn(&message, &fields);
     }
 
-    /// Settles what runs, ends the streams, closes the database, hands over the rest of the log.
-    /// Twice is harmless.
+    /// Settles running work, ends the streams, closes the database and delivers the rest of the log. A second call is
+    /// harmless.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
         let (host, log) = (Arc::clone(&self.host), Arc::clone(&self.log));

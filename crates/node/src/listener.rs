@@ -4,7 +4,7 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::Listener;
 
-/// A socket of a host. It listens until it or its host is closed, whatever becomes of this object.
+/// A socket of a host. It listens until it or its host is closed, even if this object is dropped.
 #[napi]
 pub struct NativeListener {
     listener: Listener,
@@ -18,26 +18,25 @@ impl NativeListener {
 
 #[napi]
 impl NativeListener {
-    /// Where clients on this machine find it.
+    /// The address for clients on this machine.
     #[napi(getter)]
     pub fn url(&self) -> String {
         self.listener.url()
     }
 
-    /// The name that clients give; none when the password is off.
+    /// The user name of clients. `None` if the password is off.
     #[napi(getter)]
     pub fn username(&self) -> Option<String> {
         self.listener.login().map(|login| login.username.clone())
     }
 
-    /// The password that clients give; none when it is off.
+    /// The password of clients. `None` if it is off.
     #[napi(getter)]
     pub fn password(&self) -> Option<String> {
         self.listener.login().map(|login| login.password.clone())
     }
 
-    /// Takes no further request, waits for those under way, and closes the socket. Twice is
-    /// harmless.
+    /// Refuses further requests, waits for those under way, and closes the socket. A second call is harmless.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
         let listener = self.listener.clone();

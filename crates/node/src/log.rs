@@ -1,4 +1,4 @@
-//! The log on its way to JavaScript.
+//! Delivery of the log to JavaScript.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use napi::bindgen_prelude::{Function, spawn};
 use opencode_host::{HostLog, LogBatches, LogOptions};
 use tokio_util::sync::CancellationToken;
 
-/// How long closing waits for the program to take the last entries.
+/// Maximum time that closing waits for the program to receive the last entries.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Hands the entries of a log to a function, one batch after the other.
+/// Delivers the entries of a log to a function, one batch after the other.
 pub(crate) struct NativeLog {
     pub(crate) log: HostLog,
-    /// Cancelled when the function has had the last batch.
+    /// Cancelled when the function has received the last batch.
     delivered: CancellationToken,
 }
 
 impl NativeLog {
-    /// The function gets each batch as a JSON array. It is weak: entries keep no process alive.
+    /// The function receives each batch as a JSON array. It is weak: entries do not keep the process alive.
     pub(crate) fn begin(
         options: LogOptions,
         callback: Option<Function<'_, String, ()>>,

@@ -305,7 +305,7 @@ pub enum ImportError {
     Unreadable {
         /// The line.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// A line is longer than any entry.

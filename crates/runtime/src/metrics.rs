@@ -12,7 +12,7 @@ const MAX_LOCATIONS: usize = 1000;
 /// Maximum number of Context Sources of a Location whose failures are counted; the first ones to fail are counted.
 const MAX_SOURCES: usize = 100;
 
-/// What a boundary does to what the model knows, in numbers.
+/// The text that a boundary sends to the model, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Nothing.

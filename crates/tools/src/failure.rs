@@ -7,9 +7,9 @@ use opencode_schema::message::ErrorKind;
 pub enum ToolFailure {
     /// The call failed and the turn goes on.
     Failed {
-        /// What the model is told.
+        /// The text for the model.
         message: String,
-        /// What kind of failure this is for programs.
+        /// The kind of the failure, for programs.
         kind: ErrorKind,
     },
     /// A person declined a permission or a question without a word: the turn ends.

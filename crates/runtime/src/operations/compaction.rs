@@ -24,14 +24,14 @@ impl Runtime {
             services.journal.session(&id).await?;
             let held = loop {
                 coordinator.wait(&id).await;
-                // Somebody may have been quicker.
+                // Another task may have taken the session in the meantime.
                 if let Some(held) = coordinator.hold(&id) {
                     break held;
                 }
             };
             services.compact_now(&id, held.stopped()).await
         });
-        // A task of its own goes on although nobody waits for it, and lets others run in between.
+        // A separate task continues if the caller drops the future, and lets other tasks run in between.
         opencode_log::spawn(compacting).await?
     }
 }

@@ -29,9 +29,8 @@ impl Runtime {
             .contribute(directory, key, contribution)?)
     }
 
-    /// What is wrong with the configuration of a Location: what was found when it was opened, with
-    /// its skills when they were last observed, and with the addresses of instructions when they
-    /// were last asked.
+    /// Returns the problems of the configuration of a Location: those found when it was opened, those of its skills at
+    /// their last observation, and those of the addresses of instructions at their last request.
     pub fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
         self.drains.sources.diagnostics(location)
     }

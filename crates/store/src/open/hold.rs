@@ -18,8 +18,7 @@ use crate::holder::Holder;
 use crate::open::lock::{FileLock, in_use};
 use crate::open::unavailable;
 
-/// What a host holds as long as its database is open. It is given back in the order of the fields,
-/// after SQLite has closed the file.
+/// Exclusive use of a database file. Released in the order of the fields, after SQLite has closed the file.
 pub(crate) struct DatabaseHold {
     database: OpenDatabase,
     #[cfg(target_os = "linux")]

@@ -55,7 +55,7 @@ pub(crate) enum Task {
     Close,
 }
 
-/// What the writer works with besides its connection.
+/// The collaborators of the writer.
 pub(crate) struct WriterOptions {
     pub(crate) ids: Arc<IdSource>,
     pub(crate) tails: Arc<Tails>,

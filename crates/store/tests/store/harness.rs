@@ -31,7 +31,7 @@ pub(crate) fn ids() -> Arc<IdSource> {
     }))
 }
 
-/// What a listener heard, in order.
+/// The entries that a listener received, in order.
 pub(crate) type CommitLog = Arc<Mutex<Vec<Committed>>>;
 
 pub(crate) struct Bench {
