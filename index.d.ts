@@ -16,13 +16,13 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** How much a commit survives. */
+/** The failures that a committed event survives. */
 export type Durability = "normal" | "full";
 
-/** What happens at opening to sessions whose last activity was cut by the end of a process. */
+/** The action at opening on sessions whose last activity was cut off by the end of a process. */
 export type Recovery = "manual" | "resume";
 
-/** How much a host holds and takes at once. Whole numbers from 1 on. */
+/** Limits of a host. Whole numbers from 1 on. */
 export interface Limits {
   /**
    * Prompts of one session that may wait, admitted and not yet promoted. Beyond it `sessions.prompt` rejects
@@ -53,7 +53,7 @@ export interface RetryPolicy {
   readonly maxDelayMs?: number | undefined;
 }
 
-/** How long a provider may take, in milliseconds: whole numbers from 1 on, `false` for no limit. */
+/** Time limits for a provider, in milliseconds: whole numbers from 1 on, `false` for no limit. */
 export interface Deadlines {
   /** Until a connection is there. Default: 10000. */
   readonly connectMs?: number | false | undefined;
@@ -66,12 +66,11 @@ export interface Deadlines {
 }
 
 /**
- * What becomes of permissions and questions that nobody answers. With `"wait"` they wait; with `"deny"` they are
- * refused at once, with `denyAfterMs` after so many milliseconds, a whole number from 1 on. A refusal is that of a
- * rule that denies: the call fails, and the model goes on.
+ * The treatment of permissions and questions without an answer. `"wait"`: they wait. `"deny"`: the host refuses them
+ * at once. `denyAfterMs`: the host refuses them after this number of milliseconds, a whole number from 1 on. A refusal
+ * has the effect of a rule that denies: the call fails, and the model continues.
  *
- * `"deny"` leaves no time for a handler either. Beside handlers, `denyAfterMs` says how long they and everybody else
- * may take.
+ * `"deny"` leaves no time for handlers either. `denyAfterMs` limits the time of handlers and of all clients.
  */
 export type Unanswered = "wait" | "deny" | { readonly denyAfterMs: number };
 
@@ -110,13 +109,13 @@ export type TrustFunction = (directory: string, options: HandlerOptions) => bool
 export interface LocationTrustInput {
   /** The Location; absent means the host's default one. */
   readonly location?: { readonly directory?: string | undefined } | undefined;
-  /** Whether the host trusts the files of its project. */
+  /** True if the host trusts the files of its project. */
   readonly trusted: boolean;
 }
 
 /** Permissions where the program, and not a file, decides. */
 export interface PermissionOptions {
-  /** What becomes of permissions and questions that nobody answers, in child sessions too. Default: `"wait"`. */
+  /** The treatment of permissions and questions without an answer, also in child sessions. Default: `"wait"`. */
   readonly unanswered?: Unanswered | undefined;
   /**
    * Rules that nothing loosens: no file, agent, session, subagent or saved approval. A `deny` is final. For an `ask` the
@@ -156,7 +155,7 @@ export interface OpenCodeOptions {
    * `.config/opencode` in `home`.
    */
   readonly configDirectory?: string | undefined;
-  /** What may be deleted at any time. Default: `opencode` in `XDG_CACHE_HOME`, else `.cache/opencode` in `home`. */
+  /** Directory of files that may be deleted at any time. Default: `opencode` in `XDG_CACHE_HOME`, else `.cache/opencode` in `home`. */
   readonly cacheDirectory?: string | undefined;
   /**
    * The model of sessions that choose none, as `"provider/model"` or `"provider/model#variant"`. No configuration
@@ -210,23 +209,23 @@ export interface OpenCodeOptions {
    */
   readonly recovery?: Recovery | undefined;
   /**
-   * Whether a session that works keeps the process alive until it has nothing left to do, and a listener until it
-   * is closed. An open host alone never does; a call that has not been answered always does. With `false` the
-   * process may end in the middle of a turn, which is no different from a crash. Default: `true`.
+   * True: a running session keeps the process alive until it is idle, and a listener until it is closed. An open host
+   * alone never keeps the process alive; a pending call always does. False: the process may end in the middle of a
+   * turn, with the effect of a crash. Default: `true`.
    */
   readonly keepAlive?: boolean | undefined;
   /**
-   * Whether the host trusts the files of projects (`opencode.json`, `.opencode`, `AGENTS.md`): `true` for all, or a
-   * function that decides about each Location when it is opened. Of the files of other projects only text and caution
-   * count: instructions, prompts of agents, commands, skills, and stricter permissions. What would send data elsewhere,
-   * start a program, read a secret or loosen a permission has no effect, and `location.diagnostics` says so.
+   * Trust in the files of projects (`opencode.json`, `.opencode`, `AGENTS.md`): `true` for all projects, or a function
+   * that decides about each Location when it is opened. Files of an untrusted project only add text and restrictions:
+   * instructions, prompts of agents, commands, skills, and stricter permissions. A setting that would send data
+   * elsewhere, start a program, read a secret or loosen a permission has no effect, and `location.diagnostics` lists it.
    *
    * The host keeps the function's answer until `location.trust` changes it. If the function throws, returns anything
    * else, or takes more than 60 seconds, the host does not trust the project and asks again when it opens the Location
    * the next time. The function does not keep the process alive. Default: `false`.
    */
   readonly trust?: boolean | TrustFunction | undefined;
-  /** What no file loosens, and what happens where nobody answers. A member that is left out has its default. */
+  /** Rules that no file loosens, and the treatment of requests without an answer. Omitted members have their default. */
   readonly permissions?: PermissionOptions | undefined;
   /** Bounds. A member that is left out has its default. */
   readonly limits?: Limits | undefined;
@@ -236,13 +235,13 @@ export interface OpenCodeOptions {
    */
   readonly log?: LogOptions["sink"] | LogOptions["level"] | LogOptions;
   /**
-   * How long a turn waits for a provider that refuses its request for now. `false` sends every request once.
-   * Default: five minutes in all.
+   * Time that a turn waits for a provider that temporarily refuses its request. `false` sends every request once.
+   * Default: five minutes in total.
    */
   readonly retry?: false | RetryPolicy | undefined;
   /**
-   * How long a provider may take. `"interactive"` is `{ firstByteMs: 120000, idleMs: 60000 }`. The options
-   * `headerTimeout`, `chunkTimeout` and `timeout` of a provider count instead where it has them. Default: ten
+   * Time limits for providers. `"interactive"` is `{ firstByteMs: 120000, idleMs: 60000 }`. The options
+   * `headerTimeout`, `chunkTimeout` and `timeout` of a provider override them. Default: ten
    * seconds for the connection, and no other limit.
    */
   readonly deadlines?: "interactive" | Deadlines | undefined;
@@ -253,7 +252,7 @@ export interface OpenCodeOptions {
   readonly ptyEnvironment?: PtyEnvironmentHook | undefined;
 }
 
-/** How grave an entry of the log is. */
+/** The severity of an entry of the log. */
 export type LogLevel = "error" | "warn" | "info" | "debug" | "trace";
 
 /** One entry of the log of a host. It holds no known secret. */
@@ -308,7 +307,7 @@ export interface ListenOptions {
    */
   readonly hostname?: string | undefined;
   /**
-   * What clients have to know, for every request: HTTP Basic, or the query `auth_token` with the same text.
+   * The password that every request must carry: as HTTP Basic, or in the query `auth_token` with the same text.
    * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else a random one, which `listener.password`,
    * `listener.headers` and `listener.clientUrl` give.
    *
@@ -503,8 +502,8 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
    * otherwise. A host may listen on several addresses. The listener keeps the process alive until it, or the host, is
    * closed, unless the option `keepAlive` is `false`.
    *
-   * Rejects with `InvalidOptionError`, or with `AddressUnavailableError` when somebody listens there already or the
-   * address is not of this machine.
+   * Rejects with `InvalidOptionError`, or with `AddressUnavailableError` if the address is in use or does not belong
+   * to this machine.
    *
    * @example
    * ```ts

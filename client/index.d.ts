@@ -44,8 +44,8 @@ export interface ClientOptions {
    */
   readonly baseUrl: string;
   /**
-   * What sends the requests, such as the `fetch` of a host. Default: the global `fetch`, looked up once, when
-   * the client is created.
+   * The function that sends the requests, such as the `fetch` of a host. Default: the global `fetch` at the creation
+   * of the client.
    */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** Headers of every request, such as `authorization`. Default: none. */
@@ -71,7 +71,7 @@ export interface ClientOptions {
  */
 export declare function createClient(options: ClientOptions): OpenCodeClient;
 
-/** What `resumeEvents` needs of a client. Every client and every host has it. */
+/** The part of a client that `resumeEvents` uses. Every client and every host has it. */
 export interface ResumableClient {
   readonly sessions: Pick<OpenCodeClient["sessions"], "events">;
 }
@@ -105,7 +105,7 @@ export interface ResumeEventsOptions {
 
 /** A connection that failed, and what `resumeEvents` does about it. */
 export interface EventsRetry {
-  /** What went wrong. */
+  /** The failure of the last attempt. */
   readonly failure: ClientError | ServiceUnavailableError;
   /** Counts the reconnections since the last event, from 1 on. */
   readonly retry: number;
@@ -121,8 +121,8 @@ export interface EventsRetry {
  *
  * It reconnects when the failure may pass:
  *
- * - `ClientError("Transport")`: no connection, one that broke, or one that somebody closed, for the stream has no
- *   end of its own;
+ * - `ClientError("Transport")`: no connection, a broken connection, or a closed connection, because the stream itself
+ *   never ends;
  * - `ClientError("UnexpectedStatus")` and `ClientError("UnsupportedContentType")` with status 408, 425, 429 or 5xx,
  *   which is how gateways answer for a server that is not there;
  * - `ServiceUnavailableError`.
@@ -157,8 +157,8 @@ export declare class ClientError extends Error {
 }
 
 /**
- * Whether a value is a `ClientError`. It looks at `name` and `reason`, so it also knows those of another
- * copy of this package and of another realm, where `instanceof` fails.
+ * Returns true if a value is a `ClientError`. It compares `name` and `reason`, so it also recognises errors of another
+ * copy of this package and of another realm, for which `instanceof` fails.
  */
 export declare function isClientError(value: unknown): value is ClientError;
 
@@ -168,7 +168,7 @@ export type Tagged<Tag extends string> = Tag extends OpenCodeError["_tag"]
   : { readonly _tag: Tag; readonly message: string };
 
 /**
- * Whether a value is the failure with this tag. It looks at `_tag` alone.
+ * Returns true if a value is the failure with this tag. It compares `_tag` alone.
  *
  * @example
  * ```ts

@@ -36,7 +36,7 @@ export interface ObjectShape {
   readonly [member: string]: Shape;
 }
 
-/** How the answer of an operation becomes the value of its method. */
+/** Converts the answer of an operation into the value of its method. */
 export type Success =
   | { readonly kind: "value"; readonly unwrap: boolean }
   | { readonly kind: "void" }
@@ -78,7 +78,7 @@ export interface Parser<T> {
   next(): T | undefined;
 }
 
-/** What a stream has its elements from. */
+/** The source of the elements of a stream. */
 export interface Feed<T> {
   /** An element that is here already. Throws for what is none. */
   take(): T | undefined;
@@ -101,7 +101,7 @@ export interface TextStream {
 
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** What every method of one client shares. */
+/** The state that all methods of one client share. */
 export interface Connection {
   readonly transport: Transport;
   readonly headers: HeaderList;

@@ -32,16 +32,17 @@ export interface RunInput {
    */
   readonly model?: string | ModelRef | undefined;
   /**
-   * How the prompt enters a session that works: `"steer"` shows it to the model at the next turn, `"queue"` answers it
-   * when everything before it is done. Default: `"steer"`.
+   * Delivery of the prompt to a running session. `"steer"`: the model sees it at the next turn. `"queue"`: the session
+   * answers it after all earlier prompts. Default: `"steer"`.
    */
   readonly delivery?: Delivery | undefined;
   /** Where a new session lives. Default: the host's directory. */
   readonly location?: LocationRef | undefined;
   /**
-   * How long a permission or a question of this work, or of its subagents, waits for an answer. `"wait"`: for ever.
-   * `"deny"`: not at all. `{ denyAfterMs }`: so many milliseconds, from 1 to 2147483647. Then the run refuses it: the
-   * model reads that the permission was refused and goes on; a refused question ends the work as `"declined"`.
+   * Time that a permission or a question of this work, or of its subagents, waits for an answer. `"wait"`: without a
+   * limit. `"deny"`: not at all. `{ denyAfterMs }`: this number of milliseconds, from 1 to 2147483647. Then the run
+   * refuses it: the model reads that the permission was refused and continues; a refused question ends the work as
+   * `"declined"`.
    *
    * Default: `{ denyAfterMs: 60000 }`. On a host with a handler for this kind of request, or with the option
    * `permissions.unanswered`, the default is `"wait"`, because these end it.
@@ -49,7 +50,7 @@ export interface RunInput {
   readonly unanswered?: RunUnanswered | undefined;
 }
 
-/** How long a request waits for an answer before a run refuses it. */
+/** Time that a request waits for an answer before a run refuses it. */
 export type RunUnanswered = "wait" | "deny" | { readonly denyAfterMs: number };
 
 /** Token counts, as the provider reports them. */
@@ -64,15 +65,15 @@ export interface RunUsage {
   readonly cache: { readonly read: number; readonly write: number };
 }
 
-/** What went wrong. */
+/** The failure of a run. */
 export interface RunFailure {
   readonly message: string;
-  /** What kind of failure, and whether the same request may succeed later. */
+  /** The kind of the failure. `retryable` is true if the same request may succeed later. */
   readonly cause?: ErrorCause;
 }
 
 /**
- * How the work on a prompt ended.
+ * The end of the work on a prompt.
  *
  * - `completed`: the model has answered and waits for nothing.
  * - `failed`: `error` says why.
@@ -84,7 +85,7 @@ export interface RunFailure {
  */
 export type RunOutcome = "completed" | "failed" | "interrupted" | "declined" | "step-limit" | "not-started";
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunResult {
   readonly outcome: RunOutcome;
   /** The session that answered. */
@@ -95,9 +96,9 @@ export interface RunResult {
   readonly text: string;
   /** The assistant messages that answer the prompt, oldest first. */
   readonly messages: readonly SessionMessage[];
-  /** What all turns used together. */
+  /** Tokens of all turns. */
   readonly usage: RunUsage;
-  /** What all turns cost together, in the currency of the configured prices. */
+  /** Cost of all turns, in the currency of the configured prices. */
   readonly cost: number;
   /** With `failed`, and with `not-started` where the session named a failure. */
   readonly error?: RunFailure;
@@ -137,7 +138,7 @@ export interface RunTool {
   readonly messageID: string;
   /** The arguments, when the call begins to run. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** What the model reads of the result, or of the progress so far. */
+  /** The text of the result for the model, or of the progress so far. */
   readonly output?: string;
   /** The same for programs. */
   readonly structured?: Readonly<Record<string, unknown>>;
@@ -165,7 +166,7 @@ export interface RunEnd {
   readonly result: RunResult;
 }
 
-/** What a run yields. */
+/** An element of the iteration over a run. */
 export type RunPart = RunText | RunReasoning | RunTool | RunNeedsInput | RunEvent | RunEnd;
 
 /**
@@ -174,7 +175,7 @@ export type RunPart = RunText | RunReasoning | RunTool | RunNeedsInput | RunEven
  */
 export interface SessionRun extends AsyncIterable<RunPart> {
   /**
-   * What it came to. Rejects only if the prompt could not be admitted: with a failure of `sessions.create`,
+   * The result. Rejects only if the prompt could not be admitted: with a failure of `sessions.create`,
    * `switchAgent`, `switchModel` or `prompt`, or with a `ClientError`. The iteration then throws the same.
    */
   readonly result: Promise<RunResult>;

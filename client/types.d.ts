@@ -1,6 +1,6 @@
 // Types that are written by hand and that the generated declarations refer to.
 
-/** What `new Headers(...)` accepts: a `Headers`, a list of pairs, or a record. */
+/** The argument of `new Headers(...)`: a `Headers`, a list of pairs, or a record. */
 export type HeadersInput = NonNullable<ConstructorParameters<typeof Headers>[0]>;
 
 /** Settings of one call. They are never part of the input. */

@@ -14,7 +14,7 @@ export type ModelSelection =
       readonly variant?: string | undefined;
     };
 
-/** What goes with every request: headers, and options. Options of no known meaning go into the body as they are. */
+/** Headers and options of every request. Options without a known meaning are copied into the body. */
 export interface RequestConfig {
   /** HTTP headers, at most 100. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -22,9 +22,9 @@ export interface RequestConfig {
   readonly body?: Readonly<Record<string, JsonValue | undefined>> | undefined;
 }
 
-/** How a provider or a model is spoken to. */
+/** The interface of a provider or a model. */
 export interface ApiConfig {
-  /** Whether a package of the AI SDK or a protocol by name (`settings.protocol`) is meant. Default: `"aisdk"`. */
+  /** A package of the AI SDK, or a protocol by its name (`settings.protocol`). Default: `"aisdk"`. */
   readonly type?: "aisdk" | "native" | undefined;
   /**
    * `"@ai-sdk/openai-compatible"` is OpenAI Chat Completions, `"@ai-sdk/openai"` OpenAI Responses and
@@ -42,9 +42,9 @@ export interface ApiConfig {
 export interface ProviderConfig {
   /** The name for people. Default: the id. */
   readonly name?: string | undefined;
-  /** How it is spoken to. */
+  /** The interface of the provider. */
   readonly api?: ApiConfig | undefined;
-  /** What goes with every request to it. */
+  /** Headers and options of every request to it. */
   readonly request?: RequestConfig | undefined;
   /** Variables of the environment that may hold its key, at most 100. */
   readonly env?: readonly string[] | undefined;
@@ -62,25 +62,25 @@ export interface ModelConfig {
   readonly name?: string | undefined;
   /** The family that it belongs to. */
   readonly family?: string | undefined;
-  /** How it is spoken to, where that differs from its provider. `id` is the id that the provider knows it by. */
+  /** The interface of the model, if it differs from that of its provider. `id` is its id at the provider. */
   readonly api?: (ApiConfig & { readonly id?: string | undefined }) | undefined;
-  /** What it can do. */
+  /** The capabilities of the model. */
   readonly capabilities?: ModelCapabilitiesConfig | undefined;
-  /** What goes with every request, and the variant in force unless another one is chosen. */
+  /** Headers and options of every request, and the default variant. */
   readonly request?: (RequestConfig & { readonly variant?: string | undefined }) | undefined;
   /** Its variants, at most 100. */
   readonly variants?: readonly ModelVariantConfig[] | undefined;
   /** Its prices: one, or one for each size of context. Default: unknown. */
   readonly cost?: ModelCostConfig | readonly ModelCostConfig[] | undefined;
-  /** Whether it may not be used. Default: false. */
+  /** True if it may not be used. Default: false. */
   readonly disabled?: boolean | undefined;
-  /** How much it takes and gives. */
+  /** Limits of input and output, in tokens. */
   readonly limit?: ModelLimitConfig | undefined;
 }
 
-/** What a model can do. */
+/** The capabilities of a model. */
 export interface ModelCapabilitiesConfig {
-  /** Whether it calls tools. Default: false, where `capabilities` are given at all; else true. */
+  /** True if it calls tools. Default: false if `capabilities` are given, else true. */
   readonly tools?: boolean | undefined;
   /** Kinds of input: `"text"`, `"image"`, `"audio"`, `"video"`, `"pdf"`. Default: unknown. */
   readonly input?: readonly string[] | undefined;
@@ -98,11 +98,11 @@ export interface ModelVariantConfig extends RequestConfig {
 export interface PriceTierConfig {
   /** Tokens. */
   readonly size: number;
-  /** What the size is of. Default: `"context"`. */
+  /** The subject of the size. Default: `"context"`. */
   readonly type?: "context" | undefined;
 }
 
-/** What a million tokens cost, in US dollars. */
+/** Price of a million tokens, in US dollars. */
 export interface ModelCostConfig {
   /** The context size, in tokens, above which these prices hold. Default: from the first token on. */
   readonly tier?: PriceTierConfig | undefined;
@@ -167,29 +167,29 @@ export interface OlderModelConfig extends ListedModelConfig {
   readonly family?: string | undefined;
   /** The id that the provider knows it by. Default: the key under which it stands. */
   readonly id?: string | undefined;
-  /** How it is spoken to, where that differs from its provider. */
+  /** The interface of the model, if it differs from that of its provider. */
   readonly provider?: { readonly npm?: string | undefined; readonly api?: string | undefined } | undefined;
-  /** Whether it calls tools. Default: true, unless `modalities` are given without it. */
+  /** True if it calls tools. Default: true, unless `modalities` are given without it. */
   readonly tool_call?: boolean | undefined;
   /** Kinds of input and output. Default: unknown. */
   readonly modalities?:
     | { readonly input?: readonly string[] | undefined; readonly output?: readonly string[] | undefined }
     | undefined;
-  /** Whether it reasons. Default: false. */
+  /** True if it reasons. Default: false. */
   readonly reasoning?: boolean | undefined;
-  /** How its reasoning can be steered: by words, or by a number of tokens. */
+  /** Control of its reasoning: by words, or by a number of tokens. */
   readonly reasoning_options?: readonly OlderReasoningConfig[] | undefined;
   /** The field of the wire that holds its reasoning, where it has one of its own. */
   readonly interleaved?: boolean | string | { readonly field?: string | undefined } | undefined;
-  /** What a million tokens cost, in US dollars. Default: unknown. */
+  /** Price of a million tokens, in US dollars. Default: unknown. */
   readonly cost?: OlderModelCostConfig | undefined;
-  /** How finished it is. A deprecated one is not offered. Default: `"active"`. */
+  /** Release status. A deprecated model is not offered. Default: `"active"`. */
   readonly status?: "alpha" | "beta" | "deprecated" | "active" | undefined;
-  /** How much it takes and gives. */
+  /** Limits of input and output, in tokens. */
   readonly limit?: ModelLimitConfig | undefined;
   /** When it was released, such as `"2025-04-14"`. The newest model is the default one. */
   readonly release_date?: string | undefined;
-  /** Whether it may not be used. Default: false. */
+  /** True if it may not be used. Default: false. */
   readonly disabled?: boolean | undefined;
   /** HTTP headers of its requests, at most 100. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -199,9 +199,9 @@ export interface OlderModelConfig extends ListedModelConfig {
   readonly variants?: Readonly<Record<string, Readonly<Record<string, JsonValue | undefined>>>> | undefined;
 }
 
-/** What the list of models says of a model and this version does not use. */
+/** Fields of the list of models that this version does not use. */
 export interface ListedModelConfig {
-  /** Whether it takes files. */
+  /** True if it accepts files. */
   readonly attachment?: boolean | undefined;
   /** Further modes of it. */
   readonly experimental?: JsonValue | undefined;
@@ -209,11 +209,11 @@ export interface ListedModelConfig {
   readonly knowledge?: string | undefined;
   /** When its description was changed. */
   readonly last_updated?: string | undefined;
-  /** Whether its weights are published. */
+  /** True if its weights are published. */
   readonly open_weights?: boolean | undefined;
-  /** Whether its output can be bound to a schema. */
+  /** True if its output can be restricted to a schema. */
   readonly structured_output?: boolean | undefined;
-  /** Whether its temperature can be set. */
+  /** True if its temperature can be set. */
   readonly temperature?: boolean | undefined;
 }
 
@@ -223,7 +223,7 @@ export type OlderReasoningConfig =
   | { readonly type: "budget_tokens"; readonly min?: number | undefined; readonly max?: number | undefined }
   | { readonly type: "toggle" };
 
-/** What a million tokens cost, in US dollars. */
+/** Price of a million tokens, in US dollars. */
 export interface OlderModelPriceConfig {
   /** Tokens of input. */
   readonly input: number;

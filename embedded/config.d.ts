@@ -61,15 +61,15 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
    * the directory of the session.
    */
   readonly instructions?: readonly string[] | undefined;
-  /** Whether the worktree is captured around steps, so that a session can be reverted. Default: true. */
+  /** True if the worktree is captured around steps, so that a session can be reverted. Default: true. */
   readonly snapshots?: boolean | undefined;
-  /** Who may share sessions. This version shares nothing. Default: `"manual"`. */
+  /** Permission to share sessions. This version shares nothing. Default: `"manual"`. */
   readonly share?: "manual" | "auto" | "disabled" | boolean | undefined;
   /** When and how a long Session History is replaced by a summary. */
   readonly compaction?: CompactionConfig | undefined;
-  /** How much of a tool's output a model is sent. The rest is kept in a file. */
+  /** Limits of the tool output that a model receives. The rest is kept in a file. */
   readonly tool_output?: ToolOutputConfig | undefined;
-  /** What the tool `read` shows of images. */
+  /** Limits of the images that the tool `read` shows. */
   readonly attachments?: AttachmentsConfig | undefined;
   /** This version watches no files for it. */
   readonly watcher?: { readonly ignore?: readonly string[] | undefined } | undefined;
@@ -96,7 +96,7 @@ export interface ExperimentalConfig {
 
 /** A statement about the use of providers. */
 export interface ProviderPolicyConfig {
-  /** What is decided. */
+  /** The decision. */
   readonly action: "provider.use";
   /** The decision. */
   readonly effect: "allow" | "deny";
@@ -104,7 +104,7 @@ export interface ProviderPolicyConfig {
   readonly resource: string;
 }
 
-/** What is decided about an action. */
+/** The decision about an action. */
 export type PermissionEffectConfig = "allow" | "deny" | "ask";
 
 /** A rule about what an agent may do. */
@@ -127,17 +127,17 @@ export interface AgentConfig {
   readonly request?: RequestConfig | undefined;
   /** The agent's own instructions for the model. Default: those of the model's family. */
   readonly system?: string | undefined;
-  /** What the agent is for. */
+  /** Purpose of the agent. */
   readonly description?: string | undefined;
-  /** Who may choose it: users (`"primary"`), other agents (`"subagent"`) or both. Default: `"all"`. */
+  /** The callers that may choose it: users (`"primary"`), other agents (`"subagent"`) or both. Default: `"all"`. */
   readonly mode?: "primary" | "subagent" | "all" | undefined;
-  /** Whether user interfaces leave it out. Default: false. */
+  /** True if user interfaces hide it. Default: false. */
   readonly hidden?: boolean | undefined;
   /** Its colour: `"#rrggbb"`, or one of a theme. */
   readonly color?: AgentColorConfig | undefined;
   /** Provider Turns per prompt, a whole number from 1 on. In the last one there are no tools. Default: no bound. */
   readonly steps?: number | undefined;
-  /** Whether the agent is removed. Default: false. */
+  /** True if the agent is removed. Default: false. */
   readonly disabled?: boolean | undefined;
   /** Rules after those that hold for every agent. */
   readonly permissions?: readonly PermissionRuleConfig[] | undefined;
@@ -158,7 +158,7 @@ export type AgentColorConfig =
 export interface CommandConfig {
   /** The prompt, with places for arguments: `$ARGUMENTS`, `$1`, `$2`. */
   readonly template?: string | undefined;
-  /** What it does. */
+  /** Purpose of the command. */
   readonly description?: string | undefined;
   /** The agent that answers. Default: that of the session. */
   readonly agent?: string | undefined;
@@ -166,7 +166,7 @@ export interface CommandConfig {
   readonly model?: ModelSelection | undefined;
   /** The variant of that model. */
   readonly variant?: string | undefined;
-  /** Whether it runs in a session of its own. Default: false. */
+  /** True if it runs in a separate session. Default: false. */
   readonly subtask?: boolean | undefined;
 }
 
@@ -185,19 +185,19 @@ export type ReferenceConfig = (
       readonly branch?: string | undefined;
     }
 ) & {
-  /** What the model is told of it. */
+  /** Its description for the model. */
   readonly description?: string | undefined;
-  /** Whether user interfaces leave it out. Default: false. */
+  /** True if user interfaces hide it. Default: false. */
   readonly hidden?: boolean | undefined;
 };
 
 /** When and how a long Session History is replaced by a summary. */
 export interface CompactionConfig {
-  /** Whether it happens by itself. Default: true. */
+  /** True if it happens automatically. Default: true. */
   readonly auto?: boolean | undefined;
-  /** Whether old tool output is left out of requests before that. Default: true. */
+  /** True if old tool output is removed from requests before that. Default: true. */
   readonly prune?: boolean | undefined;
-  /** What of the newest history is kept as it is. */
+  /** The part of the newest history that stays in full. */
   readonly keep?:
     | {
         /** Tokens. Default: 8000. */
@@ -222,7 +222,7 @@ export type McpConfig =
     }
   | Readonly<Record<string, McpServerConfig>>;
 
-/** How long servers may take, in milliseconds. */
+/** Time limits for servers, in milliseconds. */
 export interface McpTimeoutConfig {
   /** Until a server answers for the first time. */
   readonly startup?: number | undefined;
@@ -251,14 +251,14 @@ export type McpServerConfig =
       readonly url: string;
       /** HTTP headers. */
       readonly headers?: Readonly<Record<string, string>> | undefined;
-      /** How it is authorised; `false` for not at all. */
+      /** Authorisation; `false` for none. */
       readonly oauth?: JsonValue | undefined;
     })
   | { readonly type?: undefined; readonly enabled: boolean };
 
-/** What every server may have. */
+/** Fields that every server may have. */
 export interface McpServerSettings {
-  /** Whether it is used. */
+  /** True if it is used. */
   readonly enabled?: boolean | undefined;
   /** The newer form of `enabled: false`. */
   readonly disabled?: boolean | undefined;
@@ -268,7 +268,7 @@ export interface McpServerSettings {
   readonly codemode?: JsonValue | undefined;
 }
 
-/** How much of a tool's output a model is sent. */
+/** Limits of the tool output that a model receives. */
 export interface ToolOutputConfig {
   /** Lines, from 1 on. Default: 2000. */
   readonly max_lines?: number | undefined;
@@ -276,11 +276,11 @@ export interface ToolOutputConfig {
   readonly max_bytes?: number | undefined;
 }
 
-/** What the tool `read` shows of images. */
+/** Limits of the images that the tool `read` shows. */
 export interface AttachmentsConfig {
   readonly image?:
     | {
-        /** Whether a larger image is scaled down. Default: true. */
+        /** True if a larger image is scaled down. Default: true. */
         readonly auto_resize?: boolean | undefined;
         /** Pixels, from 1 on. Default: 2000. */
         readonly max_width?: number | undefined;
