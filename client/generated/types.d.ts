@@ -28,7 +28,7 @@ export interface OpenCodeOperations {
   readonly location: {
     /** Says which Location a request selects, and which project is around it. */
     get(input?: LocationGetInput, options?: RequestOptions): Promise<LocationGetOutput>;
-    /** What is wrong with the configuration of a Location. What is wrong has no effect; the rest has. */
+    /** Lists the problems of the configuration of a Location. A wrong part has no effect; the rest has. */
     diagnostics(input?: LocationDiagnosticsInput, options?: RequestOptions): Promise<LocationDiagnosticsOutput>;
     /** Reads the configuration of a Location again. A Provider Turn that is under way keeps the former one. */
     reload(input?: LocationReloadInput, options?: RequestOptions): Promise<LocationReloadOutput>;
@@ -130,7 +130,7 @@ export interface OpenCodeOperations {
      */
     compact(input: SessionsCompactInput, options?: RequestOptions): Promise<SessionsCompactOutput>;
     /**
-     * What is to be done in the session, in order, as its model noted last with the tool `todowrite`.
+     * Returns the to-do list of a session, in order, as its model last wrote it with the tool `todowrite`.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
@@ -284,12 +284,11 @@ export interface OpenCodeOperations {
     request(input: SessionsRequestInput, options?: RequestOptions): Promise<SessionsRequestOutput>;
     readonly revert: {
       /**
-       * Stages a revert to a message: files go back to what they were then.
+       * Stages a revert to a message. The files return to their state at that message.
        *
-       * Messages stay until the revert is committed, which the next Session Drain does by itself. Staging
-       * again moves the boundary. Files go back only in a Git repository whose configuration does not
-       * switch snapshots off, and not where somebody else changed them since. A session that runs cannot
-       * be reverted.
+       * Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the boundary.
+       * Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no other
+       * program changed them since. A running session cannot be reverted.
        *
        * @throws {SessionNotFoundError}
        * @throws {MessageNotFoundError}
@@ -298,8 +297,8 @@ export interface OpenCodeOperations {
        */
       stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;
       /**
-       * Drops a staged revert: files become again what they were before it, unless somebody changed them
-       * since. Without one nothing is done.
+       * Drops a staged revert. The files return to their state before it, unless another program changed them since. Does
+       * nothing without a staged revert.
        *
        * @throws {SessionNotFoundError}
        * @throws {SessionBusyError}
@@ -318,9 +317,8 @@ export interface OpenCodeOperations {
   };
   readonly debug: {
     /**
-     * How the System Context of a Location has fared since the host was opened: how long it took to
-     * observe, what could not be observed, how often it had to be looked at again, and how much models
-     * were told.
+     * Returns metrics of the System Context of a Location since the host was opened: the duration of observations, sources
+     * that were unavailable, repeated observations, and the size of the text for models.
      */
     context(input?: DebugContextInput, options?: RequestOptions): Promise<DebugContextOutput>;
   };
@@ -361,7 +359,7 @@ export interface OpenCodeOperations {
     reply(input: PermissionsReplyInput, options?: RequestOptions): Promise<PermissionsReplyOutput>;
     /** The permission requests of all sessions of a Location that wait for an answer. */
     listRequests(input?: PermissionsListRequestsInput, options?: RequestOptions): Promise<PermissionsListRequestsOutput>;
-    /** What answers of `always` have allowed in a project. */
+    /** Lists the permissions that answers of `always` have saved for a project. */
     listSaved(input?: PermissionsListSavedInput, options?: RequestOptions): Promise<PermissionsListSavedOutput>;
     /** Takes back what an answer of `always` has allowed. An unknown id is none. */
     removeSaved(input: PermissionsRemoveSavedInput, options?: RequestOptions): Promise<PermissionsRemoveSavedOutput>;
@@ -400,7 +398,7 @@ export interface OpenCodeOperations {
      * The content type is that of text where the name says so, else `application/octet-stream`.
      */
     read(input: FilesReadInput, options?: RequestOptions): Promise<FilesReadOutput>;
-    /** What stands in a directory, directories first, without symbolic links. */
+    /** Lists the content of a directory, directories first, without symbolic links. */
     list(input?: FilesListInput, options?: RequestOptions): Promise<FilesListOutput>;
     /**
      * Files and directories whose path resembles a text, the closest first: those of that name, names that
@@ -684,7 +682,7 @@ export interface SessionsPromptInput {
   readonly id?: string | undefined;
   /** The prompt. */
   readonly prompt: string | PromptInput;
-  /** How it enters the session, `steer` by default. */
+  /** Delivery of the prompt. Default: `steer`. */
   readonly delivery?: Delivery | undefined;
   /** `false` admits it without waking the session. */
   readonly resume?: boolean | undefined;
@@ -859,7 +857,7 @@ export interface SessionsInboxSetDeliveryInput {
   readonly sessionID: string;
   /** The prompt: its id is that of the message it becomes. */
   readonly messageID: string;
-  /** How the prompt is to enter the session. */
+  /** New delivery of the prompt. */
   readonly delivery: Delivery;
 }
 
@@ -975,15 +973,15 @@ export interface PermissionsCreateInput {
   readonly sessionID: string;
   /** The caller's own id for the request; begins with `per`. */
   readonly id?: string | undefined;
-  /** What is to be done. */
+  /** The action to allow. */
   readonly action: string;
   /** On what. */
   readonly resources: string[];
   /** The patterns that are stored when the answer is `always`. */
   readonly save?: string[] | undefined;
-  /** What helps to decide. */
+  /** Details that help the user to decide. */
   readonly metadata?: Record<string, unknown> | undefined;
-  /** What asks. */
+  /** Origin of the request. */
   readonly source?: PermissionSource | undefined;
   /** The agent whose rules hold; absent means the session's. */
   readonly agent?: string | undefined;
@@ -1000,7 +998,7 @@ export interface PermissionsReplyInput {
   readonly requestID: string;
   /** The answer. */
   readonly reply: PermissionReply;
-  /** What the model is told when the answer is `reject`. Without it the activity ends. */
+  /** Text for the model if the answer is `reject`. Without it the activity ends. */
   readonly message?: string | undefined;
 }
 
@@ -1117,7 +1115,7 @@ export type FilesListOutput = {
 export interface FilesFindInput {
   /** The Location; absent means the host's default one. */
   readonly location?: LocationQuery | undefined;
-  /** What the path is to resemble; it may be empty. */
+  /** Text that the paths resemble; may be empty. */
   readonly query: string;
   /** Only entries of this type. */
   readonly type?: FileSystemEntryType | undefined;
@@ -1287,7 +1285,7 @@ export interface IntegrationsConnectOauthInput {
   readonly location?: LocationQuery | undefined;
   /** The method of the service. */
   readonly methodID: string;
-  /** What the method must know before. */
+  /** Values that the method needs first. */
   readonly inputs: Record<string, string>;
   /** Name of the credential, for people. */
   readonly label?: string | undefined;
@@ -1512,9 +1510,9 @@ export type CompactionReason =
 export interface ConfigurationDiagnostic {
   /** The document, or what else speaks for the Location. */
   readonly path: string;
-  /** What kind of problem it is. */
+  /** Kind of the problem. */
   readonly kind: ConfigurationProblem;
-  /** What is wrong, and what then holds. */
+  /** The problem and its effect. */
   readonly message: string;
   /** The line of the document, from 1. */
   readonly line?: number;
@@ -1522,7 +1520,7 @@ export interface ConfigurationDiagnostic {
   readonly column?: number;
 }
 
-/** What is wrong with a configuration, and how much of it has no effect because of that. */
+/** The kinds of problems of a configuration, by the part that has no effect. */
 export type ConfigurationProblem =
   /** The document cannot be read. Nothing of it has an effect. */
   | "io"
@@ -1745,7 +1743,7 @@ export interface HistoryView {
   readonly messages: number;
 }
 
-/** What an import has done. */
+/** The result of an import. */
 export interface ImportedSession {
   /** The session as it is now. */
   readonly session: SessionInfo;
@@ -1965,7 +1963,7 @@ export interface IntegrationWhen {
 export interface InterruptedSession {
   /** The session. */
   readonly sessionID: string;
-  /** How far the activity got. */
+  /** Progress of the activity. */
   readonly state: InterruptedState;
   /** The message that shows it: the input that has no answer, or the assistant's message. */
   readonly messageID: string;
@@ -1975,7 +1973,7 @@ export interface InterruptedSession {
   readonly time: number;
 }
 
-/** How far the last activity of a session got. */
+/** The progress of the last activity of a session. */
 export type InterruptedState =
   /**
    * The newest promoted input has no assistant message after it. Whether a request was sent is
@@ -2320,11 +2318,11 @@ export interface PermissionAsked {
   readonly data: PermissionRequest;
 }
 
-/** What is said about a permission right away. */
+/** The immediate decision about a permission. */
 export interface PermissionDecision {
   /** The request. It waits for an answer if the effect is `ask`. */
   readonly id: string;
-  /** What holds now. */
+  /** The effect that holds now. */
   readonly effect: PermissionEffect;
 }
 
@@ -3014,7 +3012,7 @@ export interface SessionErrorUnknown {
 export interface SessionHistory {
   /** Durable events, in order. */
   readonly data: SessionDurableEvent[];
-  /** Whether more follow. */
+  /** True if more entries follow. */
   readonly hasMore: boolean;
 }
 
@@ -4459,14 +4457,14 @@ export interface AddressUnavailableError extends Error {
   readonly _tag: "AddressUnavailableError";
   /** Host name and port. */
   readonly address: string;
-  /** Why: somebody listens there already, it is not of this machine, or it takes more rights. */
+  /** The reason: the address is in use, does not belong to this machine, or requires more rights. */
   readonly message: string;
 }
 
 /** The request contradicts something that is already recorded. */
 export interface ConflictError extends Error {
   readonly _tag: "ConflictError";
-  /** What it contradicts. */
+  /** The contradiction. */
   readonly message: string;
   /** The id of the recorded thing. */
   readonly resource?: string;
@@ -4504,7 +4502,7 @@ export interface DatabaseVersionError extends Error {
 /** The request may not come from where it comes from. */
 export interface ForbiddenError extends Error {
   readonly _tag: "ForbiddenError";
-  /** What is missing. */
+  /** The missing part. */
   readonly message: string;
 }
 
@@ -4522,7 +4520,7 @@ export interface InputNotFoundError extends Error {
 /** The cursor was not made by this operation, or cannot stand beside the rest of the request. */
 export interface InvalidCursorError extends Error {
   readonly _tag: "InvalidCursorError";
-  /** What is wrong with it. */
+  /** The problem. */
   readonly message: string;
 }
 
@@ -4531,14 +4529,14 @@ export interface InvalidOptionError extends Error {
   readonly _tag: "InvalidOptionError";
   /** The option. */
   readonly option: string;
-  /** What is wrong with it. */
+  /** The problem. */
   readonly message: string;
 }
 
 /** The request does not fit the operation. */
 export interface InvalidRequestError extends Error {
   readonly _tag: "InvalidRequestError";
-  /** What does not fit, and where. */
+  /** The problem and its place. */
   readonly message: string;
   /** The part of the request that was read. */
   readonly kind?: RequestPart;
@@ -4596,7 +4594,7 @@ export interface QuestionNotFoundError extends Error {
 /** Something the operation needs is not available now. */
 export interface ServiceUnavailableError extends Error {
   readonly _tag: "ServiceUnavailableError";
-  /** What is missing. */
+  /** The missing service. */
   readonly message: string;
   /** The operation, or the part of it, that cannot be had. */
   readonly service?: string;
@@ -4607,9 +4605,9 @@ export interface SessionBacklogError extends Error {
   readonly _tag: "SessionBacklogError";
   /** The session. */
   readonly sessionID: string;
-  /** How many Admitted Prompts wait. */
+  /** Number of waiting Admitted Prompts. */
   readonly pending: number;
-  /** How many may wait. */
+  /** Maximum number of waiting Admitted Prompts. */
   readonly limit: number;
   /** Always true: the same prompt is admitted once the session has caught up. */
   readonly retryable: boolean;
@@ -4647,21 +4645,21 @@ export interface SessionUnreadableError extends Error {
 /** The store failed and takes nothing more until the host is opened again. Nothing was stored. */
 export interface StorePoisonedError extends Error {
   readonly _tag: "StorePoisonedError";
-  /** How it failed. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
 /** The request carries no valid credentials. */
 export interface UnauthorizedError extends Error {
   readonly _tag: "UnauthorizedError";
-  /** What is missing. */
+  /** The missing part. */
   readonly message: string;
 }
 
-/** Something failed that nobody expected. */
+/** An unexpected failure. */
 export interface UnknownError extends Error {
   readonly _tag: "UnknownError";
-  /** What can be said without leaking details. */
+  /** The message, without internal details. */
   readonly message: string;
   /** Finds the details in the log. */
   readonly ref?: string;

@@ -1,7 +1,7 @@
-//! Cursors: the whole query of a Page and the place it goes on from, as one opaque text.
+//! Cursors: the whole query of a Page and its position, as one opaque text.
 //!
-//! Cursors come back from anywhere, so reading one trusts nothing. They are not signed: whoever
-//! changes one only asks another question, which he may ask anyway.
+//! Cursors come from any caller, so decoding trusts no part of them. They are not signed: a caller that changes a cursor
+//! only sends another query, which it may send anyway.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -88,7 +88,7 @@ impl MessagesCursor {
     }
 }
 
-/// What a cursor continues.
+/// The list that a cursor continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {

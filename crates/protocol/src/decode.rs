@@ -1,8 +1,7 @@
-//! From the text of a request to the input of an operation.
+//! Decodes the text of a request into the input of an operation.
 //!
-//! Every part of a request is first checked against its schema, so that the first problem is told
-//! with its place, and then read. Members nobody declared are ignored, and a `null` for an optional
-//! field means that it is absent.
+//! Every part of a request is first checked against its schema, so that the first problem is reported with its path.
+//! Then it is decoded. Undeclared members are ignored, and `null` in an optional field means that it is absent.
 
 use std::marker::PhantomData;
 
@@ -31,7 +30,7 @@ pub struct Decoder<T> {
     input: PhantomData<fn() -> T>,
 }
 
-/// How a field of a path or a query is written.
+/// The encoding of a field of a path or a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
     /// As it is.
@@ -91,7 +90,7 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
         if let Value::Object(members) = &mut value {
             members.retain(|_, member| !member.is_null());
         }
-        // What a schema cannot say, such as the greatest length of an identifier, is found here.
+        // Problems that a schema cannot express, such as the maximum length of an id, are found here.
         serde_json::from_value(value).map_err(|error| self.refuse(&Issue::new(error.to_string())))
     }
 

@@ -1,7 +1,6 @@
-//! Events as streams carry them, as far as the contract needs them: their schemas, which are unions
-//! of envelopes, one for each event of the catalogue.
+//! Schemas of the events on streams: unions of envelopes, one for each event of the catalogue.
 //!
-//! Nobody makes values of these types. [`opencode_schema::envelope`] writes the texts.
+//! These types have no values. [`opencode_schema::envelope`] writes the texts.
 
 use std::borrow::Cow;
 

@@ -57,7 +57,7 @@ macro_rules! failures {
                 match self { $( Self::$variant { .. } => Tag::$variant, )* }
             }
 
-            /// What went wrong, for people.
+            /// Returns the message for users.
             pub fn message(&self) -> &str {
                 match self { $( Self::$variant { message, .. } => message, )* }
             }
@@ -68,7 +68,7 @@ macro_rules! failures {
 failures! {
     /// The request does not fit the operation.
     Some(400) => InvalidRequest "InvalidRequestError" {
-        /// What does not fit, and where.
+        /// The problem and its place.
         message: String,
         /// The part of the request that was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,17 +79,17 @@ failures! {
     }
     /// The cursor was not made by this operation, or cannot stand beside the rest of the request.
     Some(400) => InvalidCursor "InvalidCursorError" {
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     }
     /// The request carries no valid credentials.
     Some(401) => Unauthorized "UnauthorizedError" {
-        /// What is missing.
+        /// The missing part.
         message: String,
     }
     /// The request may not come from where it comes from.
     Some(403) => Forbidden "ForbiddenError" {
-        /// What is missing.
+        /// The missing part.
         message: String,
     }
     /// There is no such session.
@@ -156,7 +156,7 @@ failures! {
     }
     /// The request contradicts something that is already recorded.
     Some(409) => Conflict "ConflictError" {
-        /// What it contradicts.
+        /// The contradiction.
         message: String,
         /// The id of the recorded thing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,9 +175,9 @@ failures! {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
-        /// How many Admitted Prompts wait.
+        /// Number of waiting Admitted Prompts.
         pending: u64,
-        /// How many may wait.
+        /// Maximum number of waiting Admitted Prompts.
         limit: u64,
         /// Always true: the same prompt is admitted once the session has caught up.
         retryable: bool,
@@ -193,9 +193,9 @@ failures! {
         /// Which entry, why, and what to do.
         message: String,
     }
-    /// Something failed that nobody expected.
+    /// An unexpected failure.
     Some(500) => Unknown "UnknownError" {
-        /// What can be said without leaking details.
+        /// The message, without internal details.
         message: String,
         /// Finds the details in the log.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
@@ -203,7 +203,7 @@ failures! {
     }
     /// Something the operation needs is not available now.
     Some(503) => ServiceUnavailable "ServiceUnavailableError" {
-        /// What is missing.
+        /// The missing service.
         message: String,
         /// The operation, or the part of it, that cannot be had.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -211,14 +211,14 @@ failures! {
     }
     /// The store failed and takes nothing more until the host is opened again. Nothing was stored.
     Some(503) => StorePoisoned "StorePoisonedError", extension: true {
-        /// How it failed.
+        /// Description of the failure.
         message: String,
     }
     /// An option of the host is unknown or has the wrong type.
     None => InvalidOption "InvalidOptionError", extension: true {
         /// The option.
         option: String,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     }
     /// The database file cannot be opened, is no database, or fails its check.
@@ -257,7 +257,7 @@ failures! {
     None => AddressUnavailable "AddressUnavailableError", extension: true {
         /// Host name and port.
         address: String,
-        /// Why: somebody listens there already, it is not of this machine, or it takes more rights.
+        /// The reason: the address is in use, does not belong to this machine, or requires more rights.
         message: String,
     }
 }
@@ -299,14 +299,14 @@ impl Failure {
         }
     }
 
-    /// Missing or wrong credentials; which of the two is nobody's business.
+    /// Missing or wrong credentials. The failure does not say which.
     pub fn unauthorized() -> Self {
         Self::Unauthorized {
             message: "Authentication required".into(),
         }
     }
 
-    /// A session nobody has created.
+    /// The session does not exist.
     pub fn session_not_found(session_id: SessionID) -> Self {
         Self::SessionNotFound {
             message: format!("Session not found: {session_id}"),

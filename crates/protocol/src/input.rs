@@ -1,4 +1,4 @@
-//! What callers send: the fields of paths, queries and bodies.
+//! The input of callers: the fields of paths, queries and bodies.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ pub struct LocationQuery {
     pub workspace: Option<WorkspaceID>,
 }
 
-/// What a session is created with.
+/// The properties of a new session.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct SessionCreatePayload {
     /// The caller's own id for the session; begins with `ses`.
@@ -100,7 +100,7 @@ pub struct SessionsQuery {
     pub cursor: Option<SessionsCursor>,
 }
 
-/// How the messages of a session are listed.
+/// The query of a list of messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct MessagesQuery {
     /// Items of a page, 50 by default.
@@ -129,14 +129,14 @@ pub struct EventsQuery {
     pub after: Option<u64>,
 }
 
-/// What is admitted.
+/// The prompt to admit.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct PromptPayload {
     /// The caller's own id for the prompt and its message; begins with `msg_`.
     pub id: Option<MessageID>,
     /// The prompt.
     pub prompt: PromptInput,
-    /// How it enters the session, `steer` by default.
+    /// Delivery of the prompt. Default: `steer`.
     pub delivery: Option<Delivery>,
     /// `false` admits it without waking the session.
     pub resume: Option<bool>,
@@ -145,7 +145,7 @@ pub struct PromptPayload {
 /// Another delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SetDeliveryPayload {
-    /// How the prompt is to enter the session.
+    /// New delivery of the prompt.
     pub delivery: Delivery,
 }
 
@@ -194,20 +194,20 @@ pub struct PermissionParams {
     pub request_id: PermissionID,
 }
 
-/// What is to be allowed.
+/// A request for a permission.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct PermissionCreatePayload {
     /// The caller's own id for the request; begins with `per`.
     pub id: Option<PermissionID>,
-    /// What is to be done.
+    /// The action to allow.
     pub action: String,
     /// On what.
     pub resources: Vec<String>,
     /// The patterns that are stored when the answer is `always`.
     pub save: Option<Vec<String>>,
-    /// What helps to decide.
+    /// Details that help the user to decide.
     pub metadata: Option<Record>,
-    /// What asks.
+    /// Origin of the request.
     pub source: Option<PermissionSource>,
     /// The agent whose rules hold; absent means the session's.
     pub agent: Option<String>,
@@ -218,7 +218,7 @@ pub struct PermissionCreatePayload {
 pub struct PermissionReplyPayload {
     /// The answer.
     pub reply: PermissionReply,
-    /// What the model is told when the answer is `reject`. Without it the activity ends.
+    /// Text for the model if the answer is `reject`. Without it the activity ends.
     pub message: Option<String>,
 }
 
@@ -272,12 +272,12 @@ pub struct FilesListQuery {
     pub path: Option<String>,
 }
 
-/// What is looked for.
+/// The query of a file search.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct FilesFindQuery {
     /// The Location; absent means the host's default one.
     pub location: Option<LocationQuery>,
-    /// What the path is to resemble; it may be empty.
+    /// Text that the paths resemble; may be empty.
     pub query: String,
     /// Only entries of this type.
     pub r#type: Option<FileSystemEntryType>,
@@ -309,7 +309,7 @@ pub struct PtyCreatePayload {
     pub env: Option<BTreeMap<String, String>>,
 }
 
-/// What of a terminal changes.
+/// Changes of a terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PtyUpdatePayload {
     /// Another title.
@@ -329,7 +329,7 @@ pub struct PtySize {
     pub cols: u16,
 }
 
-/// How a connection to a terminal begins.
+/// The query of a connection to a terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PtyConnectQuery {
     /// The Location; absent means the host's default one.
@@ -357,13 +357,13 @@ pub struct ConnectKeyPayload {
     pub label: Option<String>,
 }
 
-/// How a service is connected to in a browser.
+/// The input of a connection to a service in a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct ConnectOauthPayload {
     /// The method of the service.
     #[serde(rename = "methodID")]
     pub method_id: String,
-    /// What the method must know before.
+    /// Values that the method needs first.
     pub inputs: BTreeMap<String, String>,
     /// Name of the credential, for people.
     pub label: Option<String>,
@@ -377,7 +377,7 @@ pub struct AttemptParams {
     pub attempt_id: String,
 }
 
-/// What ends an attempt to connect.
+/// The end of an attempt to connect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct CompleteAttemptPayload {
     /// The code that the page has shown.
@@ -392,7 +392,7 @@ pub struct CredentialParams {
     pub credential_id: String,
 }
 
-/// What of a credential changes.
+/// Changes of a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct CredentialUpdatePayload {
     /// Another name, for people.

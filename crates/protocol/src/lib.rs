@@ -1,11 +1,10 @@
-//! The HTTP contract as data: which operations there are, what goes in and comes out, how they
-//! fail, and the Contract IR from which every client is generated.
+//! The HTTP contract as data: the operations, their inputs, answers and failures, and the Contract IR from which every
+//! client is generated.
 //!
-//! This crate knows no router, handler, database or runtime; it only says what the wire looks like.
-//! Start with [`operations`], where one entry is one operation, and [`failure`], where one entry is
-//! one tagged failure. [`input`], [`output`] and [`event`] are the types those entries name;
-//! [`page`] and [`cursor`] are pagination; [`decode`] turns paths, queries and bodies into inputs;
-//! [`contract`] is the compiled form, and [`openapi`] that form as everybody's tools know it.
+//! This crate knows no router, handler, database or runtime; it only describes the wire. Start with [`operations`],
+//! where each entry is one operation, and [`failure`], where each entry is one tagged failure. [`input`], [`output`] and
+//! [`event`] are the types of these entries; [`page`] and [`cursor`] are pagination; [`decode`] turns paths, queries and
+//! bodies into inputs; [`contract`] is the compiled form, and [`openapi`] the same form as an OpenAPI document.
 
 mod channel;
 pub mod contract;

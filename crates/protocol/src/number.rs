@@ -3,7 +3,7 @@
 /// Above this, neighbouring integers look the same to a JavaScript client.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
-/// What `Number(text)` gives; NaN for text that is no number.
+/// Returns the result of JavaScript's `Number(text)`: NaN for text that is not a number.
 pub(crate) fn parse(text: &str) -> f64 {
     let text = text.trim_matches(is_space);
     if text.is_empty() {
@@ -23,7 +23,7 @@ pub(crate) fn integer(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER).then_some(number as i64)
 }
 
-/// How JavaScript shows a number that is no usable integer.
+/// Formats a number that is not a usable integer in the way of JavaScript.
 pub(crate) fn show(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 {

@@ -1,4 +1,4 @@
-//! What one operation declares. The declarations themselves are in [`crate::operations`].
+//! The declaration of one operation. The declarations themselves are in [`crate::operations`].
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,8 @@ pub enum Method {
     Delete,
 }
 
-/// What a request passes before its own operation sees it. Only the placement is decided here; the
-/// server supplies what the middleware does.
+/// Middleware that a request passes before its operation. This crate decides only the placement; the server implements
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Middleware {
@@ -34,7 +34,7 @@ pub enum Middleware {
 /// Gives the schema of one type, collecting the types it refers to.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// What the body of a request holds.
+/// The content of the body of a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Payload {
     /// Nothing: a body is ignored, whatever it is.
@@ -48,7 +48,7 @@ pub enum Payload {
 /// The content type of bodies that hold one JSON text a line.
 pub const LINES_TYPE: &str = "application/x-ndjson";
 
-/// What a successful call answers.
+/// The answer of a successful call.
 #[derive(Debug, Clone, Copy)]
 pub enum Success {
     /// 200 with `{data}`; clients see the value of `data`.
@@ -63,7 +63,7 @@ pub enum Success {
     Stream {
         /// One event.
         element: SchemaOf,
-        /// Whether the stream may end cleanly. A stream that may not was cut when it does.
+        /// True if the stream may end. Otherwise an end means that the stream was cut.
         ends: bool,
     },
     /// 200 with one JSON text a line ([`LINES_TYPE`]); every line ends in a line feed. A body that
@@ -80,7 +80,7 @@ pub struct Spec {
     pub id: &'static str,
     /// Name in clients: a group and a method, such as `sessions.prompt`.
     pub name: &'static str,
-    /// What it does, for the callers of clients.
+    /// Description for the callers of clients.
     pub doc: &'static str,
     /// Method.
     pub method: Method,
@@ -92,18 +92,18 @@ pub struct Spec {
     pub params: Option<SchemaOf>,
     /// Fields of the query.
     pub query: Option<SchemaOf>,
-    /// What the body holds.
+    /// Content of the body.
     pub payload: Payload,
-    /// What it answers.
+    /// Answer of a successful call.
     pub success: Success,
     /// The failures that are its own, beside [`COMMON_ERRORS`] and, where the path names a session,
     /// [`Tag::SessionUnreadable`].
     pub errors: &'static [Tag],
-    /// What a request passes first, in this order.
+    /// Middleware that a request passes first, in this order.
     pub middleware: &'static [Middleware],
-    /// Whether it is an addition to the contract we implement.
+    /// True if it is an addition to the implemented contract.
     pub extension: bool,
-    /// Whether its request becomes a WebSocket, which is no answer: clients leave it out.
+    /// True if its request becomes a WebSocket. Clients omit it, because there is no answer.
     pub omitted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What operations answer: the envelopes around the vocabulary's values.
+//! The answers of operations: the envelopes around the values of the vocabulary.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub struct InterruptedSession {
     /// The session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// How far the activity got.
+    /// Progress of the activity.
     pub state: InterruptedState,
     /// The message that shows it: the input that has no answer, or the assistant's message.
     #[serde(rename = "messageID")]
@@ -61,7 +61,7 @@ pub struct InterruptedSession {
     pub time: Millis,
 }
 
-/// How far the last activity of a session got.
+/// The progress of the last activity of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InterruptedState {
@@ -74,7 +74,7 @@ pub enum InterruptedState {
     ContinuationDue,
 }
 
-/// What an import has done.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ImportedSession {
     /// The session as it is now.
@@ -120,7 +120,7 @@ pub struct MessagesResponse {
 pub struct SessionHistory {
     /// Durable events, in order.
     pub data: Vec<SessionDurableEvent>,
-    /// Whether more follow.
+    /// True if more entries follow.
     #[serde(rename = "hasMore")]
     pub has_more: bool,
 }
@@ -130,9 +130,9 @@ pub struct SessionHistory {
 pub struct ConfigurationDiagnostic {
     /// The document, or what else speaks for the Location.
     pub path: String,
-    /// What kind of problem it is.
+    /// Kind of the problem.
     pub kind: ConfigurationProblem,
-    /// What is wrong, and what then holds.
+    /// The problem and its effect.
     pub message: String,
     /// The line of the document, from 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -142,7 +142,7 @@ pub struct ConfigurationDiagnostic {
     pub column: Option<u32>,
 }
 
-/// What is wrong with a configuration, and how much of it has no effect because of that.
+/// The kinds of problems of a configuration, by the part that has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ConfigurationProblem {
@@ -158,11 +158,11 @@ pub enum ConfigurationProblem {
     Ignored,
 }
 
-/// What is said about a permission right away.
+/// The immediate decision about a permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PermissionDecision {
     /// The request. It waits for an answer if the effect is `ask`.
     pub id: PermissionID,
-    /// What holds now.
+    /// The effect that holds now.
     pub effect: PermissionEffect,
 }

@@ -5,7 +5,7 @@ use opencode_schema::id::{SessionID, WorkspaceID};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Items of a page when nobody says how many.
+/// Items of a page without a limit in the request.
 pub const DEFAULT_LIMIT: u32 = 50;
 
 /// Most sessions of a page; a greater limit is lowered, not refused.
@@ -21,7 +21,7 @@ pub struct PageRequest<Scope, Anchor> {
     pub scope: Scope,
     /// Their order.
     pub order: Order,
-    /// How many of them at most.
+    /// Maximum number of items.
     pub limit: u32,
     /// Where the page lies; absent means at the beginning.
     pub from: Option<PageAnchor<Anchor>>,

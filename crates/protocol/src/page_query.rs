@@ -82,8 +82,8 @@ impl MessagesQuery {
     }
 }
 
-/// No session lives in a relative directory, so whoever asks for one is mistaken about the list he
-/// gets. An empty one only matches nothing.
+/// Refuses a relative directory. No session lives in one, so the request is a mistake. An empty directory only matches
+/// nothing.
 fn refuse_relative(directory: &str) -> Result<(), Failure> {
     if directory.is_empty() || Path::new(directory).is_absolute() {
         return Ok(());

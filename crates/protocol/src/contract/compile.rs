@@ -189,7 +189,7 @@ fn merge(received: Types, sent: Types) -> Result<Types> {
     Ok(types)
 }
 
-/// Two Rust types of one name reach us as `Name` and `Name2`. Nobody should meet the latter.
+/// Refuses two Rust types of one name, which would become `Name` and `Name2` in the contract.
 fn refuse_numbered(types: &Types) -> Result<()> {
     let is_second = |name: &&String| {
         let base = name.trim_end_matches(|c: char| c.is_ascii_digit());

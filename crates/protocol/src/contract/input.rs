@@ -1,4 +1,4 @@
-//! What goes in: the fields of all parts of a request as one object.
+//! The input of an operation: the fields of all parts of a request as one object.
 
 use serde_json::Value;
 

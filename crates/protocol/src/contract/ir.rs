@@ -21,7 +21,7 @@ pub struct Contract {
     pub types: BTreeMap<String, Definition>,
 }
 
-/// How a failure travels.
+/// The form of a failure on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailureStatus {
@@ -41,12 +41,12 @@ pub struct Operation {
     pub group: Group,
     /// The method's name within the group; dots make it nested.
     pub name: String,
-    /// What it does.
+    /// Description of the operation.
     pub doc: String,
-    /// Whether it is an addition to the contract we implement.
+    /// True if it is an addition to the implemented contract.
     #[serde(default, skip_serializing_if = "is_false")]
     pub extension: bool,
-    /// Whether its request becomes a WebSocket, which is no answer: generated clients leave it out.
+    /// True if its request becomes a WebSocket. Generated clients omit it, because there is no answer.
     #[serde(default, skip_serializing_if = "is_false")]
     pub omitted: bool,
     /// HTTP method.
@@ -56,13 +56,13 @@ pub struct Operation {
     /// Headers that every request of it carries, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// What callers give.
+    /// Input of the callers.
     pub input: Input,
-    /// What they get.
+    /// Answer of a successful call.
     pub success: Success,
     /// The declared failures, by status and tag.
     pub errors: Vec<DeclaredError>,
-    /// What a request passes first, in this order.
+    /// Middleware that a request passes first, in this order.
     pub middleware: Vec<Middleware>,
 }
 
@@ -88,19 +88,19 @@ pub enum Segment {
     Rest(String),
 }
 
-/// What callers give: one object, whatever the parts of the request its fields travel in.
+/// The input of callers: one object, independent of the parts of the request that carry its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Whether there must be one.
+    /// Presence of the input.
     pub mode: InputMode,
     /// Its fields, those of the path first, then query, then body.
     pub fields: Vec<InputField>,
-    /// What the body of the request is.
+    /// Form of the body of the request.
     pub payload: Payload,
 }
 
-/// What the body of a request is.
+/// The form of the body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Payload {
@@ -112,7 +112,7 @@ pub enum Payload {
     Lines,
 }
 
-/// Whether a call must have an input.
+/// Presence of an input in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InputMode {
@@ -132,17 +132,17 @@ pub struct InputField {
     pub name: String,
     /// The part of the request it travels in.
     pub channel: Channel,
-    /// How it is written there.
+    /// Encoding of the field there.
     pub encoding: Encoding,
-    /// Whether it must be there.
+    /// True if the field is required.
     pub required: bool,
-    /// What it means.
+    /// Description of the field.
     pub doc: String,
     /// Its type.
     pub r#type: Type,
 }
 
-/// How a field is written.
+/// The encoding of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Encoding {
@@ -156,7 +156,7 @@ pub enum Encoding {
     DeepObject,
 }
 
-/// What a successful call answers.
+/// The answer of a successful call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", deny_unknown_fields)]
 pub enum Success {
@@ -164,7 +164,7 @@ pub enum Success {
     Value {
         /// HTTP status.
         status: u16,
-        /// Whether the body is exactly `{data}` and the value is that member.
+        /// True if the body is exactly `{data}` and the value is that member.
         unwrap: bool,
         /// The value's type.
         r#type: Type,
@@ -180,14 +180,14 @@ pub enum Success {
     Stream {
         /// HTTP status.
         status: u16,
-        /// How events are separated.
+        /// Separation of the events.
         framing: Framing,
         /// The type of one event.
         element: Type,
         /// The name of the frame with which the stream reports its own failure.
         #[serde(rename = "failureEvent")]
         failure_event: String,
-        /// Whether a clean end is an end. Otherwise the stream was cut.
+        /// True if the stream may end. Otherwise an end means that the stream was cut.
         ends: bool,
     },
     /// Texts of JSON, one after the other: a body of `application/x-ndjson` in which every line
@@ -203,7 +203,7 @@ pub enum Success {
     },
 }
 
-/// How a part of a longer list is answered.
+/// The answer with a part of a longer list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
@@ -225,7 +225,7 @@ pub struct Page {
     pub continuation: Vec<String>,
 }
 
-/// How the events of a stream are separated.
+/// The separation of the events of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Framing {
@@ -247,9 +247,9 @@ pub struct DeclaredError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
-    /// What it is.
+    /// Description of the type.
     pub doc: String,
-    /// Whether it is an addition to the contract we implement.
+    /// True if it is an addition to the implemented contract.
     #[serde(default, skip_serializing_if = "is_false")]
     pub extension: bool,
     /// The type. A string here is a brand of its own: clients cannot make one up.
@@ -268,19 +268,19 @@ pub enum Type {
     Boolean,
     /// Text.
     String {
-        /// What the text is when it is decoded.
+        /// Type of the decoded text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         brand: Option<String>,
-        /// What the text begins with.
+        /// Prefix of the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prefix: Option<String>,
-        /// What the whole text matches, as a regular expression.
+        /// Regular expression that the whole text matches.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pattern: Option<String>,
     },
     /// A number.
     Number {
-        /// Whether it has no fraction.
+        /// True if the number has no fraction.
         integer: bool,
         /// Inclusive lower bound.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -306,7 +306,7 @@ pub enum Type {
         /// Its items.
         items: Box<Type>,
     },
-    /// An object whose keys nobody declares.
+    /// An object with undeclared keys.
     Record {
         /// Its keys: strings.
         keys: Box<Type>,
@@ -339,9 +339,9 @@ pub enum Type {
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Whether it is always there.
+    /// True if the field is always present.
     pub required: bool,
-    /// What it means.
+    /// Description of the field.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
     /// Its type.
@@ -352,7 +352,7 @@ pub struct Field {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// What it means.
+    /// Description of the variant.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
     /// The type.

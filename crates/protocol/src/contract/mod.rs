@@ -37,7 +37,7 @@ pub const FAILURE_EVENT: &str = "effect/httpapi/stream/failure";
 pub struct ContractError {
     /// The operation, type or field.
     pub at: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 

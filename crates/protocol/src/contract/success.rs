@@ -1,4 +1,4 @@
-//! What comes out.
+//! The answers of operations.
 
 use serde_json::Value;
 

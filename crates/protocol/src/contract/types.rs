@@ -40,7 +40,7 @@ const KEYWORDS: &[&str] = &[
     "x-extension",
 ];
 
-/// The schema of items nobody describes.
+/// The schema of items without a description.
 static ANYTHING: Value = Value::Bool(true);
 
 pub(super) type Result<T> = std::result::Result<T, ContractError>;
@@ -50,7 +50,7 @@ type Types = BTreeMap<String, Definition>;
 pub(super) struct Compiler<'a> {
     /// The schemas of named types.
     schemas: &'a Map<String, Value>,
-    /// What came of those that were asked for.
+    /// The compiled types.
     types: Types,
     /// Types being compiled, which may refer to themselves.
     open: BTreeSet<&'a str>,
@@ -70,7 +70,7 @@ impl<'a> Compiler<'a> {
         self.types
     }
 
-    /// What a reference means; any other type as it is.
+    /// Resolves a reference. Returns any other type unchanged.
     pub(super) fn resolve<'t>(&'t self, r#type: &'t Type) -> &'t Type {
         match r#type {
             Type::Ref { name } => self.types.get(name).map_or(r#type, |found| &found.r#type),

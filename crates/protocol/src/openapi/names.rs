@@ -1,4 +1,4 @@
-//! What the contract we implement calls our types, where it calls them otherwise.
+//! Names of types in the implemented contract, if they differ from ours.
 
 /// Public names, and the names of components.
 const NAMES: &[(&str, &str)] = &[

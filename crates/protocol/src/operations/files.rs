@@ -19,7 +19,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// What stands in a directory, directories first, without symbolic links.
+    /// Lists the content of a directory, directories first, without symbolic links.
     FsList = "v2.fs.list" => "files.list" {
         Get "/api/fs/list",
         query: FilesListQuery,

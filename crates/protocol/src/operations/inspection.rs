@@ -23,9 +23,8 @@ operations! {
         extension: true,
     }
 
-    /// How the System Context of a Location has fared since the host was opened: how long it took to
-    /// observe, what could not be observed, how often it had to be looked at again, and how much models
-    /// were told.
+    /// Returns metrics of the System Context of a Location since the host was opened: the duration of observations, sources
+    /// that were unavailable, repeated observations, and the size of the text for models.
     DebugContext = "v2.debug.context" => "debug.context" {
         Get "/api/debug/context",
         query: LocationSelection,

@@ -21,7 +21,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// What is wrong with the configuration of a Location. What is wrong has no effect; the rest has.
+    /// Lists the problems of the configuration of a Location. A wrong part has no effect; the rest has.
     LocationDiagnostics = "v2.location.diagnostics" => "location.diagnostics" {
         Get "/api/location/diagnostics",
         query: LocationSelection,

@@ -1,4 +1,4 @@
-//! What a session has recorded.
+//! The messages and events of a session.
 
 use opencode_schema::message::SessionMessage;
 

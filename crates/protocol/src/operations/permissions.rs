@@ -60,7 +60,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// What answers of `always` have allowed in a project.
+    /// Lists the permissions that answers of `always` have saved for a project.
     PermissionSavedList = "v2.permission.saved.list" => "permissions.listSaved" {
         Get "/api/permission/saved",
         query: SavedPermissionsQuery,

@@ -6,12 +6,11 @@ use crate::input::{RevertStagePayload, SessionParams};
 use crate::operation::operations;
 
 operations! {
-    /// Stages a revert to a message: files go back to what they were then.
+    /// Stages a revert to a message. The files return to their state at that message.
     ///
-    /// Messages stay until the revert is committed, which the next Session Drain does by itself. Staging
-    /// again moves the boundary. Files go back only in a Git repository whose configuration does not
-    /// switch snapshots off, and not where somebody else changed them since. A session that runs cannot
-    /// be reverted.
+    /// Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the boundary.
+    /// Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no other
+    /// program changed them since. A running session cannot be reverted.
     SessionRevertStage = "v2.session.revert.stage" => "sessions.revert.stage" {
         Post "/api/session/{sessionID}/revert/stage",
         params: SessionParams,
@@ -21,8 +20,8 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Drops a staged revert: files become again what they were before it, unless somebody changed them
-    /// since. Without one nothing is done.
+    /// Drops a staged revert. The files return to their state before it, unless another program changed them since. Does
+    /// nothing without a staged revert.
     SessionRevertClear = "v2.session.revert.clear" => "sessions.revert.clear" {
         Post "/api/session/{sessionID}/revert/clear",
         params: SessionParams,

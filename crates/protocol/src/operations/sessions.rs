@@ -103,7 +103,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// What is to be done in the session, in order, as its model noted last with the tool `todowrite`.
+    /// Returns the to-do list of a session, in order, as its model last wrote it with the tool `todowrite`.
     SessionTodo = "v2.session.todo" => "sessions.todo" {
         Get "/api/session/{sessionID}/todo",
         params: SessionParams,
