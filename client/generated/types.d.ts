@@ -286,8 +286,10 @@ export interface OpenCodeOperations {
       /**
        * Stages a revert to a message. The files return to their state at that message.
        *
-       * Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the boundary.
-       * Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no other
+       * Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the
+       * boundary.
+       * Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no
+       * other
        * program changed them since. A running session cannot be reverted.
        *
        * @throws {SessionNotFoundError}
@@ -297,7 +299,8 @@ export interface OpenCodeOperations {
        */
       stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;
       /**
-       * Drops a staged revert. The files return to their state before it, unless another program changed them since. Does
+       * Drops a staged revert. The files return to their state before it, unless another program changed them since.
+       * Does
        * nothing without a staged revert.
        *
        * @throws {SessionNotFoundError}
@@ -317,7 +320,8 @@ export interface OpenCodeOperations {
   };
   readonly debug: {
     /**
-     * Returns metrics of the System Context of a Location since the host was opened: the duration of observations, sources
+     * Returns metrics of the System Context of a Location since the host was opened: the duration of observations,
+     * sources
      * that were unavailable, repeated observations, and the size of the text for models.
      */
     context(input?: DebugContextInput, options?: RequestOptions): Promise<DebugContextOutput>;

@@ -1,6 +1,7 @@
 //! Cursors: the whole query of a Page and its position, as one opaque text.
 //!
-//! Cursors come from any caller, so decoding trusts no part of them. They are not signed: a caller that changes a cursor
+//! Cursors come from any caller, so decoding trusts no part of them. They are not signed: a caller that changes a
+//! cursor
 //! only sends another query, which it may send anyway.
 
 use base64::Engine;

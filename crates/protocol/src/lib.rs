@@ -2,8 +2,10 @@
 //! client is generated.
 //!
 //! This crate knows no router, handler, database or runtime; it only describes the wire. Start with [`operations`],
-//! where each entry is one operation, and [`failure`], where each entry is one tagged failure. [`input`], [`output`] and
-//! [`event`] are the types of these entries; [`page`] and [`cursor`] are pagination; [`decode`] turns paths, queries and
+//! where each entry is one operation, and [`failure`], where each entry is one tagged failure. [`input`], [`output`]
+//! and
+//! [`event`] are the types of these entries; [`page`] and [`cursor`] are pagination; [`decode`] turns paths, queries
+//! and
 //! bodies into inputs; [`contract`] is the compiled form, and [`openapi`] the same form as an OpenAPI document.
 
 mod channel;

@@ -74,7 +74,7 @@ fn cursor<T: serde::de::DeserializeOwned>(text: &str) -> T {
     serde_json::from_value(Value::from(text)).expect("any text is a cursor at first")
 }
 
-/// What a hostile caller writes instead of a cursor.
+/// A cursor that a hostile caller forged.
 fn forged(content: &Value) -> String {
     URL_SAFE_NO_PAD.encode(content.to_string())
 }

@@ -1,4 +1,4 @@
-//! What clients see of the operations: their names, and how they are called.
+//! The operations as clients see them: their names and their calls.
 
 use std::collections::BTreeMap;
 

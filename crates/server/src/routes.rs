@@ -83,7 +83,7 @@ fn of_sessions() -> Router<Runtime> {
         .merge(route::<op::SessionRevertCommit, _, _>(revert::commit))
 }
 
-/// What waits for somebody's answer.
+/// Requests to users.
 fn of_requests() -> Router<Runtime> {
     Router::new()
         .merge(route::<op::SessionPermissionList, _, _>(permissions::list))

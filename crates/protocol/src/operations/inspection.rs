@@ -23,7 +23,8 @@ operations! {
         extension: true,
     }
 
-    /// Returns metrics of the System Context of a Location since the host was opened: the duration of observations, sources
+    /// Returns metrics of the System Context of a Location since the host was opened: the duration of observations,
+    /// sources
     /// that were unavailable, repeated observations, and the size of the text for models.
     DebugContext = "v2.debug.context" => "debug.context" {
         Get "/api/debug/context",

@@ -8,8 +8,10 @@ use crate::operation::operations;
 operations! {
     /// Stages a revert to a message. The files return to their state at that message.
     ///
-    /// Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the boundary.
-    /// Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no other
+    /// Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the
+    /// boundary.
+    /// Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no
+    /// other
     /// program changed them since. A running session cannot be reverted.
     SessionRevertStage = "v2.session.revert.stage" => "sessions.revert.stage" {
         Post "/api/session/{sessionID}/revert/stage",
@@ -20,7 +22,8 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Drops a staged revert. The files return to their state before it, unless another program changed them since. Does
+    /// Drops a staged revert. The files return to their state before it, unless another program changed them since.
+    /// Does
     /// nothing without a staged revert.
     SessionRevertClear = "v2.session.revert.clear" => "sessions.revert.clear" {
         Post "/api/session/{sessionID}/revert/clear",

@@ -47,7 +47,7 @@ proptest! {
     #[test]
     fn a_prompt_is_read_as_it_was_written(prompt in prompt(), more in members()) {
         let mut body = Map::new();
-        // Members that nobody declared stand before and after those that count.
+        // Undeclared members stand before and after the declared ones.
         body.extend(more.clone());
         body.extend(written(&prompt));
         let decoder = &*PROMPT;

@@ -40,7 +40,7 @@ enum Change {
     Repeat(Index, Index, usize),
 }
 
-/// What decoders have opinions about.
+/// Pieces of text that decoders treat specially.
 const PIECES: &[&str] = &[
     "{",
     "}",

@@ -1,7 +1,6 @@
-//! The decoders against inputs that nobody made with good intentions: the corpus, mutations of it,
-//! and what random structures look like on the wire.
+//! The decoders with hostile inputs: the corpus, mutations of it, and random structures in the form of the wire.
 //!
-//! `npm run fuzz` looks for inputs that break the same properties, guided by coverage.
+//! `npm run fuzz` searches for inputs that violate the same properties, guided by coverage.
 
 #![expect(
     clippy::expect_used,

@@ -18,7 +18,7 @@ fn the_corpus_is_read_or_refused() {
     }
 }
 
-/// What JavaScript writes for an integer, or reads as one.
+/// Texts that JavaScript writes for an integer, or reads as one.
 fn spelled(number: u64) -> impl Strategy<Value = String> {
     proptest::sample::select(vec![
         number.to_string(),

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// What says nothing about the wire.
+/// Members without meaning for the wire.
 const PROSE: &[&str] = &["description", "summary", "tags", "security"];
 
-/// What of a schema is looked into.
+/// Members of a schema that are compared.
 const INNER: &[&str] = &[
     "properties",
     "required",
@@ -347,7 +347,7 @@ fn alternatives<'a>(document: &'a Value, schema: &'a Value) -> Named<'a> {
     named.collect()
 }
 
-/// What a schema says, whatever the order of its members.
+/// Returns a schema as text, independent of the order of its members.
 fn sorted(schema: &Value) -> String {
     let members = members(schema);
     let members = members

@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(crate) struct Differences {
     why: &'static str,
-    /// What they look like; `*` stands for any text.
+    /// Patterns of the differences; `*` stands for any text.
     what: &'static [&'static str],
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
     DIFFERENCES.iter().flat_map(each)
 }
 
-/// Whether a difference looks like this.
+/// Returns true if a difference matches the pattern.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

@@ -56,7 +56,7 @@ pub(crate) async fn done<O: Operation>(call: Call<O>) -> Answered<O::Success> {
     Ok(Answer::Nothing)
 }
 
-/// A Location that cannot be opened is told before an id that nobody knows.
+/// Refuses an unknown id. A Location that cannot be opened is reported before the id.
 async fn refused<O: Operation>(call: Call<O>, failure: Failure) -> Answered<O::Success> {
     Opened::of(&call.runtime, call.selector).await?;
     Err(failure)

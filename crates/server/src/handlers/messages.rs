@@ -13,7 +13,7 @@ use crate::router::operation::{Answer, Call};
 use crate::wire::failure::{failure, json_text};
 use crate::wire::stream;
 
-/// Events of a history page when nobody says how many.
+/// Events of a history page without a limit in the request.
 const HISTORY_LIMIT: u32 = 50;
 
 type Answered<T> = Result<Answer<T>, Failure>;

@@ -1,6 +1,5 @@
-//! Who may send requests to a listener that has a password. Whatever the contract places behind
-//! authorization is asked for it, and so is every path that is no operation, so that nothing tells
-//! strangers what is there.
+//! Authorization of requests to a listener with a password. It covers all operations that the contract places behind
+//! authorization, and all paths without an operation, so that a refusal does not show which paths exist.
 
 use std::sync::Arc;
 
@@ -54,13 +53,13 @@ impl Credentials {
     }
 }
 
-/// Whether a request brings credentials of its own in its query, where no browser adds any.
+/// Returns true if the query of a request carries credentials. A browser never adds them there.
 pub(crate) fn has_token(request: &Request) -> bool {
     let query = request.uri().query().unwrap_or_default();
     url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "auth_token")
 }
 
-/// What the header `authorization` says, if it is of the scheme Basic.
+/// Returns the credentials of the header `authorization`, if its scheme is Basic.
 fn basic(headers: &HeaderMap) -> Option<Vec<u8>> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
@@ -68,7 +67,7 @@ fn basic(headers: &HeaderMap) -> Option<Vec<u8>> {
     BASE64.decode(token.trim()).ok()
 }
 
-/// Whether clients of the contract asked, who read the body of a refusal.
+/// Returns true if the path belongs to the API. Its clients read the body of a refusal.
 fn is_api(path: &str) -> bool {
     let first = path.split('/').find(|segment| !segment.is_empty());
     first.is_some_and(|first| {

@@ -1,8 +1,8 @@
-//! How much of request bodies a listener takes, and how long it waits for them.
+//! Limits of request bodies: their size, and the time that a listener waits for them.
 //!
-//! What is wrong with a body is told in its turn, after what is wrong with the session, the path and
-//! the query: the body itself breaks, whoever reads it refuses the request as one that cannot be
-//! read, and only then the refusal gets its status.
+//! A problem of the body is reported after problems of the session, the path and the query. The body breaks, its
+//! reader
+//! refuses the request as unreadable, and only then the refusal gets its status.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,14 +27,14 @@ const HELD_AT_ONCE: u64 = 4;
 /// Bytes of a body that are thrown away for a client that has been answered before it sent them
 /// all: many read no answer before. More than this is sent in vain.
 const THROWN_AWAY: u64 = 64 * 1024 * 1024;
-/// How long that may take.
+/// Maximum time for that.
 const THROWING_AWAY: Duration = Duration::from_secs(5);
 
 /// Bounds for the bodies of a listener.
 pub(crate) struct Bodies {
     /// Bytes of one body.
     most: u64,
-    /// How long the next piece of one may take.
+    /// Maximum time for the next piece of a body.
     patience: Duration,
     /// Bytes of all bodies whose requests are not answered yet.
     held: AtomicU64,
@@ -153,13 +153,13 @@ pub(crate) async fn bound(
     response
 }
 
-/// A body from the network whose rest, if nobody reads it, is thrown away. A connection that is
-/// closed on a client that still sends takes the answer with it.
+/// A body from the network. Its unread rest is received and dropped, because closing a connection while the client
+/// still sends would also drop the answer.
 pub(crate) struct Received(Option<Incoming>);
 
 impl Received {
     pub(crate) fn body(headers: &HeaderMap, body: Incoming) -> Body {
-        // Who waits to be told to go on sends nothing in vain.
+        // A client that waits for `100 Continue` has not sent the body.
         if headers.contains_key(header::EXPECT) {
             return Body::new(body);
         }

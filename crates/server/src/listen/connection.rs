@@ -29,7 +29,7 @@ const BUFFER: usize = 128 * 1024;
 /// Answers the requests of a connection, one after the other, until either side has enough or the
 /// connection is a WebSocket.
 pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, sockets: Sockets) {
-    // Events are small, and nobody waits for a second one.
+    // Events are small, and the next one may not follow soon.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(bounds.answer_patience));

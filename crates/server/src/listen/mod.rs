@@ -29,7 +29,7 @@ pub use self::password::{Login, Password};
 use self::slots::ConnectionSlots;
 pub(crate) use self::sockets::{OpenSocket, Sockets};
 
-/// How long a listener waits for what.
+/// Limits of a listener.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Connections at once, half of them from one address of another machine. One that comes then
@@ -79,7 +79,7 @@ pub struct Listener {
     tasks: TaskTracker,
 }
 
-/// How a listener ends.
+/// The phases of closing a listener.
 #[derive(Debug, Clone, Default)]
 struct Phases {
     /// Nothing new is taken.
@@ -134,7 +134,7 @@ impl Listener {
         format!("http://{address}")
     }
 
-    /// What clients have to give; none when the password is off.
+    /// Returns the credentials of clients. `None` if the password is off.
     pub fn login(&self) -> Option<&Login> {
         self.login.as_ref()
     }
@@ -172,7 +172,7 @@ impl Listener {
         async move { tasks.wait().await }
     }
 
-    /// Whether the last connection has ended.
+    /// Returns true if the last connection has ended.
     pub fn is_closed(&self) -> bool {
         self.tasks.is_empty()
     }

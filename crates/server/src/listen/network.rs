@@ -1,5 +1,6 @@
-//! What stands between the network and the routes: who may read, smaller answers, credentials or what
-//! does without them, and bounds for bodies, in this order. In memory there is none of it.
+//! The layers between the network and the routes, in this order: CORS, compression, credentials or the protection
+//! without
+//! them, and limits of bodies. Requests in memory do not pass them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::listen::pages::{Pages, keep_away, keep_from_changing};
 use crate::wire::cors::{Origins, share};
 use crate::wire::peer::Peer;
 
-/// What a listener was told about its clients.
+/// The options of a listener for its clients.
 pub(crate) struct Network {
     credentials: Option<Credentials>,
     pages: Pages,

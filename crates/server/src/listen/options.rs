@@ -1,4 +1,4 @@
-//! What a listener is opened with.
+//! Options of a listener.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ pub struct ListenOptions {
     pub port: u16,
     /// A name or an address of this machine.
     pub hostname: String,
-    /// What clients have to know. While it is off, only this machine is listened to.
+    /// The password of clients. While it is off, the listener accepts only addresses of this machine.
     pub password: Password,
     /// The name that belongs to the password; `opencode` unless given.
     pub username: Option<String>,
@@ -32,7 +32,7 @@ pub struct ListenOptions {
 
 /// The name clients give with the password unless they are told another.
 const USERNAME: &str = "opencode";
-/// Bytes of a body unless somebody says otherwise.
+/// Default of the maximum number of bytes of a body.
 const MAX_BODY_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Default for ListenOptions {
@@ -93,7 +93,7 @@ impl ListenOptions {
         Failure::AddressUnavailable { address, message }
     }
 
-    /// What clients have to give; none when the password is off.
+    /// Returns the credentials of clients. `None` if the password is off.
     pub(super) fn login(&self) -> Result<Option<Login>, Failure> {
         let password = self.password.clone().into_text()?;
         Ok(password.map(|password| Login {

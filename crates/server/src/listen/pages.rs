@@ -1,10 +1,10 @@
-//! What keeps web pages away from a listener: the browser that shows them is on this machine, so that
-//! no address keeps them out, and it may add a password that it remembers.
+//! Protection of a listener from web pages. The browser that shows a page runs on this machine, so the address of the
+//! listener does not keep the page out, and the browser may add a password that it remembers.
 //!
-//! A page whose name has come to mean this machine would be of the listener's own origin and read
-//! everything, so only names that nobody else can make mean it are answered. Any other page sends
-//! requests without reading their answers. Without a password they are refused, since even a search
-//! costs the host; with one they must not change anything.
+//! A page whose host name resolves to this machine would have the origin of the listener and read everything. So the
+//! listener answers only host names that no other party can make resolve to it. Any other page sends requests without
+//! reading their answers. Without a password they are refused, because even a search has a cost. With a password they
+//! must not change anything.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Pages {
         Some(Failure::invalid_field("origin", message))
     }
 
-    /// Whether the name that was asked for is this machine's, whoever answers for names.
+    /// Returns true if the requested host name belongs to this machine, whatever a name server answers.
     fn is_ours(&self, host: &HeaderValue) -> bool {
         let authority = host
             .to_str()
@@ -73,14 +73,15 @@ impl Pages {
     }
 }
 
-/// Whether a browser says of a request without an origin that no other page caused it. Only browsers
-/// send this header.
+/// Returns true if the browser states that no other page caused a request without an origin. Only browsers send this
+/// header.
 fn is_own_or_no_page(site: Option<&HeaderValue>) -> bool {
     site.is_none_or(|site| site == "same-origin" || site == "none")
 }
 
-/// Whether a request is to become the connection of a terminal, whose route looks at pages itself
-/// and refuses them as the contract says.
+/// Returns true if a request becomes a connection to a terminal. Its route checks pages itself and refuses them as
+/// the
+/// contract requires.
 fn connects_terminal(request: &Request) -> bool {
     let path = request.uri().path();
     path.starts_with("/api/pty/") && path.ends_with("/connect")

@@ -1,4 +1,4 @@
-//! What clients of a listener have to know.
+//! The credentials of clients of a listener.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Password {
     Off,
 }
 
-/// How the option is written.
+/// The forms of the option.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Form {

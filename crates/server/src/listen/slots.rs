@@ -1,7 +1,7 @@
-//! The places of a listener's connections.
+//! The connection slots of a listener.
 //!
-//! When all are taken, or all that one address may have, the connection of the longest rest gives
-//! its place to the one that comes: clients that open connections and ask nothing keep no one away.
+//! If all slots, or all slots of one address, are in use, a new connection replaces the connection that has been idle
+//! longest. So clients that open connections without requests do not block others.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -16,7 +16,7 @@ use tracing::instrument::WithSubscriber as _;
 use super::Phases;
 use super::slots::ConnectionSlot;
 
-/// What a request's connection becomes if it becomes a WebSocket.
+/// The data that a connection needs to become a WebSocket.
 #[derive(Clone)]
 pub(crate) struct Sockets {
     pub(super) phases: Phases,
@@ -49,7 +49,7 @@ impl Sockets {
             ping,
             place,
         } = self;
-        // From now on, so that there is no moment at which nobody waits for it.
+        // Counted from now on, so that closing never misses the connection.
         let counted = tasks.token();
         let working = place.work();
         // The library that upgrades starts the task, so the log has to be carried by hand.

@@ -34,7 +34,7 @@ use crate::wire::peer::admits_page;
 /// The header by which the client of the embedding program says so. It grants nothing.
 const EMBEDDED: &str = "x-opencode-embedded";
 
-/// What a handler gets.
+/// The input of a handler.
 pub(crate) struct Call<O: Operation> {
     pub(crate) runtime: Runtime,
     pub(crate) params: O::Params,
@@ -42,18 +42,20 @@ pub(crate) struct Call<O: Operation> {
     pub(crate) payload: O::Payload,
     /// The lines of the body, for operations that take lines.
     pub(crate) lines: Lines,
-    /// Whether the request carries the headers that its operation declares, which no foreign page can
-    /// make a browser send, and comes from no such page.
+    /// True if the request carries the headers that its operation declares, and comes from no other page. A page
+    /// cannot make
+    /// a browser send these headers.
     pub(crate) vouched: bool,
-    /// Whether the embedding program sends the request with its own client, which refuses mistakes that
-    /// the contract tolerates.
+    /// True if the embedding program sends the request with its own client. That client refuses mistakes that the
+    /// contract
+    /// tolerates.
     pub(crate) is_embedded: bool,
     /// The Location that query or headers select. To most operations that says nothing, so only
     /// those that ask are refused because of it.
     pub(crate) selector: Result<Selector, Failure>,
 }
 
-/// What a handler gives: the value that the operation declares, nothing, or a stream.
+/// The output of a handler: the declared value, nothing, or a stream.
 pub(crate) enum Answer<T> {
     Value(T),
     Nothing,
@@ -193,7 +195,7 @@ where
             lines = Lines::of(body);
             NO_FIELDS
         }
-        // A body that no one asked for is ignored, whatever it is.
+        // An undeclared body is ignored.
         Payload::None => NO_FIELDS,
     };
     Ok(Call {
@@ -247,8 +249,8 @@ pub(crate) fn query(head: &Parts) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
     url::form_urlencoded::parse(text.as_bytes()).collect()
 }
 
-/// What is wrong with the session of the path or with the Location that the request selects, which is
-/// told before anything else.
+/// Returns the problem of the session in the path or of the selected Location. It is reported before all other
+/// problems.
 async fn first_problem<O: Operation>(
     runtime: &Runtime,
     params: &RawPathParams,

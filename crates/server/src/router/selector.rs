@@ -14,7 +14,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::wire::failure::failure;
 
-/// What a request says about its Location.
+/// The Location that a request selects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selector {
     directory: Option<String>,
@@ -87,12 +87,12 @@ impl Opened {
         }
     }
 
-    /// How the Location is described.
+    /// Returns the description of the Location.
     pub(crate) fn info(self) -> LocationInfo {
         self.info
     }
 
-    /// What belongs to the Location, as it is answered.
+    /// Returns a value together with the Location, in the form of the answer.
     pub(crate) fn with<T>(self, data: T) -> Located<T> {
         Located {
             location: self.info,

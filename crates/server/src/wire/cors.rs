@@ -21,7 +21,7 @@ const TAURI: [&str; 3] = [
 const LOCAL: [&str; 2] = ["http://localhost:", "http://127.0.0.1:"];
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, PUT, PATCH, POST, DELETE");
-/// How long a browser may remember the answer to a preflight, in seconds.
+/// Time in seconds that a browser may cache the answer to a preflight.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("86400");
 const ORIGIN: HeaderValue = HeaderValue::from_static("Origin");
 const PREFLIGHT_VARY: HeaderValue =
@@ -42,8 +42,7 @@ impl Origins {
         origin.to_str().is_ok_and(allow)
     }
 
-    /// Whether a request comes from no page, from one that is allowed, or from one of the listener
-    /// itself.
+    /// Returns true if a request comes from no page, from an allowed page, or from a page of the listener itself.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> bool {
         let Some(origin) = headers.get(header::ORIGIN) else {
             return true;
@@ -62,7 +61,7 @@ fn is_local(origin: &str) -> bool {
     port.is_some_and(|port| !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Whether browsers name some page by this text: a scheme and a host, perhaps a port.
+/// Returns true if a text has the form of an origin: a scheme and a host, with an optional port.
 pub(crate) fn is_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else {
         return false;

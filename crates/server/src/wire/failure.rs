@@ -165,7 +165,7 @@ pub(crate) fn of_session(failure: Failure, session: Option<&str>) -> Failure {
     }
 }
 
-/// A failure nobody expected: the log has the details under the reference that the caller gets.
+/// An unexpected failure. The log has the details under the reference that the caller receives.
 pub(crate) fn unknown(details: &str) -> Failure {
     let reference = reference();
     tracing::error!(reference, details, "unexpected failure");

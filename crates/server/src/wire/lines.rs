@@ -12,7 +12,7 @@ use opencode_runtime::MAX_IMPORT_LINE_BYTES;
 pub(crate) struct Lines {
     /// None when it has ended.
     body: Option<Body>,
-    /// What has arrived and is not read yet.
+    /// Received bytes that are not read yet.
     arrived: Bytes,
     /// The beginning of a line whose end has not arrived.
     begun: Vec<u8>,

@@ -102,7 +102,7 @@ fn joined(lines: &[String]) -> Bytes {
     text.into()
 }
 
-/// The break of a body that has no way to say why. What nobody expected is logged.
+/// The error that breaks a body without a form for failures. An unexpected failure is logged.
 fn broken_off(error: RuntimeError) -> io::Error {
     io::Error::other(failure(error).message().to_owned())
 }
@@ -145,7 +145,7 @@ fn comment() -> Bytes {
     Bytes::from_static(b": heartbeat\n\n")
 }
 
-/// What a body says last when it cannot go on: the failure as a frame of its own, then the break.
+/// The end of a body that cannot continue: the failure as a separate frame, then the break.
 fn broken(error: RuntimeError) -> Vec<Piece> {
     let closed = matches!(
         error,

@@ -15,7 +15,7 @@ fn options() -> ListenOptions {
     }
 }
 
-/// The body that creates a session, made as long as this by a field that nobody reads.
+/// A body that creates a session, padded to this length with an ignored field.
 fn padded(length: usize) -> String {
     let bare = r#"{"x":""}"#.len();
     format!(r#"{{"x":"{}"}}"#, "x".repeat(length - bare))
@@ -83,7 +83,7 @@ async fn size_is_told_in_its_turn() {
             415,
         ),
         (format!("/api/session/{session}/prompt"), JSON, 413),
-        // Nobody reads these.
+        // These bodies are not read.
         (format!("/api/session/{session}/interrupt"), JSON, 204),
     ] {
         let reply = served.server.ask("POST", &path, headers, &body).await;
@@ -178,7 +178,7 @@ async fn large_bodies_are_held_a_few_at_a_time() {
         "_tag": "ServiceUnavailableError",
         "message": "The body cannot be read: too many large bodies arrive at once; try again later",
     });
-    // They may not have been read yet: somebody is told as soon as they have.
+    // The bodies may not have been read yet; the refusal follows the reading.
     let refused = async {
         loop {
             let reply = served

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long any wait may take. Far more than anything needs, because machines are busy.
+/// Maximum time of any wait. Much longer than necessary, because machines are busy.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 pub(crate) async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
@@ -18,7 +18,7 @@ pub(crate) async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
 /// One connection.
 pub(crate) struct Client {
     stream: TcpStream,
-    /// What came and is not read yet.
+    /// Received bytes that are not read yet.
     arrived: Vec<u8>,
 }
 

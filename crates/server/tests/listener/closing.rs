@@ -1,4 +1,4 @@
-//! How a listener ends.
+//! Closing of a listener.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What browsers are told about who may read.
+//! The CORS headers for browsers.
 
 use opencode_server::ListenOptions;
 

@@ -46,7 +46,7 @@ async fn every_answer_is_whole_in_every_encoding() {
     served.f.model.reply(Answer::says(&"long ".repeat(2000)));
     served.f.ask(&session, "Hi").await;
     for spec in OPERATIONS {
-        // What changes a session finds none: it would ask the model.
+        // An operation that changes a session gets an unknown one: otherwise it would send a model request.
         let is_read = spec.method == Method::Get;
         let path = concrete(spec.path, if is_read { session.as_str() } else { "ses_x" });
         let mut first = None;
@@ -63,7 +63,7 @@ async fn every_answer_is_whole_in_every_encoding() {
                     let is_stream = reply.status == 200 && found.is_none();
                     assert!(is_stream || spec.omitted, "{what}: {reply:?}");
                 }
-                // What changes something may answer the second call otherwise.
+                // An operation that changes something may answer the second call differently.
                 _ if !is_read => {}
                 _ => assert_eq!(&told, first.get_or_insert_with(|| told.clone()), "{what}"),
             }

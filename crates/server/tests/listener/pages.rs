@@ -1,4 +1,4 @@
-//! What web pages cannot do, where no password keeps them out and where the browser remembers one.
+//! Requests of web pages, without a password and with a password that the browser remembers.
 
 use opencode_server::ListenOptions;
 use serde_json::{Value, json};

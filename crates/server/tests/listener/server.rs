@@ -22,7 +22,7 @@ pub(crate) fn patient() -> Bounds {
     }
 }
 
-/// How long a listener waits that the test wants to give up.
+/// A short limit of the listener, for tests that exceed it.
 pub(crate) const SOON: Duration = Duration::from_millis(50);
 
 /// A listener.

@@ -119,7 +119,7 @@ async fn a_reader_that_pauses_misses_nothing_of_a_durable_stream() {
 async fn a_reader_that_falls_too_far_behind_is_cut_from_the_live_stream() {
     let (served, session) = Served::with_session(unlocked()).await;
     let mut paused = open(&served, "/api/event").await;
-    // What the buffers on the way take does not wait.
+    // The buffers in between accept this much without waiting.
     let text = "x".repeat(1 << 20);
     for _ in 0..30 {
         served.f.leave(&session, &text, Delivery::Steer).await;

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 
-/// What asks for a WebSocket.
+/// The headers of a WebSocket request.
 pub(crate) const UPGRADE: &str = "connection: Upgrade\r\nupgrade: websocket\r\n\
     sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 

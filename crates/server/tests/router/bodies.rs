@@ -1,4 +1,4 @@
-//! How bodies are read: what counts as JSON, and what of it counts.
+//! Decoding of bodies: the JSON that is accepted, and the members that count.
 
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ async fn what_can_be_understood_is_taken_as_meant() {
             br#"{"id":null,"prompt":{"text":"c"},"delivery":null,"resume":false}"#,
             "c",
         ),
-        // What is no text is replaced.
+        // Invalid text is replaced.
         (
             b"{\"prompt\":{\"text\":\"d\xff\"},\"resume\":false}",
             "d\u{fffd}",

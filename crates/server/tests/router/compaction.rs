@@ -1,4 +1,4 @@
-//! Compaction that somebody asks for.
+//! Compaction that a client requests.
 
 use opencode_testkit::{Gate, Reply};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What the configuration and the folders of a Location define, and what is wrong with them.
+//! The definitions in the configuration and the folders of a Location, and their problems.
 
 use opencode_schema::location::LocationRef;
 use serde_json::{Value, json};

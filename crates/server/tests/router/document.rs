@@ -1,4 +1,4 @@
-//! The contract as the host gives it to whoever asks.
+//! The OpenAPI document of the host.
 
 use axum::body::Body;
 use opencode_protocol::openapi;

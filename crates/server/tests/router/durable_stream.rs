@@ -50,7 +50,7 @@ async fn a_stream_goes_on_where_another_was_cut() {
     }
     drop(first);
     api.f.ask(&session, "Two").await;
-    // What else a request carries says nothing about where to begin.
+    // Other parameters of a request do not change the start.
     let path = format!("{path}?after={last}&directory=%2Fx&limit=1");
     let mut second = api.stream(&path).await;
     seen.extend(second.events(&api.f, 8).await);

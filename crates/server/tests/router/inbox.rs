@@ -9,7 +9,7 @@ use crate::api::Api;
 
 const TIME: i64 = 1_795_179_302_007;
 
-/// How a waiting prompt is listed.
+/// The list entry of a waiting prompt.
 fn listed(receipt: &SessionInputAdmitted, delivery: &str) -> Value {
     json!({
         "admittedSeq": receipt.admitted_seq,

@@ -1,4 +1,4 @@
-//! What can be looked at of how requests come about.
+//! Inspection of requests.
 
 use opencode_testkit::Reply;
 use serde_json::{Value, json};

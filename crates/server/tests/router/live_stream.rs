@@ -39,7 +39,7 @@ async fn a_stream_begins_with_the_connection_and_ends_with_the_host() {
     assert_eq!(header("cache-control"), "no-cache, no-transform");
     assert_eq!(header("x-accel-buffering"), "no");
     assert_eq!(header("x-content-type-options"), "nosniff");
-    // What happens from now on is not missed, however late it is read.
+    // Events from now on are delivered, even if they are read late.
     let other = api.f.session().await;
     api.f.leave(&other, "Other", Delivery::Steer).await;
     api.f

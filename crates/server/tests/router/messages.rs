@@ -18,7 +18,7 @@ async fn eight() -> (Api, SessionID) {
     (api, session)
 }
 
-/// What messages say.
+/// Returns the texts of the messages.
 fn texts(page: &Value) -> Vec<String> {
     let messages = page["data"].as_array().unwrap().iter();
     let text = |message: &Value| match message["type"].as_str() {

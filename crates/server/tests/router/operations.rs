@@ -17,7 +17,7 @@ async fn every_operation_is_routed_and_nothing_else_is() {
     let (api, session) = Api::with_session().await;
     let paths: HashSet<_> = OPERATIONS.iter().map(|spec| spec.path).collect();
     for path in paths {
-        // What becomes a connection tells all it finds by its status. This finds a bad request.
+        // An operation that becomes a connection reports every problem by its status. This request is a bad one.
         let concrete = concrete(path, session.as_str()).replace("pty_x/connect", "foo/connect");
         let declared: Vec<_> = OPERATIONS
             .iter()

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::Api;
 
-/// A host where somebody is asked about `bash`, with a session.
+/// A host that asks the user about `bash`, with a session.
 async fn asking() -> (Api, SessionID) {
     let api = Api::open().await;
     let rules = json!({"permission": {"bash": {"*": "ask", "ls": "allow", "rm *": "deny"}}});

@@ -8,7 +8,7 @@ use crate::api::{Api, request};
 
 const TICKET: (&str, &str) = ("x-opencode-ticket", "1");
 
-/// What waits for a line and ends with it.
+/// A program that waits for one line and then exits.
 fn waiting() -> Value {
     json!({"command": "/bin/sh", "args": ["-c", "read x"], "title": "One", "env": {"A": "b"}})
 }

@@ -42,7 +42,7 @@ async fn what_was_cut_is_listed_until_it_is_taken_up() {
     api.f.model.reply(Reply::new().begin_text().hold(&gate));
     let receipt = api.f.prompt(&session, "Hi").await;
     api.f.reached(&gate).await;
-    // It is under way here, so nobody needs to take it up.
+    // The session runs here, so it needs no recovery.
     assert_eq!(interrupted(&api).await, json!([]));
 
     let api = api.kill().await;

@@ -13,7 +13,7 @@ pub(crate) struct Sse {
     text: String,
 }
 
-/// What a stream gives next.
+/// The next item of a stream.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
     /// A block of lines, without the blank line after it.

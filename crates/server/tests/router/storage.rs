@@ -1,4 +1,4 @@
-//! What the failures of storage are on the wire.
+//! Failures of storage on the wire.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What does not fit the contract is told with its place.
+//! Problems of invalid requests, with their place.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What holds for every input. The fuzzing targets include these files too.
+//! Properties that hold for every input. The fuzzing targets include these files too.
 
 pub(crate) mod bodies;
 pub(crate) mod cursors;

@@ -61,7 +61,7 @@ where
     let decoder = Decoder::<T>::new(channel);
     Box::new(move |pairs| match decoder.pairs(pairs) {
         Ok(input) => {
-            // Parameters that nobody declared change nothing.
+            // Undeclared parameters change nothing.
             let mut more = pairs.clone();
             more.insert(0, ("undeclared".into(), "x".into()));
             more.push(("undeclared[limit]".into(), "y".into()));

@@ -1,8 +1,9 @@
-//! The request that becomes a connection to a terminal. Whoever asks is no reader of bodies, so a
-//! refusal is a status alone.
+//! The request that becomes a connection to a terminal. Its client does not read a body, so a refusal is only a
+//! status.
 //!
-//! A page of a browser may open a WebSocket to anywhere, and its browser adds the credentials that
-//! it remembers. So a page is let in only if it may read answers, too, or knows the password itself.
+//! A page of a browser can open a WebSocket to any address, and the browser adds the credentials that it remembers.
+//! So a
+//! page is admitted only if it may read answers, or if it sends the password itself.
 
 use std::sync::LazyLock;
 
@@ -55,7 +56,7 @@ async fn connect(
     })
 }
 
-/// What somebody wants to be connected to.
+/// The parameters of a connection.
 struct ConnectRequest {
     place: LocationRef,
     id: PtyID,
@@ -114,7 +115,7 @@ impl ConnectRequest {
     }
 }
 
-/// Whether a request comes from no page, or from one that may.
+/// Returns true if a request comes from no page, or from an admitted page.
 fn admits(head: &Parts, by_ticket: bool) -> bool {
     let Some(peer) = head.extensions.get::<Peer>() else {
         return true;

@@ -27,9 +27,9 @@ const LARGEST: usize = 1024 * 1024;
 const UNREADABLE: usize = 2 * LARGEST;
 /// Bytes that are read ahead, or gathered before they are written.
 const BUFFER: usize = 16 * 1024;
-/// How long a program may take to read what was typed.
+/// Maximum time for a program to read typed input.
 const TYPING: Duration = Duration::from_secs(10);
-/// How long a client may take to say goodbye.
+/// Maximum time for a client to answer the closing frame.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Why a connection ends: the code and the words of a close frame, none when the client has left.
@@ -70,7 +70,7 @@ pub(super) fn accept(
         if end == TOO_SLOW {
             tracing::warn!("a client of a terminal was too slow and is cut off");
         }
-        // Whoever does not say goodbye is left without.
+        // A client that does not answer the closing frame is cut.
         let _ = tokio::time::timeout(GOODBYE, part_with(sink, stream, end)).await;
     })
 }

@@ -1,4 +1,4 @@
-//! What holds for every path, however somebody spells it.
+//! Properties of all paths in all spellings.
 
 use axum::Router;
 use axum::http::Method;
@@ -22,7 +22,7 @@ fn method(spec: &Spec) -> Method {
     Method::from_bytes(spec.method.as_str().as_bytes()).unwrap()
 }
 
-/// How one segment is spelled: what is written escaped or in another case, and the slashes before.
+/// The spelling of one segment: its escaped or upper-case characters, and the slashes before it.
 type Spelling = (Vec<bool>, usize);
 
 /// An operation with a value for each of its parameters, and a way to write its path.

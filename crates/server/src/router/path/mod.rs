@@ -59,7 +59,7 @@ impl Canonical {
     }
 }
 
-/// Whether a request of this method and path means an operation.
+/// Returns true if a method and a path address the operation.
 pub(crate) fn means(spec: &'static Spec, method: &Method, path: &str) -> bool {
     segments(path).is_some_and(|segments| Template::of(spec).matches(method, &segments))
 }

@@ -1,4 +1,4 @@
-//! How a connection to a terminal ends.
+//! The end of a connection to a terminal.
 
 use std::time::Duration;
 

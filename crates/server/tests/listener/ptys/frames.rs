@@ -1,4 +1,4 @@
-//! What travels over a connection to a terminal.
+//! The frames of a connection to a terminal.
 
 use super::{Shown, caught, closed};
 use crate::websocket::Message;

@@ -16,7 +16,7 @@ use crate::websocket::{Message, UPGRADE, WebSocket};
 /// A listener, and a script in a terminal.
 struct Shown {
     served: Served,
-    /// What a request needs to be let in.
+    /// The credentials of an admitted request.
     credentials: &'static str,
     path: String,
 }
@@ -51,7 +51,7 @@ impl Shown {
         WebSocket::open(client, &path, self.credentials).await
     }
 
-    /// How a request for a connection is answered that has no credentials but what it is given.
+    /// Returns the status of a connection request with no credentials except the given ones.
     async fn status(&self, query: &str, headers: &str) -> u16 {
         let path = format!("{}/connect{query}", self.path);
         let headers = format!("{headers}{UPGRADE}");

@@ -47,7 +47,7 @@ async fn a_ticket_for_a_terminal_that_is_gone_opens_nothing() {
         .ask("DELETE", &shown.path, KEY, "")
         .await;
     assert_eq!(removed.status, 204);
-    // Who has no good one is not told whether there is something.
+    // A client without a valid ticket does not learn whether the terminal exists.
     assert_eq!(shown.status(bad, "").await, 403);
     assert_eq!(shown.status(&format!("?ticket={good}"), "").await, 404);
 }
