@@ -157,10 +157,14 @@ fn group(stat: &[u8], leader: Pid) -> Option<Pid> {
     let rest = std::str::from_utf8(&stat[name + 1..]).ok()?;
     let mut fields = rest.split_ascii_whitespace();
     let (state, _parent) = (fields.next()?, fields.next()?);
-    let (group, session) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    // A process that is ending has -1 as group and session.
+    let mut number = || {
+        let raw: i32 = fields.next()?.parse().ok()?;
+        Pid::from_raw(raw.max(0))
+    };
+    let (group, session) = (number()?, number()?);
     let lives = !matches!(state, "Z" | "X");
-    let belongs = Pid::from_raw(session) == Some(leader);
-    (lives && belongs).then(|| Pid::from_raw(group)).flatten()
+    (lives && session == leader).then_some(group)
 }
 
 /// On other systems, the processes of a session cannot be listed. Only the group of the program
@@ -188,6 +192,7 @@ mod tests {
             ("7 (a ) b) R 1 9 5 34816 9", Some(9)),
             ("7 (cat) Z 1 9 5 34816 9", None),
             ("7 (cat) S 1 9 6 34816 9", None),
+            ("7 (cat) R 1 -1 -1 0 -1", None),
             ("7 (cat", None),
             ("7 (cat) S 1", None),
             ("", None),

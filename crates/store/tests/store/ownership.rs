@@ -94,8 +94,8 @@ async fn only_the_owner_extends_a_log() {
             Ok::<_, Abort<&'static str>>(transaction.claim(&session_id(id), "there")?)
         })
     };
-    assert_eq!(claim("ses_a").await.unwrap(), true);
-    assert_eq!(claim("ses_nobody").await.unwrap(), false);
+    assert!(claim("ses_a").await.unwrap());
+    assert!(!claim("ses_nobody").await.unwrap());
     assert_eq!(owner(store, "ses_a").await.as_deref(), Some("there"));
     assert_eq!(
         replay_as(store, &log[3], &owned_by("there", true)).await,
@@ -199,7 +199,7 @@ async fn a_session_that_is_removed_leaves_nothing_and_its_key_to_nobody() {
     assert_eq!(export(&bench.store, "ses_b").await, kept);
 
     // A reader with an old key sees none of the later sessions.
-    assert_eq!(remove("ses_b").await.unwrap(), true);
+    assert!(remove("ses_b").await.unwrap());
     let next = bench.session("ses_c").await;
     assert!(next.key > other.key && other.key > session.key, "{next:?}");
     let key = other.key;
