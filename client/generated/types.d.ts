@@ -1483,7 +1483,7 @@ export interface CatalogUpdated {
   readonly type: "catalog.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: Record<string, never>;
 }
 
@@ -1710,7 +1710,7 @@ export interface FileWatcherUpdated {
   readonly type: "file.watcher.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Absolute path of the file. */
     readonly file: string;
@@ -1724,7 +1724,7 @@ export interface GlobalDisposed {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "global.disposed";
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: Record<string, never>;
 }
 
@@ -1851,7 +1851,7 @@ export interface IntegrationConnectionUpdated {
   readonly type: "integration.connection.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the integration. */
     readonly integrationID: string;
@@ -2022,7 +2022,7 @@ export interface McpBrowserOpenFailed {
   readonly type: "mcp.browser.open.failed";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Name of the server. */
     readonly mcpName: string;
@@ -2038,7 +2038,7 @@ export interface McpToolsChanged {
   readonly type: "mcp.tools.changed";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Name of the server. */
     readonly server: string;
@@ -2208,7 +2208,7 @@ export interface ModelsDevRefreshed {
   readonly type: "models-dev.refreshed";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: Record<string, never>;
 }
 
@@ -2318,7 +2318,7 @@ export interface PermissionAsked {
   readonly type: "permission.v2.asked";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: PermissionRequest;
 }
 
@@ -2346,7 +2346,7 @@ export interface PermissionReplied {
   readonly type: "permission.v2.replied";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the session. */
     readonly sessionID: string;
@@ -2579,7 +2579,7 @@ export interface PtyCreated {
   readonly type: "pty.created";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Current state of the terminal. */
     readonly info: Pty;
@@ -2593,7 +2593,7 @@ export interface PtyDeleted {
   readonly type: "pty.deleted";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the terminal. */
     readonly id: string;
@@ -2607,7 +2607,7 @@ export interface PtyExited {
   readonly type: "pty.exited";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the terminal. */
     readonly id: string;
@@ -2638,7 +2638,7 @@ export interface PtyUpdated {
   readonly type: "pty.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Current state of the terminal. */
     readonly info: Pty;
@@ -2652,7 +2652,7 @@ export interface QuestionAsked {
   readonly type: "question.v2.asked";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: QuestionRequest;
 }
 
@@ -2685,7 +2685,7 @@ export interface QuestionRejected {
   readonly type: "question.v2.rejected";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the session. */
     readonly sessionID: string;
@@ -2701,7 +2701,7 @@ export interface QuestionReplied {
   readonly type: "question.v2.replied";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the session. */
     readonly sessionID: string;
@@ -2893,7 +2893,7 @@ export interface ServerConnected {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "server.connected";
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: Record<string, never>;
 }
 
@@ -2902,7 +2902,7 @@ export interface ServerHeartbeat {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "server.heartbeat";
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: Record<string, never>;
 }
 
@@ -2920,7 +2920,7 @@ export interface SessionCreated {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
@@ -2940,7 +2940,7 @@ export interface SessionDeleted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
@@ -2993,7 +2993,7 @@ export interface SessionError {
   readonly type: "session.error";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the session. */
     readonly sessionID: string;
@@ -3027,7 +3027,7 @@ export interface SessionIdle {
   readonly type: "session.idle";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the session. */
     readonly sessionID: string;
@@ -3230,7 +3230,7 @@ export interface SessionNextAgentSwitched {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3252,7 +3252,7 @@ export interface SessionNextCompactionDelta {
   readonly type: "session.next.compaction.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3274,7 +3274,7 @@ export interface SessionNextCompactionEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3302,7 +3302,7 @@ export interface SessionNextCompactionStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3326,7 +3326,7 @@ export interface SessionNextContextUpdated {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3353,7 +3353,7 @@ export interface SessionNextInterrupted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3378,7 +3378,7 @@ export interface SessionNextModelSwitched {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3402,7 +3402,7 @@ export interface SessionNextMoved {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3426,7 +3426,7 @@ export interface SessionNextPromptAdmitted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3452,7 +3452,7 @@ export interface SessionNextPromptRedelivered {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3476,7 +3476,7 @@ export interface SessionNextPromptWithdrawn {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3498,7 +3498,7 @@ export interface SessionNextPrompted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3524,7 +3524,7 @@ export interface SessionNextPruned {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3544,7 +3544,7 @@ export interface SessionNextReasoningDelta {
   readonly type: "session.next.reasoning.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3568,7 +3568,7 @@ export interface SessionNextReasoningEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3596,7 +3596,7 @@ export interface SessionNextReasoningStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3625,7 +3625,7 @@ export interface SessionNextRetried {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3649,7 +3649,7 @@ export interface SessionNextRevertCleared {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3669,7 +3669,7 @@ export interface SessionNextRevertCommitted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3691,7 +3691,7 @@ export interface SessionNextRevertStaged {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3713,7 +3713,7 @@ export interface SessionNextShellEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3737,7 +3737,7 @@ export interface SessionNextShellStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3763,7 +3763,7 @@ export interface SessionNextStepEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3798,7 +3798,7 @@ export interface SessionNextStepFailed {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3822,7 +3822,7 @@ export interface SessionNextStepStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3850,7 +3850,7 @@ export interface SessionNextSynthetic {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3872,7 +3872,7 @@ export interface SessionNextTextDelta {
   readonly type: "session.next.text.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3896,7 +3896,7 @@ export interface SessionNextTextEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3922,7 +3922,7 @@ export interface SessionNextTextStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3946,7 +3946,7 @@ export interface SessionNextToolCalled {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3976,7 +3976,7 @@ export interface SessionNextToolFailed {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -4004,7 +4004,7 @@ export interface SessionNextToolInputDelta {
   readonly type: "session.next.tool.input.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -4028,7 +4028,7 @@ export interface SessionNextToolInputEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -4054,7 +4054,7 @@ export interface SessionNextToolInputStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -4080,7 +4080,7 @@ export interface SessionNextToolProgress {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -4108,7 +4108,7 @@ export interface SessionNextToolSuccess {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -4198,7 +4198,7 @@ export interface SessionStatusChanged {
   readonly type: "session.status";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the session. */
     readonly sessionID: string;
@@ -4245,7 +4245,7 @@ export interface SessionUpdated {
   readonly durable?: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
@@ -4318,7 +4318,7 @@ export interface TodoUpdated {
   readonly type: "todo.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
-  /** What happened. */
+  /** The payload of the event. */
   readonly data: {
     /** Id of the session. */
     readonly sessionID: string;
@@ -4699,79 +4699,79 @@ export type OpenCodeError =
   | UnauthorizedError
   | UnknownError;
 
-/** Whether a value is the failure `AddonUnavailableError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `AddonUnavailableError`. It compares `_tag` alone. */
 export declare function isAddonUnavailableError(value: unknown): value is AddonUnavailableError;
 
-/** Whether a value is the failure `AddressUnavailableError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `AddressUnavailableError`. It compares `_tag` alone. */
 export declare function isAddressUnavailableError(value: unknown): value is AddressUnavailableError;
 
-/** Whether a value is the failure `ConflictError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `ConflictError`. It compares `_tag` alone. */
 export declare function isConflictError(value: unknown): value is ConflictError;
 
-/** Whether a value is the failure `DatabaseInUseError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `DatabaseInUseError`. It compares `_tag` alone. */
 export declare function isDatabaseInUseError(value: unknown): value is DatabaseInUseError;
 
-/** Whether a value is the failure `DatabaseUnavailableError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `DatabaseUnavailableError`. It compares `_tag` alone. */
 export declare function isDatabaseUnavailableError(value: unknown): value is DatabaseUnavailableError;
 
-/** Whether a value is the failure `DatabaseVersionError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `DatabaseVersionError`. It compares `_tag` alone. */
 export declare function isDatabaseVersionError(value: unknown): value is DatabaseVersionError;
 
-/** Whether a value is the failure `ForbiddenError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `ForbiddenError`. It compares `_tag` alone. */
 export declare function isForbiddenError(value: unknown): value is ForbiddenError;
 
-/** Whether a value is the failure `InputNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `InputNotFoundError`. It compares `_tag` alone. */
 export declare function isInputNotFoundError(value: unknown): value is InputNotFoundError;
 
-/** Whether a value is the failure `InvalidCursorError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `InvalidCursorError`. It compares `_tag` alone. */
 export declare function isInvalidCursorError(value: unknown): value is InvalidCursorError;
 
-/** Whether a value is the failure `InvalidOptionError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `InvalidOptionError`. It compares `_tag` alone. */
 export declare function isInvalidOptionError(value: unknown): value is InvalidOptionError;
 
-/** Whether a value is the failure `InvalidRequestError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `InvalidRequestError`. It compares `_tag` alone. */
 export declare function isInvalidRequestError(value: unknown): value is InvalidRequestError;
 
-/** Whether a value is the failure `MessageNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `MessageNotFoundError`. It compares `_tag` alone. */
 export declare function isMessageNotFoundError(value: unknown): value is MessageNotFoundError;
 
-/** Whether a value is the failure `PermissionNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `PermissionNotFoundError`. It compares `_tag` alone. */
 export declare function isPermissionNotFoundError(value: unknown): value is PermissionNotFoundError;
 
-/** Whether a value is the failure `ProviderNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `ProviderNotFoundError`. It compares `_tag` alone. */
 export declare function isProviderNotFoundError(value: unknown): value is ProviderNotFoundError;
 
-/** Whether a value is the failure `PtyNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `PtyNotFoundError`. It compares `_tag` alone. */
 export declare function isPtyNotFoundError(value: unknown): value is PtyNotFoundError;
 
-/** Whether a value is the failure `QuestionNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `QuestionNotFoundError`. It compares `_tag` alone. */
 export declare function isQuestionNotFoundError(value: unknown): value is QuestionNotFoundError;
 
-/** Whether a value is the failure `ServiceUnavailableError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `ServiceUnavailableError`. It compares `_tag` alone. */
 export declare function isServiceUnavailableError(value: unknown): value is ServiceUnavailableError;
 
-/** Whether a value is the failure `SessionBacklogError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `SessionBacklogError`. It compares `_tag` alone. */
 export declare function isSessionBacklogError(value: unknown): value is SessionBacklogError;
 
-/** Whether a value is the failure `SessionBusyError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `SessionBusyError`. It compares `_tag` alone. */
 export declare function isSessionBusyError(value: unknown): value is SessionBusyError;
 
-/** Whether a value is the failure `SessionNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `SessionNotFoundError`. It compares `_tag` alone. */
 export declare function isSessionNotFoundError(value: unknown): value is SessionNotFoundError;
 
-/** Whether a value is the failure `SessionUnreadableError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `SessionUnreadableError`. It compares `_tag` alone. */
 export declare function isSessionUnreadableError(value: unknown): value is SessionUnreadableError;
 
-/** Whether a value is the failure `StorePoisonedError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `StorePoisonedError`. It compares `_tag` alone. */
 export declare function isStorePoisonedError(value: unknown): value is StorePoisonedError;
 
-/** Whether a value is the failure `UnauthorizedError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `UnauthorizedError`. It compares `_tag` alone. */
 export declare function isUnauthorizedError(value: unknown): value is UnauthorizedError;
 
-/** Whether a value is the failure `UnknownError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `UnknownError`. It compares `_tag` alone. */
 export declare function isUnknownError(value: unknown): value is UnknownError;
 
-/** Whether a value is the failure `SessionMessageNotFoundError`. It looks at `_tag` alone. */
+/** Returns true if a value is the failure `SessionMessageNotFoundError`. It compares `_tag` alone. */
 export declare function isSessionMessageNotFoundError(value: unknown): value is SessionMessageNotFoundError;
 
 export {};

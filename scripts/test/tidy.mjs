@@ -27,6 +27,7 @@ export const tidy = {
             ),
         ],
         [`no Rust file over ${MOST_LINES_OF_RUST} lines`, () => checkLength(files)],
+        ["comments name their actors and say what code does", () => checkComments(files)],
       ],
       say,
     );
@@ -41,6 +42,38 @@ const SKIPPED = [
   /\b(?:it|test|describe)\.(?:skip|todo|only)\b/,
   /\b(?:xit|xtest|xdescribe|fit|fdescribe)\(/,
 ];
+
+/** Words for an actor without a name. */
+const UNNAMED = /\b(?:somebody|someone|nobody|anybody|whoever|everybody|no one)\b/i;
+
+/** Beginnings of comments that are questions instead of statements. */
+const QUESTION = /^(?:What|Who|Whoever|Whether|How)\b/;
+
+/**
+ * Comments of Rust, and public declarations.
+ *
+ * @param {readonly Text[]} files
+ */
+function checkComments(files) {
+  const checked = files.filter(({ file }) => /\.rs$|^(?:index|(?:client|embedded)\/.*)\.d\.ts$/.test(file));
+  mustBeEmpty(checked.flatMap(({ file, text }) => listOpaqueComments(file, text)));
+}
+
+/**
+ * @param {string} file
+ * @param {string} text
+ */
+function listOpaqueComments(file, text) {
+  let continues = false;
+  return text.split("\n").flatMap((line, index) => {
+    const comment = line.match(/^\s*(?:\/\/[/!]?|\/\*\*|\*)(?!\/) ?(.*?)(?: ?\*\/)?$/)?.[1];
+    const begins = !continues;
+    continues = comment !== undefined && comment !== "";
+    if (comment === undefined) return [];
+    const isOpaque = UNNAMED.test(comment) || (begins && QUESTION.test(comment));
+    return isOpaque ? [`${file}:${index + 1}: ${comment.slice(0, 120)}`] : [];
+  });
+}
 
 /** @param {string} file */
 function isCode(file) {

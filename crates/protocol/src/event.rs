@@ -200,7 +200,7 @@ fn described(schema: Schema, doc: &str) -> Value {
 
 /// The payload under its name in the envelope, whatever its type says of itself.
 fn payload(mut schema: Value) -> Value {
-    schema["description"] = "What happened.".into();
+    schema["description"] = "The payload of the event.".into();
     schema
 }
 

@@ -53,7 +53,7 @@ fn failure(contract: &Contract, tag: &str) -> String {
 
 fn guard(name: &str) -> String {
     format!(
-        "/** Whether a value is the failure `{name}`. It looks at `_tag` alone. */\n\
+        "/** Returns true if a value is the failure `{name}`. It compares `_tag` alone. */\n\
          export declare function is{name}(value: unknown): value is {name};\n"
     )
 }
