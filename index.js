@@ -5,13 +5,11 @@
 require("./embedded/node-version.js").requireSupportedNode();
 
 const client = require("./client/index.js");
-const { operations } = require("./client/generated/operations.js");
 const { openHost } = require("./embedded/host.js");
-const { loadAddon } = require("./embedded/native.js");
 
 const OpenCode = Object.freeze({
   /** @param {import("./index.js").OpenCodeOptions} [options] */
-  create: (options) => openHost(options, operations, loadAddon),
+  create: (options) => openHost(options),
 });
 
 module.exports = { OpenCode, ...client };

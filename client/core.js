@@ -1,132 +1,72 @@
 "use strict";
-
-const { onAbort } = require("./abort.js");
-const { ClientError, transportError } = require("./errors.js");
-const { LINES_TYPE, LineParser, joinLines } = require("./lines.js");
-const { checkRequestOptions } = require("./members.js");
-const { ParsedBody } = require("./parsed-body.js");
-const { createHeaders, encodeRequest, mergeHeaders } = require("./request.js");
-const { readElements, readValue } = require("./response.js");
-const { EventParser } = require("./sse.js");
-const { createStream } = require("./stream.js");
-
-/**
- * @typedef {import("./internal.js").Connection} Connection
- * @typedef {import("./internal.js").Input} Input
- * @typedef {import("./internal.js").Operation} Operation
- * @typedef {import("./types.js").RequestOptions} RequestOptions
- */
-
-/**
- * The client: a tree of methods, one for each operation of the table, over one transport.
- *
- * @param {readonly Operation[]} operations
- * @param {import("./internal.js").Transport} transport
- * @param {import("./types.js").HeadersInput} [headers]
- * @returns {import("./generated/types.js").OpenCodeOperations}
- */
-function buildClient(operations, transport, headers) {
-  const connection = { transport, headers: createHeaders(headers) };
-  /** @type {Record<string, unknown>} */
-  const client = {};
-  for (const operation of operations) {
-    const path = `${operation.group}.${operation.name}`.split(".");
-    const name = /** @type {string} */ (path.pop());
-    const group = path.reduce((node, key) => /** @type {Record<string, unknown>} */ (node[key] ??= {}), client);
-    group[name] = createMethod(operation, connection);
-  }
-  // The table and the declarations are generated from the same contract.
-  return /** @type {import("./generated/types.js").OpenCodeOperations} */ (/** @type {unknown} */ (client));
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.connect = connect;
+const abort_js_1 = require("./abort.js");
+const errors_js_1 = require("./errors.js");
+const failures_js_1 = require("./failures.js");
+const lines_js_1 = require("./lines.js");
+const members_js_1 = require("./members.js");
+const pages_js_1 = require("./pages.js");
+const parsed_body_js_1 = require("./parsed-body.js");
+const request_js_1 = require("./request.js");
+const response_js_1 = require("./response.js");
+const sse_js_1 = require("./sse.js");
+const stream_js_1 = require("./stream.js");
+/** The methods of a client over one transport. `headers` are sent with each request. */
+function connect(transport, headers) {
+    const common = (0, request_js_1.createHeaders)(headers);
+    // The request is sent within the call, before the caller continues: two calls in a row arrive in that order.
+    function request(call, read) {
+        const start = async (signal) => read(await send(transport, common, call, signal));
+        return abortable(call.options?.signal ?? undefined, start);
+    }
+    function iterate(call, createParser, contentType) {
+        const connectBody = async (signal) => {
+            const response = await send(transport, common, call, signal);
+            const body = await (0, response_js_1.readElements)(call.operation, response, contentType);
+            return new parsed_body_js_1.ParsedBody(body, createParser());
+        };
+        return (0, stream_js_1.createStream)(connectBody, call.options?.signal ?? undefined);
+    }
+    return {
+        value: (operation, input, options) => request({ operation, input: input ?? {}, options }, (response) => (0, response_js_1.readValue)(operation, response)),
+        upload: (operation, lines, options) => request({ operation, input: lines, options }, (response) => (0, response_js_1.readValue)(operation, response)),
+        nothing: (operation, input, options) => request({ operation, input: input ?? {}, options }, (response) => (0, response_js_1.expectNothing)(operation, response)),
+        bytes: (operation, input, options) => request({ operation, input: input ?? {}, options }, (response) => (0, response_js_1.readBytes)(operation, response)),
+        page: (operation, input, options) => (0, pages_js_1.createPages)(operation, input ?? {}, (given) => request({ operation, input: given, options }, (response) => (0, response_js_1.readPage)(operation, response))),
+        events: (operation, input, options) => iterate({ operation, input: input ?? {}, options }, () => new sse_js_1.EventParser(), "text/event-stream"),
+        lines: (operation, input, options) => iterate({ operation, input: input ?? {}, options }, () => new lines_js_1.LineParser(), lines_js_1.LINES_TYPE),
+    };
 }
-
-/**
- * @param {Operation} operation
- * @param {Connection} connection
- */
-function createMethod(operation, connection) {
-  const { kind } = operation.success;
-  const invoke = kind === "stream" || kind === "lines" ? iterate : call;
-  if (operation.input === "none") {
-    return (/** @type {RequestOptions} */ options) => invoke(operation, connection, {}, options);
-  }
-  const isLines = operation.payload === "lines";
-  return (/** @type {Input} */ input, /** @type {RequestOptions} */ options) =>
-    invoke(operation, connection, isLines ? input : (input ?? {}), options);
+async function send(transport, common, { operation, input, options }, signal) {
+    (0, members_js_1.checkRequestOptions)(`${operation.group}.${operation.name}`, options);
+    const isLines = operation.payload === "lines";
+    const { method, path, ...encoded } = (0, request_js_1.encodeRequest)(operation, isLines ? {} : input);
+    const body = isLines ? await (0, lines_js_1.joinLines)(input, signal) : encoded.body;
+    const contentType = body === undefined ? undefined : isLines ? lines_js_1.LINES_TYPE : "application/json";
+    try {
+        const headers = (0, request_js_1.mergeHeaders)(common, operation.headers, options?.headers, contentType);
+        return await transport({ method, path, headers, body, signal });
+    }
+    catch (error) {
+        throw (0, failures_js_1.transportError)(error);
+    }
 }
-
-/**
- * The request leaves within the call, before the caller goes on: two calls in a row arrive in that order.
- *
- * @param {Operation} operation
- * @param {Connection} connection
- * @param {Input} input
- * @param {RequestOptions} [options]
- */
-function call(operation, connection, input, options) {
-  return abortable(options?.signal ?? undefined, async (signal) => {
-    const response = await send(operation, connection, input, options, signal);
-    return readValue(operation, response);
-  });
-}
-
-/**
- * @param {Operation} operation
- * @param {Connection} connection
- * @param {Input} input
- * @param {RequestOptions} [options]
- */
-function iterate(operation, connection, input, options) {
-  const connect = async (/** @type {AbortSignal} */ signal) => {
-    const response = await send(operation, connection, input, options, signal);
-    const body = await readElements(operation, response);
-    /** @type {import("./internal.js").Parser<unknown>} */
-    const parser = operation.success.kind === "lines" ? new LineParser() : new EventParser();
-    return new ParsedBody(body, parser);
-  };
-  return createStream(connect, options?.signal ?? undefined);
-}
-
-/**
- * @param {Operation} operation
- * @param {Connection} connection
- * @param {Input} input
- * @param {RequestOptions | undefined} options
- * @param {AbortSignal | undefined} signal
- */
-async function send(operation, connection, input, options, signal) {
-  checkRequestOptions(`${operation.group}.${operation.name}`, options);
-  const { method, path, ...encoded } = encodeRequest(operation, input);
-  const isLines = operation.payload === "lines";
-  const body = isLines ? await joinLines(input, signal) : encoded.body;
-  const contentType = body === undefined ? undefined : isLines ? LINES_TYPE : "application/json";
-  try {
-    const headers = mergeHeaders(connection.headers, operation.headers, options?.headers, contentType);
-    return await connection.transport({ method, path, headers, body, signal });
-  } catch (error) {
-    throw transportError(error);
-  }
-}
-
 /**
  * Runs `start` with a signal of its own, so that no transport puts listeners on the caller's. An abort settles
- * the call at once, whatever the transport makes of it.
- *
- * @template T
- * @param {AbortSignal | undefined} signal
- * @param {(signal: AbortSignal | undefined) => Promise<T>} start
- * @returns {Promise<T>}
+ * the call at once, even if the transport does not.
  */
 function abortable(signal, start) {
-  if (signal === undefined) return start(undefined);
-  if (signal.aborted) return Promise.reject(new ClientError("Transport", { cause: signal.reason }));
-  return new Promise((resolve, reject) => {
-    const controller = new AbortController();
-    const release = onAbort(signal, () => {
-      reject(new ClientError("Transport", { cause: signal.reason }));
-      controller.abort(signal.reason);
+    if (signal === undefined)
+        return start(undefined);
+    if (signal.aborted)
+        return Promise.reject(new errors_js_1.ClientError("Transport", { cause: signal.reason }));
+    return new Promise((resolve, reject) => {
+        const controller = new AbortController();
+        const release = (0, abort_js_1.onAbort)(signal, () => {
+            reject(new errors_js_1.ClientError("Transport", { cause: signal.reason }));
+            controller.abort(signal.reason);
+        });
+        start(controller.signal).finally(release).then(resolve, reject);
     });
-    start(controller.signal).finally(release).then(resolve, reject);
-  });
 }
-
-module.exports = { buildClient };

@@ -1,51 +1,40 @@
 "use strict";
-
 // The user and the password of a server, as addresses and headers carry them.
-
-/**
- * The value of the header `authorization` for HTTP Basic.
- *
- * @param {string} username
- * @param {string} password
- */
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.basicAuthorization = basicAuthorization;
+exports.takeAuthorization = takeAuthorization;
+exports.addCredentials = addCredentials;
+/** The value of the header `authorization` for HTTP Basic. */
 function basicAuthorization(username, password) {
-  // btoa takes bytes, each as one character.
-  const bytes = new TextEncoder().encode(`${username}:${password}`);
-  return `Basic ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
+    // btoa takes bytes, each as one character.
+    const bytes = new TextEncoder().encode(`${username}:${password}`);
+    return `Basic ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
 }
-
 /**
  * Takes the user and the password out of an address, which fetch refuses with them in it, and gives the value of the
  * header `authorization` that says the same. Undefined when the address names none. No failure shows them.
- *
- * @param {URL} url
  */
 function takeAuthorization(url) {
-  const { username, password } = url;
-  if (username === "" && password === "") return undefined;
-  url.username = "";
-  url.password = "";
-  return basicAuthorization(decode(username), decode(password));
+    const { username, password } = url;
+    if (username === "" && password === "")
+        return undefined;
+    url.username = "";
+    url.password = "";
+    return basicAuthorization(decode(username), decode(password));
 }
-
-/** @param {string} text */
 function decode(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new TypeError("createClient needs the user and the password in baseUrl percent-encoded as UTF-8");
-  }
+    try {
+        return decodeURIComponent(text);
+    }
+    catch {
+        throw new TypeError("createClient needs the user and the password in baseUrl percent-encoded as UTF-8");
+    }
 }
-
 /**
  * An address with user and password, which clients take.
  *
- * @param {string} address Without any.
- * @param {string} username
- * @param {string} password
+ * @param address Without any.
  */
 function addCredentials(address, username, password) {
-  return address.replace("//", () => `//${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);
+    return address.replace("//", () => `//${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);
 }
-
-module.exports = { addCredentials, basicAuthorization, takeAuthorization };

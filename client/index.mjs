@@ -1,5 +1,3 @@
 // One implementation for both module systems, so that there is one copy of every class in a process.
-import client from "./index.js";
-
-export const { createClient, resumeEvents, ClientError, isClientError, isTagged } = client;
+export { createClient, resumeEvents, ClientError, isClientError, isTagged } from "./index.js";
 export * from "./generated/guards.mjs";

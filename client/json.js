@@ -1,36 +1,24 @@
 "use strict";
-
-const { ClientError } = require("./errors.js");
-
-/**
- * Every body and every event of the contract is an object; anything else was not written by this contract.
- *
- * @param {string} text
- * @returns {Record<string, unknown>}
- */
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.parseObject = parseObject;
+exports.parseJson = parseJson;
+exports.malformed = malformed;
+const errors_js_1 = require("./errors.js");
+/** Every body and every event of the contract is an object; anything else was not written by this contract. */
 function parseObject(text) {
-  const value = parseJson(text);
-  if (typeof value !== "object" || value === null) throw malformed("JSON that is not an object");
-  return /** @type {Record<string, unknown>} */ (value);
+    const value = parseJson(text);
+    if (typeof value !== "object" || value === null)
+        throw malformed("JSON that is not an object");
+    return value;
 }
-
-/**
- * @param {string} text
- * @returns {unknown}
- */
 function parseJson(text) {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new ClientError("MalformedResponse", { cause });
-  }
+    try {
+        return JSON.parse(text);
+    }
+    catch (cause) {
+        throw new errors_js_1.ClientError("MalformedResponse", { cause });
+    }
 }
-
-/**
- * @param {string} message
- */
 function malformed(message) {
-  return new ClientError("MalformedResponse", { cause: new Error(message) });
+    return new errors_js_1.ClientError("MalformedResponse", { cause: new Error(message) });
 }
-
-module.exports = { malformed, parseJson, parseObject };

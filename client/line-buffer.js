@@ -1,5 +1,6 @@
 "use strict";
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.LineBuffer = void 0;
 /**
  * Cuts text that arrives in pieces into lines.
  *
@@ -7,45 +8,36 @@
  * with text that holds a line feed. So one piece may hold any number of lines, and each costs its own length only.
  */
 class LineBuffer {
-  /** Complete lines, and where the first unread one begins. */
-  #text = "";
-  #position = 0;
-  /** The unfinished line after `#text`. */
-  #rest = "";
-
-  /** The length of a line that has begun, once `next()` has asked for more. */
-  get unfinished() {
-    return this.#rest.length;
-  }
-
-  /** @param {string} text */
-  push(text) {
-    this.#rest += text;
-    if (!text.includes("\n")) return;
-    this.#text = this.#rest;
-    this.#position = 0;
-    this.#rest = "";
-  }
-
-  /**
-   * A line without its line feed.
-   *
-   * @returns {string | undefined}
-   */
-  next() {
-    const end = this.#text.indexOf("\n", this.#position);
-    if (end === -1) return this.#keepRest();
-    const line = this.#text.slice(this.#position, end);
-    this.#position = end + 1;
-    return line;
-  }
-
-  /** @returns {undefined} */
-  #keepRest() {
-    this.#rest = this.#text.slice(this.#position) + this.#rest;
-    this.#text = "";
-    this.#position = 0;
-  }
+    /** Complete lines, and where the first unread one begins. */
+    #text = "";
+    #position = 0;
+    /** The unfinished line after `#text`. */
+    #rest = "";
+    /** The length of a line that has begun, once `next()` has asked for more. */
+    get unfinished() {
+        return this.#rest.length;
+    }
+    push(text) {
+        this.#rest += text;
+        if (!text.includes("\n"))
+            return;
+        this.#text = this.#rest;
+        this.#position = 0;
+        this.#rest = "";
+    }
+    /** A line without its line feed. */
+    next() {
+        const end = this.#text.indexOf("\n", this.#position);
+        if (end === -1)
+            return this.#keepRest();
+        const line = this.#text.slice(this.#position, end);
+        this.#position = end + 1;
+        return line;
+    }
+    #keepRest() {
+        this.#rest = this.#text.slice(this.#position) + this.#rest;
+        this.#text = "";
+        this.#position = 0;
+    }
 }
-
 exports.LineBuffer = LineBuffer;

@@ -1,126 +1,99 @@
 "use strict";
-
-const { ClientError, taggedError, transportError } = require("./errors.js");
-const { malformed, parseObject } = require("./json.js");
-const { LINES_TYPE } = require("./lines.js");
-
-/**
- * @typedef {import("./internal.js").Operation} Operation
- * @typedef {import("./internal.js").TextStream} TextStream
- * @typedef {import("./internal.js").TransportResponse} TransportResponse
- */
-
-/**
- * The value of a call that answers once. Throws the declared failure, or a ClientError.
- *
- * @param {Operation} operation
- * @param {TransportResponse} response
- */
-async function readValue({ success, errors }, response) {
-  if (response.status !== (success.kind === "void" ? 204 : 200)) throw await readFailure(errors, response);
-  if (success.kind === "void") return discard(response);
-  if (success.kind === "bytes") return arrived(response.bytes());
-  const body = await readJson(response);
-  if (success.kind === "page") return toPage(body);
-  return success.kind === "value" && success.unwrap ? unwrap(body) : body;
-}
-
-/**
- * The body of a call that answers with events or with lines. Throws the declared failure, or a ClientError.
- *
- * @param {Operation} operation
- * @param {TransportResponse} response
- * @returns {Promise<TextStream>}
- */
-async function readElements({ success, errors }, response) {
-  if (response.status !== 200) throw await readFailure(errors, response);
-  expectType(response, success.kind === "lines" ? LINES_TYPE : "text/event-stream");
-  const stream = response.stream();
-  if (stream === null) throw malformed("A stream without a body");
-  return stream;
-}
-
-/**
- * @param {readonly number[]} errors
- * @param {TransportResponse} response
- */
-async function readFailure(errors, response) {
-  const { status } = response;
-  if (errors.includes(status)) {
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.readValue = readValue;
+exports.expectNothing = expectNothing;
+exports.readBytes = readBytes;
+exports.readPage = readPage;
+exports.readElements = readElements;
+const errors_js_1 = require("./errors.js");
+const failures_js_1 = require("./failures.js");
+const json_js_1 = require("./json.js");
+/** The value of a call. Throws the declared failure, or a ClientError. The contract says which type the value has. */
+async function readValue({ errors, unwrap }, response) {
+    await expectStatus(200, errors, response);
     const body = await readJson(response);
-    // Without a tag it is not of this contract: somebody on the way has answered.
-    if (typeof body._tag === "string") return taggedError(body);
-  } else {
+    return (unwrap ? dataOf(body) : body);
+}
+/** The answer of a call without a value. Throws the declared failure, or a ClientError. */
+async function expectNothing({ errors }, response) {
+    await expectStatus(204, errors, response);
     discard(response);
-  }
-  return new ClientError("UnexpectedStatus", { cause: { status } });
 }
-
-/**
- * @param {TransportResponse} response
- * @returns {Promise<Record<string, unknown>>}
- */
+/** The bytes of the body. Throws the declared failure, or a ClientError. */
+async function readBytes({ errors }, response) {
+    await expectStatus(200, errors, response);
+    return arrived(response.bytes());
+}
+/** The Page in the body. Throws the declared failure, or a ClientError. */
+async function readPage({ errors }, response) {
+    await expectStatus(200, errors, response);
+    const page = toPage(await readJson(response));
+    return page;
+}
+/** The body of a call whose answer has events or lines. Throws the declared failure, or a ClientError. */
+async function readElements({ errors }, response, contentType) {
+    await expectStatus(200, errors, response);
+    expectType(response, contentType);
+    const stream = response.stream();
+    if (stream === null)
+        throw (0, json_js_1.malformed)("A stream without a body");
+    return stream;
+}
+async function expectStatus(expected, errors, response) {
+    if (response.status !== expected)
+        throw await readFailure(errors, response);
+}
+async function readFailure(errors, response) {
+    const { status } = response;
+    if (errors.includes(status)) {
+        const body = await readJson(response);
+        // Without a tag it is not of this contract: a gateway has answered.
+        if (typeof body._tag === "string")
+            return (0, failures_js_1.taggedError)(body);
+    }
+    else {
+        discard(response);
+    }
+    return new errors_js_1.ClientError("UnexpectedStatus", { cause: { status } });
+}
 async function readJson(response) {
-  expectType(response, "application/json");
-  return parseObject(await arrived(response.text()));
+    expectType(response, "application/json");
+    return (0, json_js_1.parseObject)(await arrived(response.text()));
 }
-
-/**
- * @template T
- * @param {Promise<T>} body
- * @returns {Promise<T>}
- */
 async function arrived(body) {
-  try {
-    return await body;
-  } catch (error) {
-    throw transportError(error);
-  }
+    try {
+        return await body;
+    }
+    catch (error) {
+        throw (0, failures_js_1.transportError)(error);
+    }
 }
-
-/**
- * @param {TransportResponse} response
- * @param {string} expected
- */
 function expectType(response, expected) {
-  const contentType = response.header("content-type");
-  // The whole header first: it is the usual case and needs no cutting.
-  if (contentType === expected || contentType?.split(";", 1)[0]?.trim().toLowerCase() === expected) return;
-  discard(response);
-  throw new ClientError("UnsupportedContentType", { cause: { status: response.status, contentType } });
+    const contentType = response.header("content-type");
+    // The whole header first: it is the usual case and needs no cutting.
+    if (contentType === expected || contentType?.split(";", 1)[0]?.trim().toLowerCase() === expected)
+        return;
+    discard(response);
+    throw new errors_js_1.ClientError("UnsupportedContentType", { cause: { status: response.status, contentType } });
 }
-
-/**
- * @param {Record<string, unknown>} body
- */
-function unwrap(body) {
-  if (!Object.hasOwn(body, "data")) throw malformed("A body without data");
-  return body.data;
+function dataOf(body) {
+    if (!Object.hasOwn(body, "data"))
+        throw (0, json_js_1.malformed)("A body without data");
+    return body.data;
 }
-
-/**
- * The names of the wire's envelope end here: callers see `items`, `previous` and `next`.
- *
- * @param {Record<string, unknown>} body
- */
+/** Converts the envelope of the wire into a Page with `items`, `previous` and `next`. */
 function toPage(body) {
-  const { data, cursor } = body;
-  if (!Array.isArray(data)) throw malformed("A page without data");
-  const { previous, next } = /** @type {Record<string, unknown>} */ (cursor ?? {});
-  return {
-    items: data,
-    ...(typeof previous === "string" && { previous }),
-    ...(typeof next === "string" && { next }),
-  };
+    const { data, cursor } = body;
+    if (!Array.isArray(data))
+        throw (0, json_js_1.malformed)("A page without data");
+    const { previous, next } = (cursor ?? {});
+    return {
+        items: data,
+        ...(typeof previous === "string" && { previous }),
+        ...(typeof next === "string" && { next }),
+    };
 }
-
-/**
- * Lets go of a body nobody will read, so that its connection is free at once.
- *
- * @param {TransportResponse} response
- */
+/** Closes a body that the client does not read, so that its connection is free at once. */
 function discard(response) {
-  response.stream()?.cancel();
+    response.stream()?.cancel();
 }
-
-module.exports = { readElements, readValue };

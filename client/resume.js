@@ -1,184 +1,163 @@
 "use strict";
-
-const { ClientError } = require("./errors.js");
-const { checkOptions } = require("./members.js");
-const { createHeaders } = require("./request.js");
-const { isPassing, retryDelay } = require("./retry.js");
-const { createStream } = require("./stream.js");
-
-/**
- * @typedef {import("./index.js").ResumableClient} ResumableClient
- * @typedef {import("./index.js").ResumeEventsOptions} ResumeEventsOptions
- * @typedef {import("./index.js").SessionDurableEvent} SessionDurableEvent
- */
-
-/**
- * @template T
- * @typedef {import("./internal.js").Feed<T>} Feed
- */
-
-/** @type {Readonly<Record<keyof ResumeEventsOptions, null>>} */
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.resumeEvents = resumeEvents;
+const errors_js_1 = require("./errors.js");
+const members_js_1 = require("./members.js");
+const request_js_1 = require("./request.js");
+const retry_js_1 = require("./retry.js");
+const stream_js_1 = require("./stream.js");
 const OPTIONS = {
-  sessionID: null,
-  after: null,
-  signal: null,
-  headers: null,
-  minDelayMs: null,
-  maxDelayMs: null,
-  maxRetries: null,
-  onRetry: null,
+    sessionID: null,
+    after: null,
+    signal: null,
+    headers: null,
+    minDelayMs: null,
+    maxDelayMs: null,
+    maxRetries: null,
+    onRetry: null,
 };
-
 const MIN_DELAY_MS = 250;
 const MAX_DELAY_MS = 10_000;
-
 // Timers take 31 bits; a longer delay would be none.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /**
- * The durable events of a session over as many connections as it takes.
+ * The durable events of a session like `sessions.events`, over as many connections as it takes: after a break it
+ * goes on behind the last event it delivered, so that none is missing and none comes twice.
  *
- * @param {ResumableClient} client
- * @param {ResumeEventsOptions} options
- * @returns {AsyncIterable<SessionDurableEvent>}
+ * It reconnects when the failure may pass:
+ *
+ * - `ClientError("Transport")`: no connection, a broken connection, or a closed connection, because the stream itself
+ *   never ends;
+ * - `ClientError("UnexpectedStatus")` and `ClientError("UnsupportedContentType")` with status 408, 425, 429 or 5xx,
+ *   which is how gateways answer for a server that is not there;
+ * - `ServiceUnavailableError`.
+ *
+ * Every other failure ends the iteration and is what `next()` rejects with: all other failures that have a tag, such
+ * as `SessionNotFoundError` and `UnauthorizedError`, `MalformedResponse`, what the server tells of its own failure
+ * in the middle of the stream, and a host in this process that is closed.
+ *
+ * Nothing happens before the first `next()`, and every iterator has its own connections. `return()` closes it at
+ * once, also while it waits.
+ *
+ * @example
+ * ```ts
+ * for await (const event of resumeEvents(opencode, { sessionID, after: lastSequence })) {
+ *   await record(event)
+ * }
+ * ```
+ *
+ * @throws TypeError when an option is unknown, a delay or a count is out of bounds, or a header is not allowed.
  */
 function resumeEvents(client, options) {
-  checkOptions("resumeEvents", options, OPTIONS);
-  const settings = { ...options };
-  const pace = readPace(settings);
-  // Headers that cannot be sent would look like a connection that cannot be made.
-  createHeaders(settings.headers);
-  return createStream(async () => new ResumedEvents(client, settings, pace), settings.signal ?? undefined);
+    (0, members_js_1.checkOptions)("resumeEvents", options, OPTIONS);
+    const settings = { ...options };
+    const pace = readPace(settings);
+    // Headers that cannot be sent would look like a connection that cannot be made.
+    (0, request_js_1.createHeaders)(settings.headers);
+    return (0, stream_js_1.createStream)(async () => new ResumedEvents(client, settings, pace), settings.signal ?? undefined);
 }
-
-/**
- * @param {ResumeEventsOptions} options
- */
 function readPace({ minDelayMs, maxDelayMs, maxRetries = Infinity }) {
-  const min = minDelayMs ?? Math.min(MIN_DELAY_MS, maxDelayMs ?? MIN_DELAY_MS);
-  const max = maxDelayMs ?? Math.max(MAX_DELAY_MS, min);
-  const isDelay = (/** @type {unknown} */ value) =>
-    typeof value === "number" && value >= 1 && value <= LONGEST_TIMER_MS;
-  if (!isDelay(min)) throw refusal("minDelayMs", `a number from 1 to ${LONGEST_TIMER_MS}`, min);
-  if (!isDelay(max) || max < min) throw refusal("maxDelayMs", `a number from ${min} to ${LONGEST_TIMER_MS}`, max);
-  if (maxRetries !== Infinity && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
-    throw refusal("maxRetries", "a whole number from 0 on, or Infinity", maxRetries);
-  }
-  return { min, max, maxRetries };
+    const min = minDelayMs ?? Math.min(MIN_DELAY_MS, maxDelayMs ?? MIN_DELAY_MS);
+    const max = maxDelayMs ?? Math.max(MAX_DELAY_MS, min);
+    const isDelay = (value) => typeof value === "number" && value >= 1 && value <= LONGEST_TIMER_MS;
+    if (!isDelay(min))
+        throw refusal("minDelayMs", `a number from 1 to ${LONGEST_TIMER_MS}`, min);
+    if (!isDelay(max) || max < min)
+        throw refusal("maxDelayMs", `a number from ${min} to ${LONGEST_TIMER_MS}`, max);
+    if (maxRetries !== Infinity && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
+        throw refusal("maxRetries", "a whole number from 0 on, or Infinity", maxRetries);
+    }
+    return { min, max, maxRetries };
 }
-
-/**
- * @param {string} option
- * @param {string} expected
- * @param {unknown} value
- */
 function refusal(option, expected, value) {
-  return new TypeError(`resumeEvents needs ${expected} as ${option}, got ${String(value)}`);
+    return new TypeError(`resumeEvents needs ${expected} as ${option}, got ${String(value)}`);
 }
-
-/** @implements {Feed<SessionDurableEvent>} */
 class ResumedEvents {
-  #client;
-  #options;
-  #pace;
-  /** The sequence of the last event, after which the next connection goes on. */
-  #after;
-  /** Connections since the last event that failed. */
-  #failures = 0;
-  /** @type {SessionDurableEvent | undefined} */
-  #event = undefined;
-  /** @type {AsyncIterator<SessionDurableEvent> | undefined} */
-  #connection = undefined;
-  #cancelled = false;
-  #stopWaiting = () => {};
-
-  /**
-   * @param {ResumableClient} client
-   * @param {ResumeEventsOptions} options
-   * @param {ReturnType<typeof readPace>} pace
-   */
-  constructor(client, options, pace) {
-    this.#client = client;
-    this.#options = options;
-    this.#pace = pace;
-    this.#after = options.after;
-  }
-
-  take() {
-    const event = this.#event;
-    this.#event = undefined;
-    return event;
-  }
-
-  async more() {
-    while (!this.#cancelled && this.#event === undefined) {
-      try {
-        this.#accept(await this.#read());
-      } catch (error) {
-        if (!this.#cancelled) await this.#retryAfter(error);
-      }
+    #client;
+    #options;
+    #pace;
+    /** The sequence of the last event, after which the next connection goes on. */
+    #after;
+    /** Connections since the last event that failed. */
+    #failures = 0;
+    #event = undefined;
+    #connection = undefined;
+    #cancelled = false;
+    #stopWaiting = () => { };
+    constructor(client, options, pace) {
+        this.#client = client;
+        this.#options = options;
+        this.#pace = pace;
+        this.#after = options.after;
     }
-    return !this.#cancelled;
-  }
-
-  cancel() {
-    this.#cancelled = true;
-    this.#disconnect();
-    this.#stopWaiting();
-  }
-
-  #read() {
-    this.#connection ??= this.#connect()[Symbol.asyncIterator]();
-    return this.#connection.next();
-  }
-
-  #connect() {
-    const { sessionID, headers } = this.#options;
-    return this.#client.sessions.events({ sessionID, after: this.#after }, { headers });
-  }
-
-  /** @param {IteratorResult<SessionDurableEvent, unknown>} result */
-  #accept(result) {
-    // The stream has no end of its own: something between here and there closed it.
-    if (result.done) throw new ClientError("Transport", { cause: new Error("The stream was closed") });
-    const seq = result.value?.durable?.seq;
-    if (!Number.isSafeInteger(seq)) {
-      throw new ClientError("MalformedResponse", { cause: new Error("An event without a sequence") });
+    take() {
+        const event = this.#event;
+        this.#event = undefined;
+        return event;
     }
-    this.#failures = 0;
-    // Whoever answers from the beginning, whatever was asked, repeats what is known.
-    if (this.#after !== undefined && seq <= this.#after) return;
-    this.#after = seq;
-    this.#event = result.value;
-  }
-
-  /** @param {unknown} failure */
-  async #retryAfter(failure) {
-    this.#disconnect();
-    this.#failures += 1;
-    if (!isPassing(failure) || this.#failures > this.#pace.maxRetries) throw failure;
-    const delayMs = retryDelay(this.#pace, this.#failures);
-    this.#options.onRetry?.({ failure, retry: this.#failures, delayMs, after: this.#after });
-    // The caller may have ended the iteration just now.
-    if (!this.#cancelled) await this.#wait(delayMs);
-  }
-
-  #disconnect() {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    connection?.return?.().catch(() => {});
-  }
-
-  /** @param {number} delayMs */
-  #wait(delayMs) {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, delayMs);
-      this.#stopWaiting = () => {
-        clearTimeout(timer);
-        resolve(undefined);
-      };
-    });
-  }
+    async more() {
+        while (!this.#cancelled && this.#event === undefined) {
+            try {
+                this.#accept(await this.#read());
+            }
+            catch (error) {
+                if (!this.#cancelled)
+                    await this.#retryAfter(error);
+            }
+        }
+        return !this.#cancelled;
+    }
+    cancel() {
+        this.#cancelled = true;
+        this.#disconnect();
+        this.#stopWaiting();
+    }
+    #read() {
+        this.#connection ??= this.#connect()[Symbol.asyncIterator]();
+        return this.#connection.next();
+    }
+    #connect() {
+        const { sessionID, headers } = this.#options;
+        return this.#client.sessions.events({ sessionID, after: this.#after }, { headers });
+    }
+    #accept(result) {
+        // The stream has no end of its own: something between here and there closed it.
+        if (result.done)
+            throw new errors_js_1.ClientError("Transport", { cause: new Error("The stream was closed") });
+        const seq = result.value?.durable?.seq;
+        if (!Number.isSafeInteger(seq)) {
+            throw new errors_js_1.ClientError("MalformedResponse", { cause: new Error("An event without a sequence") });
+        }
+        this.#failures = 0;
+        // Whoever answers from the beginning, whatever was asked, repeats what is known.
+        if (this.#after !== undefined && seq <= this.#after)
+            return;
+        this.#after = seq;
+        this.#event = result.value;
+    }
+    async #retryAfter(failure) {
+        this.#disconnect();
+        this.#failures += 1;
+        if (!(0, retry_js_1.isPassing)(failure) || this.#failures > this.#pace.maxRetries)
+            throw failure;
+        const delayMs = (0, retry_js_1.retryDelay)(this.#pace, this.#failures);
+        this.#options.onRetry?.({ failure, retry: this.#failures, delayMs, after: this.#after });
+        // The caller may have ended the iteration just now.
+        if (!this.#cancelled)
+            await this.#wait(delayMs);
+    }
+    #disconnect() {
+        const connection = this.#connection;
+        this.#connection = undefined;
+        connection?.return?.().catch(() => { });
+    }
+    #wait(delayMs) {
+        return new Promise((resolve) => {
+            const timer = setTimeout(resolve, delayMs);
+            this.#stopWaiting = () => {
+                clearTimeout(timer);
+                resolve(undefined);
+            };
+        });
+    }
 }
-
-module.exports = { resumeEvents };

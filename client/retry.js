@@ -1,46 +1,41 @@
 "use strict";
-
-const { HOST_CLOSED, isClientError, isTagged } = require("./errors.js");
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.isPassing = isPassing;
+exports.retryDelay = retryDelay;
+const errors_js_1 = require("./errors.js");
+const failures_js_1 = require("./failures.js");
 /**
  * Whether a failure may be gone at the next attempt: the way to the server broke, or a server or gateway cannot
  * answer at the moment. What the server says of the session or of the request, and what cannot be read, would be
  * the same again.
- *
- * @param {unknown} failure
- * @returns {failure is import("./index.js").EventsRetry["failure"]}
  */
 function isPassing(failure) {
-  if (isTagged(failure, "ServiceUnavailableError")) return true;
-  if (!isClientError(failure)) return false;
-  const cause = /** @type {{ code?: unknown, status?: unknown } | null | undefined} */ (failure.cause);
-  switch (failure.reason) {
-    case "Transport":
-      // A list is what the server told of its own failure in the middle of the stream.
-      return !Array.isArray(cause) && cause?.code !== HOST_CLOSED;
-    case "UnexpectedStatus":
-    case "UnsupportedContentType":
-      return isPassingStatus(cause?.status);
-    default:
-      return false;
-  }
+    if ((0, errors_js_1.isTagged)(failure, "ServiceUnavailableError"))
+        return true;
+    if (!(0, errors_js_1.isClientError)(failure))
+        return false;
+    const cause = failure.cause;
+    switch (failure.reason) {
+        case "Transport":
+            // A list is what the server told of its own failure in the middle of the stream.
+            return !Array.isArray(cause) && cause?.code !== failures_js_1.HOST_CLOSED;
+        case "UnexpectedStatus":
+        case "UnsupportedContentType":
+            return isPassingStatus(cause?.status);
+        default:
+            return false;
+    }
 }
-
-/** @param {unknown} status */
 function isPassingStatus(status) {
-  return typeof status === "number" && (status >= 500 || status === 408 || status === 425 || status === 429);
+    return typeof status === "number" && (status >= 500 || status === 408 || status === 425 || status === 429);
 }
-
 /**
  * The delay in milliseconds before a retry: twice as long with every failure, and between half and all of that, so
  * that clients do not come in waves.
  *
- * @param {{ min: number, max: number }} pace
- * @param {number} failures Failures in a row, from 1 on.
+ * @param failures Failures in a row, from 1 on.
  */
 function retryDelay({ min, max }, failures) {
-  const whole = Math.min(max, min * 2 ** (failures - 1));
-  return Math.round(whole * (0.5 + Math.random() / 2));
+    const whole = Math.min(max, min * 2 ** (failures - 1));
+    return Math.round(whole * (0.5 + Math.random() / 2));
 }
-
-module.exports = { isPassing, retryDelay };

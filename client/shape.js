@@ -1,50 +1,29 @@
 "use strict";
-
 // The right shape of an input, shown where a caller wrote a common wrong one.
-
-const { taggedError } = require("./errors.js");
-
-/** @typedef {import("./internal.js").Operation} Operation */
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.checkShape = checkShape;
+exports.params = params;
+exports.invalidRequest = invalidRequest;
+const failures_js_1 = require("./failures.js");
 /** Longest text of a caller that is shown. */
 const MAX_SHOWN = 60;
-
-/**
- * Throws `InvalidRequestError` for an input that is no object, as in `sessions.get("ses_1")`.
- *
- * @param {Operation} operation
- * @param {unknown} input
- */
+/** Throws `InvalidRequestError` for an input that is no object, as in `sessions.get("ses_1")`. */
 function checkShape(operation, input) {
-  if (typeof input === "object" && !Array.isArray(input)) return;
-  const { group, name } = operation;
-  const [field] = params(operation);
-  const kind = Array.isArray(input) ? "an array" : `a ${typeof input}`;
-  const right = field === undefined ? "{ ... }" : `{ ${field}: ${show(input)} }`;
-  throw invalidRequest(`${group}.${name} takes an object, got ${kind}: write ${name}(${right})`, field);
+    if (typeof input === "object" && !Array.isArray(input))
+        return;
+    const { group, name } = operation;
+    const [field] = params(operation);
+    const kind = Array.isArray(input) ? "an array" : `a ${typeof input}`;
+    const right = field === undefined ? "{ ... }" : `{ ${field}: ${show(input)} }`;
+    throw invalidRequest(`${group}.${name} takes an object, got ${kind}: write ${name}(${right})`, field);
 }
-
-/**
- * The members that the path needs.
- *
- * @param {Operation} operation
- * @returns {string[]}
- */
+/** The members that the path needs. */
 function params({ path }) {
-  return path.flatMap((part) => (typeof part === "string" ? [] : "param" in part ? part.param : part.rest));
+    return path.flatMap((part) => (typeof part === "string" ? [] : "param" in part ? part.param : part.rest));
 }
-
-/** @param {unknown} value */
 function show(value) {
-  return typeof value === "string" && value.length <= MAX_SHOWN ? JSON.stringify(value) : "...";
+    return typeof value === "string" && value.length <= MAX_SHOWN ? JSON.stringify(value) : "...";
 }
-
-/**
- * @param {string} message
- * @param {string | undefined} field
- */
 function invalidRequest(message, field) {
-  return taggedError({ _tag: "InvalidRequestError", message, ...(field === undefined ? {} : { field }) });
+    return (0, failures_js_1.taggedError)({ _tag: "InvalidRequestError", message, ...(field === undefined ? {} : { field }) });
 }
-
-module.exports = { checkShape, invalidRequest, params };

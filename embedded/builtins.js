@@ -1,12 +1,11 @@
 "use strict";
-
 // The modules of Node that this package needs. A bundle in ESM has no `require`, but it has
 // `process.getBuiltinModule`, from Node 20.16 on.
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.createRequire = exports.url = exports.path = exports.os = exports.fs = void 0;
 const module_ = process.getBuiltinModule?.("node:module") ?? require("node:module");
-const fs = process.getBuiltinModule?.("node:fs") ?? require("node:fs");
-const os = process.getBuiltinModule?.("node:os") ?? require("node:os");
-const path = process.getBuiltinModule?.("node:path") ?? require("node:path");
-const url = process.getBuiltinModule?.("node:url") ?? require("node:url");
-
-module.exports = { createRequire: module_.createRequire, fs, os, path, url };
+exports.fs = process.getBuiltinModule?.("node:fs") ?? require("node:fs");
+exports.os = process.getBuiltinModule?.("node:os") ?? require("node:os");
+exports.path = process.getBuiltinModule?.("node:path") ?? require("node:path");
+exports.url = process.getBuiltinModule?.("node:url") ?? require("node:url");
+({ createRequire: exports.createRequire } = module_);

@@ -1,472 +1,328 @@
 "use strict";
-
 // What the options may be. Every failure names the option, a member of one as `limits.inbox`.
-
-const { taggedError } = require("../client/errors.js");
-const { suggest } = require("../client/suggest.js");
-
-/**
- * @typedef {import("../index.js").OpenCodeOptions} OpenCodeOptions
- * @typedef {import("../index.js").ListenOptions} ListenOptions
- * @typedef {(option: string, value: unknown) => void} Check
- */
-
-/** @type {Readonly<Record<keyof import("../index.js").Limits, Check>>} */
-const LIMITS = { inbox: checkCount, steerBatch: checkCount, subagentDepth: checkCount, subagents: checkCount };
-
-/** @type {Readonly<Record<keyof import("../index.js").RetryPolicy, Check>>} */
-const RETRY = { maxElapsedMs: checkCount, maxAttempts: checkCount, maxDelayMs: checkCount };
-
-/** @type {Readonly<Record<keyof import("../index.js").Deadlines, Check>>} */
-const DEADLINES = {
-  connectMs: checkDeadline,
-  firstByteMs: checkDeadline,
-  idleMs: checkDeadline,
-  requestMs: checkDeadline,
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.checkOptions = checkOptions;
+exports.checkListenOptions = checkListenOptions;
+exports.describe = describe;
+const failures_js_1 = require("../client/failures.js");
+const suggest_js_1 = require("../client/suggest.js");
+const LIMITS = {
+    inbox: checkCount,
+    steerBatch: checkCount,
+    subagentDepth: checkCount,
+    subagents: checkCount,
 };
-
-/** @type {Readonly<Record<keyof import("../index.js").PermissionOptions, Check>>} */
-const PERMISSIONS = { unanswered: checkUnanswered, ceiling: checkRules };
-
-/** @type {Readonly<Record<keyof import("../index.js").CommandEnvironment, Check>>} */
+const RETRY = {
+    maxElapsedMs: checkCount,
+    maxAttempts: checkCount,
+    maxDelayMs: checkCount,
+};
+const DEADLINES = {
+    connectMs: checkDeadline,
+    firstByteMs: checkDeadline,
+    idleMs: checkDeadline,
+    requestMs: checkDeadline,
+};
+const PERMISSIONS = {
+    unanswered: checkUnanswered,
+    ceiling: checkRules,
+};
 const COMMAND_ENVIRONMENT = { omit: checkTexts, keep: checkTexts };
-
 const checkLevel = oneOf("off", "error", "warn", "info", "debug", "trace");
-
 /** The parts of a host that write to the log. */
 const LOG_TARGETS = [
-  "context",
-  "guard",
-  "handlers",
-  "handles",
-  "host",
-  "llm",
-  "location",
-  "log",
-  "protocol",
-  "pty",
-  "runtime",
-  "server",
-  "snapshots",
-  "store",
-  "tools",
+    "context",
+    "guard",
+    "handlers",
+    "handles",
+    "host",
+    "llm",
+    "location",
+    "log",
+    "protocol",
+    "pty",
+    "runtime",
+    "server",
+    "snapshots",
+    "store",
+    "tools",
 ].map((part) => `opencode::${part}`);
-
-/** @type {Readonly<Record<keyof import("../index.js").LogOptions, Check>>} */
-const LOG = { level: checkLevel, targets: checkTargets, sink: checkFunction };
-
-/** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
+const LOG = {
+    level: checkLevel,
+    targets: checkTargets,
+    sink: checkFunction,
+};
 const OPTIONS = {
-  directory: checkText,
-  database: checkDatabase,
-  home: checkText,
-  dataDirectory: checkText,
-  configDirectory: checkText,
-  cacheDirectory: checkText,
-  model: checkModel,
-  apiKey: checkSecret,
-  baseURL: checkSecret,
-  config: checkConfig,
-  env: checkEnv,
-  commandEnvironment: checkCommandEnvironment,
-  durability: oneOf("normal", "full"),
-  recovery: oneOf("manual", "resume"),
-  keepAlive: checkBoolean,
-  permissions: checkPermissions,
-  trust: checkTrust,
-  limits: checkLimits,
-  log: checkLog,
-  retry: checkRetry,
-  deadlines: checkDeadlines,
-  ptyEnvironment: checkFunction,
+    directory: checkText,
+    database: checkDatabase,
+    home: checkText,
+    dataDirectory: checkText,
+    configDirectory: checkText,
+    cacheDirectory: checkText,
+    model: checkModel,
+    apiKey: checkSecret,
+    baseURL: checkSecret,
+    config: checkConfig,
+    env: checkEnv,
+    commandEnvironment: checkCommandEnvironment,
+    durability: oneOf("normal", "full"),
+    recovery: oneOf("manual", "resume"),
+    keepAlive: checkBoolean,
+    permissions: checkPermissions,
+    trust: checkTrust,
+    limits: checkLimits,
+    log: checkLog,
+    retry: checkRetry,
+    deadlines: checkDeadlines,
+    ptyEnvironment: checkFunction,
 };
-
-/** @type {Readonly<Record<keyof ListenOptions, Check>>} */
 const LISTEN_OPTIONS = {
-  port: checkPort,
-  hostname: checkText,
-  password: checkPassword,
-  username: checkText,
-  cors: checkTexts,
-  maxBodyBytes: checkCount,
+    port: checkPort,
+    hostname: checkText,
+    password: checkPassword,
+    username: checkText,
+    cors: checkTexts,
+    maxBodyBytes: checkCount,
 };
-
-/**
- * Throws the tagged failure `InvalidOptionError`.
- *
- * @param {unknown} given
- * @returns {OpenCodeOptions}
- */
+/** Throws the tagged failure `InvalidOptionError`. */
 function checkOptions(given) {
-  return checkRecord(given, OPTIONS);
+    return checkRecord(given, OPTIONS);
 }
-
-/**
- * Throws the tagged failure `InvalidOptionError`.
- *
- * @param {unknown} given
- * @returns {ListenOptions}
- */
+/** Throws the tagged failure `InvalidOptionError`. */
 function checkListenOptions(given) {
-  return checkRecord(given, LISTEN_OPTIONS);
+    return checkRecord(given, LISTEN_OPTIONS);
 }
-
-/**
- * @param {unknown} given
- * @param {Readonly<Record<string, Check>>} checks
- */
 function checkRecord(given, checks) {
-  if (given === undefined) return {};
-  if (!isRecord(given)) throw invalid("options", `The options must be an object, got ${describe(given)}`);
-  checkMembers(given, checks, "");
-  return given;
+    if (given === undefined)
+        return {};
+    if (!isRecord(given))
+        throw invalid("options", `The options must be an object, got ${describe(given)}`);
+    checkMembers(given, checks, "");
+    return given;
 }
-
 /**
  * Every member is known and fits. One that is undefined counts as absent.
  *
- * @param {Record<string, unknown>} given
- * @param {Readonly<Record<string, Check>>} checks
- * @param {string} prefix What stands before the members' names in a failure.
+ * @param prefix What stands before the members' names in a failure.
  */
 function checkMembers(given, checks, prefix) {
-  for (const [name, value] of Object.entries(given)) {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (check === undefined) throw unknownOption(name, Object.keys(checks), prefix);
-    if (value !== undefined) check(prefix + name, value);
-  }
+    for (const [name, value] of Object.entries(given)) {
+        const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+        if (check === undefined)
+            throw unknownOption(name, Object.keys(checks), prefix);
+        if (value !== undefined)
+            check(prefix + name, value);
+    }
 }
-
-/**
- * @param {string} name
- * @param {readonly string[]} known
- * @param {string} prefix
- */
 function unknownOption(name, known, prefix) {
-  const option = prefix + name;
-  const intended = suggest(name, known);
-  const hint = intended === undefined ? "" : `. Did you mean ${JSON.stringify(prefix + intended)}?`;
-  return invalid(option, `Unknown option ${JSON.stringify(option)}${hint}`);
+    const option = prefix + name;
+    const intended = (0, suggest_js_1.suggest)(name, known);
+    const hint = intended === undefined ? "" : `. Did you mean ${JSON.stringify(prefix + intended)}?`;
+    return invalid(option, `Unknown option ${JSON.stringify(option)}${hint}`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkText(option, value) {
-  if (typeof value !== "string" || value === "") {
-    throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
-  }
-  if (value.includes("\0")) throw invalid(option, `Option "${option}" must not contain a NUL character`);
+    if (typeof value !== "string" || value === "") {
+        throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
+    }
+    if (value.includes("\0"))
+        throw invalid(option, `Option "${option}" must not contain a NUL character`);
 }
-
 /**
  * A path may begin with a letter and a colon on Windows. Every other scheme names something else than a file, and
  * SQLite would make a file of that name.
- *
- * @param {string} option
- * @param {unknown} value
  */
 function checkDatabase(option, value) {
-  checkText(option, value);
-  const [scheme] = /^[a-z][a-z0-9+.-]+:/i.exec(String(value)) ?? [];
-  if (scheme === undefined) return;
-  const expected = `Option "${option}" must be a path, a "file:" URL or ":memory:"`;
-  if (scheme.toLowerCase() !== "file:") throw invalid(option, `${expected}, got a value with the scheme "${scheme}"`);
-  const { protocol, host, search, hash } = URL.canParse(String(value)) ? new URL(String(value)) : new URL("none:");
-  const isPathOnly = protocol === "file:" && host === "" && search === "" && hash === "";
-  if (isPathOnly && /^file:\/\/\/./i.test(String(value))) return;
-  throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
+    checkText(option, value);
+    const [scheme] = /^[a-z][a-z0-9+.-]+:/i.exec(String(value)) ?? [];
+    if (scheme === undefined)
+        return;
+    const expected = `Option "${option}" must be a path, a "file:" URL or ":memory:"`;
+    if (scheme.toLowerCase() !== "file:")
+        throw invalid(option, `${expected}, got a value with the scheme "${scheme}"`);
+    const { protocol, host, search, hash } = URL.canParse(String(value)) ? new URL(String(value)) : new URL("none:");
+    const isPathOnly = protocol === "file:" && host === "" && search === "" && hash === "";
+    if (isPathOnly && /^file:\/\/\/./i.test(String(value)))
+        return;
+    throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
 }
-
-/**
- * Says nothing about the value.
- *
- * @param {string} option
- * @param {unknown} value
- */
+/** Says nothing about the value. */
 function checkSecret(option, value) {
-  if (typeof value === "string" && value !== "") return;
-  throw invalid(option, `Option "${option}" must be a non-empty string`);
+    if (typeof value === "string" && value !== "")
+        return;
+    throw invalid(option, `Option "${option}" must be a non-empty string`);
 }
-
-/**
- * Says nothing about the value, which is a secret where it is a text.
- *
- * @param {string} option
- * @param {unknown} value
- */
+/** Says nothing about the value, which is a secret where it is a text. */
 function checkPassword(option, value) {
-  if (value === false || (typeof value === "string" && value !== "")) return;
-  throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
+    if (value === false || (typeof value === "string" && value !== ""))
+        return;
+    throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
 }
-
-/**
- * The native host checks the form.
- *
- * @param {string} option
- * @param {unknown} value
- */
+/** The native host checks the form. */
 function checkModel(option, value) {
-  if (typeof value === "string") return;
-  const example = "openai/gpt-4.1-mini";
-  throw invalid(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
+    if (typeof value === "string")
+        return;
+    const example = "openai/gpt-4.1-mini";
+    throw invalid(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkTexts(option, value) {
-  if (!Array.isArray(value)) throw invalid(option, `Option "${option}" must be an array, got ${describe(value)}`);
-  for (const text of value) checkText(option, text);
+    if (!Array.isArray(value))
+        throw invalid(option, `Option "${option}" must be an array, got ${describe(value)}`);
+    for (const text of value)
+        checkText(option, text);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkPort(option, value) {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535) return;
-  throw invalid(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
+    if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535)
+        return;
+    throw invalid(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkConfig(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
-  checkJson(option, value);
+    if (!isRecord(value))
+        throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
+    checkJson(option, value);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkJson(option, value) {
-  try {
-    JSON.stringify(value);
-  } catch (error) {
-    const reason = /** @type {{ message: string }} */ (error).message;
-    throw invalid(option, `Option "${option}" must be representable as JSON: ${reason}`);
-  }
+    try {
+        JSON.stringify(value);
+    }
+    catch (error) {
+        const reason = error.message;
+        throw invalid(option, `Option "${option}" must be representable as JSON: ${reason}`);
+    }
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkEnv(option, value) {
-  // process.env has a prototype of its own.
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
-  for (const [name, text] of Object.entries(value)) {
-    if (text === undefined || typeof text === "string") continue;
-    throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
-  }
+    // process.env has a prototype of its own.
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+        throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
+    for (const [name, text] of Object.entries(value)) {
+        if (text === undefined || typeof text === "string")
+            continue;
+        throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
+    }
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkCommandEnvironment(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
-  checkMembers(value, COMMAND_ENVIRONMENT, `${option}.`);
+    if (!isRecord(value))
+        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+    checkMembers(value, COMMAND_ENVIRONMENT, `${option}.`);
 }
-
-/**
- * @param {...string} choices
- * @returns {Check}
- */
 function oneOf(...choices) {
-  const listed = choices.map((choice) => JSON.stringify(choice)).join(" or ");
-  return (option, value) => {
-    if (choices.some((choice) => choice === value)) return;
-    throw invalid(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
-  };
+    const listed = choices.map((choice) => JSON.stringify(choice)).join(" or ");
+    return (option, value) => {
+        if (choices.some((choice) => choice === value))
+            return;
+        throw invalid(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
+    };
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkBoolean(option, value) {
-  if (typeof value === "boolean") return;
-  throw invalid(option, `Option "${option}" must be true or false, got ${describe(value)}`);
+    if (typeof value === "boolean")
+        return;
+    throw invalid(option, `Option "${option}" must be true or false, got ${describe(value)}`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkFunction(option, value) {
-  if (typeof value === "function") return;
-  throw invalid(option, `Option "${option}" must be a function, got ${describe(value)}`);
+    if (typeof value === "function")
+        return;
+    throw invalid(option, `Option "${option}" must be a function, got ${describe(value)}`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkLimits(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
-  checkMembers(value, LIMITS, `${option}.`);
+    if (!isRecord(value))
+        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+    checkMembers(value, LIMITS, `${option}.`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkRetry(option, value) {
-  if (value === false) return;
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
-  checkMembers(value, RETRY, `${option}.`);
+    if (value === false)
+        return;
+    if (!isRecord(value))
+        throw invalid(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
+    checkMembers(value, RETRY, `${option}.`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkDeadlines(option, value) {
-  if (value === "interactive") return;
-  if (!isRecord(value)) {
-    throw invalid(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
-  }
-  checkMembers(value, DEADLINES, `${option}.`);
+    if (value === "interactive")
+        return;
+    if (!isRecord(value)) {
+        throw invalid(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
+    }
+    checkMembers(value, DEADLINES, `${option}.`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkDeadline(option, value) {
-  if (value !== false) checkCount(option, value);
+    if (value !== false)
+        checkCount(option, value);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkPermissions(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
-  checkMembers(value, PERMISSIONS, `${option}.`);
+    if (!isRecord(value))
+        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+    checkMembers(value, PERMISSIONS, `${option}.`);
 }
-
-/**
- * The native host checks the rules themselves.
- *
- * @param {string} option
- * @param {unknown} value
- */
+/** The native host checks the rules themselves. */
 function checkRules(option, value) {
-  if (typeof value === "string" || (typeof value === "object" && value !== null)) return checkJson(option, value);
-  const forms = `a list of rules, an object such as { bash: "ask" }, or "allow", "ask" or "deny"`;
-  throw invalid(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
+    if (typeof value === "string" || (typeof value === "object" && value !== null))
+        return checkJson(option, value);
+    const forms = `a list of rules, an object such as { bash: "ask" }, or "allow", "ask" or "deny"`;
+    throw invalid(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkTrust(option, value) {
-  if (typeof value === "boolean" || typeof value === "function") return;
-  throw invalid(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
+    if (typeof value === "boolean" || typeof value === "function")
+        return;
+    throw invalid(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkLog(option, value) {
-  if (typeof value === "function") return;
-  if (typeof value === "string") return checkLevel(option, value);
-  if (!isRecord(value)) {
-    throw invalid(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
-  }
-  checkMembers(value, LOG, `${option}.`);
+    if (typeof value === "function")
+        return;
+    if (typeof value === "string")
+        return checkLevel(option, value);
+    if (!isRecord(value)) {
+        throw invalid(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
+    }
+    checkMembers(value, LOG, `${option}.`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkTargets(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
-  checkMembers(value, Object.fromEntries(LOG_TARGETS.map((target) => [target, checkLevel])), `${option}.`);
+    if (!isRecord(value))
+        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+    checkMembers(value, Object.fromEntries(LOG_TARGETS.map((target) => [target, checkLevel])), `${option}.`);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkUnanswered(option, value) {
-  if (value === "wait" || value === "deny") return;
-  if (!isRecord(value)) {
-    throw invalid(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
-  }
-  checkMembers(value, { denyAfterMs: checkCount }, `${option}.`);
-  checkCount(`${option}.denyAfterMs`, value.denyAfterMs);
+    if (value === "wait" || value === "deny")
+        return;
+    if (!isRecord(value)) {
+        throw invalid(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
+    }
+    checkMembers(value, { denyAfterMs: checkCount }, `${option}.`);
+    checkCount(`${option}.denyAfterMs`, value.denyAfterMs);
 }
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
 function checkCount(option, value) {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return;
-  throw invalid(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1)
+        return;
+    throw invalid(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
 }
-
 /**
  * An object without a class, of any realm. One with a class, such as a Date or a Map, has no members that count as options.
- *
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
  */
 function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
+    return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
 }
-
-/**
- * A prototype without a prototype is that of a realm's plain objects, which `instanceof` cannot tell.
- *
- * @param {object} value
- */
+/** A prototype without a prototype is that of a realm's plain objects, which `instanceof` cannot tell. */
 function isPlain(value) {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
-
-/**
- * Short, and without the value of an object: it may hold secrets.
- *
- * @param {unknown} value
- */
+/** Short, and without the value of an object: it may hold secrets. */
 function describe(value) {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object") return describeObject(value);
-  if (typeof value === "string") return value.length > 40 ? "a string" : JSON.stringify(value);
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : `a ${typeof value}`;
+    if (value === null || value === undefined)
+        return String(value);
+    if (Array.isArray(value))
+        return "an array";
+    if (typeof value === "object")
+        return describeObject(value);
+    if (typeof value === "string")
+        return value.length > 40 ? "a string" : JSON.stringify(value);
+    return typeof value === "number" || typeof value === "boolean" ? String(value) : `a ${typeof value}`;
 }
-
-/** @param {object} value */
 function describeObject(value) {
-  if (isPlain(value)) return "an object";
-  const name = /** @type {unknown} */ (value.constructor?.name);
-  return typeof name === "string" && /^\w{1,40}$/.test(name)
-    ? `an object of the class ${name}`
-    : "an object of a class";
+    if (isPlain(value))
+        return "an object";
+    const name = value.constructor?.name;
+    return typeof name === "string" && /^\w{1,40}$/.test(name)
+        ? `an object of the class ${name}`
+        : "an object of a class";
 }
-
-/**
- * @param {string} option
- * @param {string} message
- */
 function invalid(option, message) {
-  return taggedError({ _tag: "InvalidOptionError", option, message });
+    return (0, failures_js_1.taggedError)({ _tag: "InvalidOptionError", option, message });
 }
-
-module.exports = { checkListenOptions, checkOptions, describe };

@@ -1,88 +1,69 @@
 "use strict";
-
-const { buildClient } = require("../client/core.js");
-const { taggedError, transportError } = require("../client/errors.js");
-const { encodeJson } = require("../client/request.js");
-const { addRuns } = require("../client/run/index.js");
-const { NativeConnection } = require("./connection.js");
-const { TerminalEnvironment } = require("./environment.js");
-const { createFetch } = require("./fetch.js");
-const { createHandlers } = require("./handlers.js");
-const { listen } = require("./listen.js");
-const { createSink } = require("./log.js");
-const { resolveOptions } = require("./options.js");
-const { createNativeTransport } = require("./transport.js");
-const { answerTrust, createTrust } = require("./trust.js");
-
-/**
- * @typedef {import("../client/internal.js").Operation} Operation
- * @typedef {import("./native.js").Addon} Addon
- */
-
-/**
- * Opens a host. The addon is loaded after the options have been found good.
- *
- * @param {unknown} options
- * @param {readonly Operation[]} operations
- * @param {() => Addon} loadAddon
- */
-async function openHost(options, operations, loadAddon) {
-  const { keepAlive, ptyEnvironment, decideTrust, log, ...resolved } = resolveOptions(options);
-  const opened = await open(loadAddon(), encodeJson(resolved), log);
-  if (typeof opened === "string") throw taggedError(JSON.parse(opened));
-  const isLimited =
-    /** @type {import("../index.js").OpenCodeOptions} */ (options)?.permissions?.unanswered !== undefined;
-  const connection = new NativeConnection(opened, keepAlive);
-  if (decideTrust !== undefined) answerTrust(connection, decideTrust);
-  const host = createHost(connection, operations, isLimited);
-  if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
-  return host;
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.openHost = openHost;
+const core_js_1 = require("../client/core.js");
+const failures_js_1 = require("../client/failures.js");
+const operations_js_1 = require("../client/generated/operations.js");
+const request_js_1 = require("../client/request.js");
+const index_js_1 = require("../client/run/index.js");
+const connection_js_1 = require("./connection.js");
+const disposable_js_1 = require("./disposable.js");
+const environment_js_1 = require("./environment.js");
+const fetch_js_1 = require("./fetch.js");
+const handlers_js_1 = require("./handlers.js");
+const listen_js_1 = require("./listen.js");
+const log_js_1 = require("./log.js");
+const native_js_1 = require("./native.js");
+const options_js_1 = require("./options.js");
+const transport_js_1 = require("./transport.js");
+const trust_js_1 = require("./trust.js");
+/** Opens a host. The addon is loaded after the options have been found good. */
+async function openHost(options, load = native_js_1.loadAddon) {
+    const { keepAlive, ptyEnvironment, decideTrust, log, ...resolved } = (0, options_js_1.resolveOptions)(options);
+    const opened = await open(load(), (0, request_js_1.encodeJson)(resolved), log);
+    if (typeof opened === "string")
+        throw (0, failures_js_1.taggedError)(JSON.parse(opened));
+    const isLimited = options?.permissions?.unanswered !== undefined;
+    const connection = new connection_js_1.NativeConnection(opened, keepAlive);
+    if (decideTrust !== undefined)
+        (0, trust_js_1.answerTrust)(connection, decideTrust);
+    const host = createHost(connection, isLimited);
+    if (ptyEnvironment !== undefined)
+        host.ptys.environment(ptyEnvironment);
+    return host;
 }
-
-/**
- * @param {Addon} addon
- * @param {string} options
- * @param {import("./log.js").ResolvedLog} log
- */
 async function open(addon, options, log) {
-  const { level, targets } = log;
-  try {
-    return await addon.open(options, encodeJson({ level, targets }), createSink(log));
-  } catch (error) {
-    throw transportError(error);
-  }
+    const { level, targets } = log;
+    try {
+        return await addon.open(options, (0, request_js_1.encodeJson)({ level, targets }), (0, log_js_1.createSink)(log));
+    }
+    catch (error) {
+        throw (0, failures_js_1.transportError)(error);
+    }
 }
-
 /**
  * The client over the native host, and what only a host can do.
  *
- * @param {NativeConnection} connection
- * @param {readonly Operation[]} operations
- * @param {boolean} isLimited Whether the host says what happens to requests that are not answered.
+ * @param isLimited Whether the host says what happens to requests that are not answered.
  */
-function createHost(connection, operations, isLimited) {
-  const close = () => connection.close();
-  const built = buildClient(operations, createNativeTransport(connection));
-  const { handlePermissions, handleQuestions, isHandled } = createHandlers(connection, built);
-  const client = addRuns(built, (kind) => isLimited || isHandled(kind));
-  const environment = new TerminalEnvironment(connection);
-  const host = {
-    ...client,
-    location: { ...client.location, trust: createTrust(connection) },
-    permissions: { ...client.permissions, handle: handlePermissions },
-    questions: { ...client.questions, handle: handleQuestions },
-    ptys: {
-      ...client.ptys,
-      /** @param {import("../index.js").PtyEnvironmentHook} hook */
-      environment: (hook) => environment.register(hook),
-    },
-    fetch: createFetch(connection),
-    /** @param {unknown} [options] */
-    listen: (options) => listen(connection, options),
-    close,
-  };
-  // Node 20.0 to 20.4 lack the symbol.
-  return Symbol.asyncDispose === undefined ? host : { ...host, [Symbol.asyncDispose]: close };
+function createHost(connection, isLimited) {
+    const close = () => connection.close();
+    const built = (0, operations_js_1.createOperations)((0, core_js_1.connect)((0, transport_js_1.createNativeTransport)(connection)));
+    const { handlePermissions, handleQuestions, isHandled } = (0, handlers_js_1.createHandlers)(connection, built);
+    const client = (0, index_js_1.addRuns)(built, (kind) => isLimited || isHandled(kind));
+    const environment = new environment_js_1.TerminalEnvironment(connection);
+    const host = {
+        ...client,
+        location: { ...client.location, trust: (0, trust_js_1.createTrust)(connection) },
+        permissions: { ...client.permissions, handle: handlePermissions },
+        questions: { ...client.questions, handle: handleQuestions },
+        ptys: {
+            ...client.ptys,
+            environment: (hook) => environment.register(hook),
+        },
+        fetch: (0, fetch_js_1.createFetch)(connection),
+        listen: (options) => (0, listen_js_1.listen)(connection, options),
+        close,
+    };
+    return (0, disposable_js_1.asyncDisposable)(host, close);
 }
-
-module.exports = { openHost };

@@ -1,5 +1,6 @@
 "use strict";
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.keepAlive = keepAlive;
 /**
  * Keeps the process alive while a Session Drain runs: Node stays as long as a native promise is pending, and an
  * open host has none otherwise.
@@ -11,18 +12,17 @@
  * have begun since it was fulfilled. Nothing is polled, and no call from another thread has to reach an event loop
  * that may have ended.
  *
- * @param {import("./native.js").NativeHost} native
- * @returns {() => void} Asks; to be called when a promise of this host has settled.
+ * @returns Asks; to be called when a promise of this host has settled.
  */
 function keepAlive(native) {
-  let holding = false;
-  const hold = async () => {
-    if (holding) return;
-    holding = true;
-    for (let idle = native.untilIdle(); idle !== null; idle = native.untilIdle()) await idle;
-    holding = false;
-  };
-  return () => void hold();
+    let holding = false;
+    const hold = async () => {
+        if (holding)
+            return;
+        holding = true;
+        for (let idle = native.untilIdle(); idle !== null; idle = native.untilIdle())
+            await idle;
+        holding = false;
+    };
+    return () => void hold();
 }
-
-module.exports = { keepAlive };

@@ -1,13 +1,7 @@
 "use strict";
-
 // `#inlined-addon` for every runtime and bundler that is not Bun: nothing is inlined.
-
-/**
- * @param {string} _platform
- * @returns {{ addon: import("./native.js").Addon, version: string } | undefined}
- */
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.loadInlinedAddon = loadInlinedAddon;
 function loadInlinedAddon(_platform) {
-  return undefined;
+    return undefined;
 }
-
-module.exports = { loadInlinedAddon };

@@ -1,74 +1,55 @@
 "use strict";
-
-/**
- * @typedef {import("../client/internal.js").TextStream} TextStream
- * @typedef {import("../client/internal.js").Transport} Transport
- */
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.createNativeTransport = createNativeTransport;
 /**
  * Says that the client of the embedding program sends a request. The host then refuses mistakes that the contract
  * tolerates, such as an unknown agent.
- *
- * @type {[string, string]}
  */
 const EMBEDDED = ["x-opencode-embedded", "1"];
-
 /**
  * The transport in memory. Texts from end to end: a Request and a Response would cost more than the call.
  *
  * The core settles an aborted call itself, and it closes a stream that arrives after its reader has gone; the
  * signal is passed on so that the other side stops as well.
- *
- * @param {import("./connection.js").NativeConnection} connection
- * @returns {Transport}
  */
 function createNativeTransport(connection) {
-  return async (request) => {
-    const { method, path: url } = request;
-    const headers = [...request.headers, EMBEDDED];
-    const response = await connection.send({ method, url, headers }, request.body ?? null, request.signal);
-    const { body } = response;
-    return {
-      status: response.status,
-      header: (name) => response.headers.find(([other]) => other === name)?.[1] ?? null,
-      text: () => readText(body),
-      bytes: async () => (body instanceof Uint8Array ? body : new TextEncoder().encode(await readText(body))),
-      stream: () => (typeof body === "string" || body instanceof Uint8Array ? once(body) : body),
+    return async (request) => {
+        const { method, path: url } = request;
+        const headers = [...request.headers, EMBEDDED];
+        const response = await connection.send({ method, url, headers }, request.body ?? null, request.signal);
+        const { body } = response;
+        return {
+            status: response.status,
+            header: (name) => response.headers.find(([other]) => other === name)?.[1] ?? null,
+            text: () => readText(body),
+            bytes: async () => (body instanceof Uint8Array ? body : new TextEncoder().encode(await readText(body))),
+            stream: () => (typeof body === "string" || body instanceof Uint8Array ? once(body) : body),
+        };
     };
-  };
 }
-
-/** @param {string | Uint8Array | TextStream} body */
 async function readText(body) {
-  if (typeof body === "string") return body;
-  return body instanceof Uint8Array ? new TextDecoder().decode(body) : readAll(body);
+    if (typeof body === "string")
+        return body;
+    return body instanceof Uint8Array ? new TextDecoder().decode(body) : readAll(body);
 }
-
-/** @param {TextStream} body */
 async function readAll(body) {
-  let text = "";
-  for (let piece = await body.next(); piece !== null; piece = await body.next()) text += piece;
-  return text;
+    let text = "";
+    for (let piece = await body.next(); piece !== null; piece = await body.next())
+        text += piece;
+    return text;
 }
-
-/**
- * @param {string | Uint8Array} body
- * @returns {TextStream | null}
- */
 function once(body) {
-  if (body.length === 0) return null;
-  /** @type {string | null} */
-  let rest = typeof body === "string" ? body : new TextDecoder().decode(body);
-  return {
-    async next() {
-      const piece = rest;
-      rest = null;
-      return piece;
-    },
-    cancel() {
-      rest = null;
-    },
-  };
+    if (body.length === 0)
+        return null;
+    let rest = typeof body === "string" ? body : new TextDecoder().decode(body);
+    return {
+        async next() {
+            const piece = rest;
+            rest = null;
+            return piece;
+        },
+        cancel() {
+            rest = null;
+        },
+    };
 }
-
-module.exports = { createNativeTransport };

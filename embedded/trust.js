@@ -1,115 +1,73 @@
 "use strict";
-
-const { checkMembers } = require("../client/members.js");
-const { encodeJson } = require("../client/request.js");
-const { invalidRequest } = require("../client/shape.js");
-const { describe } = require("./checks.js");
-const { words } = require("./registration.js");
-const { Signals } = require("./signals.js");
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.answerTrust = answerTrust;
+exports.createTrust = createTrust;
+const members_js_1 = require("../client/members.js");
+const request_js_1 = require("../client/request.js");
+const shape_js_1 = require("../client/shape.js");
+const checks_js_1 = require("./checks.js");
+const registration_js_1 = require("./registration.js");
+const signals_js_1 = require("./signals.js");
 const METHOD = "location.trust";
-
-/** @type {import("../client/internal.js").ObjectShape} */
 const SHAPE = { location: { directory: null }, trusted: null };
-
-/**
- * @typedef {import("../index.js").TrustFunction} TrustFunction
- * @typedef {import("../index.js").LocationTrustInput} LocationTrustInput
- * @typedef {import("./connection.js").NativeConnection} NativeConnection
- */
-
-/**
- * What is collected attends no more, so it is held as long as its connection.
- *
- * @type {WeakMap<NativeConnection, import("./native.js").NativeAttendance>}
- */
+/** What is collected attends no more, so it is held as long as its connection. */
 const attendances = new WeakMap();
-
-/**
- * Lets the function of the option `trust` decide about each Location.
- *
- * @param {NativeConnection} connection
- * @param {TrustFunction} decide
- */
+/** Lets the function of the option `trust` decide about each Location. */
 function answerTrust(connection, decide) {
-  /** @type {Signals<number>} */
-  const signals = new Signals();
-  /** @param {{ id: number, directory: string }} question */
-  const answerOne = async ({ id, directory }) => {
-    const signal = signals.begin(id);
-    const answer = await ask(decide, directory, signal);
-    // A late answer is none, and a failure after the abort no mistake.
-    if (signal.aborted) return;
-    signals.finish(id);
-    if (answer.error !== undefined) {
-      connection.warn(`The function of the option "trust" decides nothing: ${answer.error}`, { directory });
-    }
-    connection.answerTrust(id, encodeJson(answer));
-  };
-  const attendance = connection.attend("askedTrust", {
-    asked: (question) => void answerOne(question),
-    ended: (id) => signals.abort(id),
-  });
-  attendances.set(connection, attendance);
+    const signals = new signals_js_1.Signals();
+    const answerOne = async ({ id, directory }) => {
+        const signal = signals.begin(id);
+        const answer = await ask(decide, directory, signal);
+        // A late answer is none, and a failure after the abort no mistake.
+        if (signal.aborted)
+            return;
+        signals.finish(id);
+        if (answer.error !== undefined) {
+            connection.warn(`The function of the option "trust" decides nothing: ${answer.error}`, { directory });
+        }
+        connection.answerTrust(id, (0, request_js_1.encodeJson)(answer));
+    };
+    const attendance = connection.attend("askedTrust", {
+        asked: (question) => void answerOne(question),
+        ended: (id) => signals.abort(id),
+    });
+    attendances.set(connection, attendance);
 }
-
-/**
- * The answer of the function, or why it gave none.
- *
- * @param {TrustFunction} decide
- * @param {string} directory
- * @param {AbortSignal} signal
- */
+/** The answer of the function, or why it gave none. */
 async function ask(decide, directory, signal) {
-  try {
-    const trusted = /** @type {unknown} */ (await decide(directory, { signal }));
-    if (typeof trusted === "boolean") return { trusted };
-    return { error: `it must return true or false, got ${describe(trusted)}` };
-  } catch (error) {
-    return { error: `it failed: ${words(error)}` };
-  }
+    try {
+        const trusted = (await decide(directory, { signal }));
+        if (typeof trusted === "boolean")
+            return { trusted };
+        return { error: `it must return true or false, got ${(0, checks_js_1.describe)(trusted)}` };
+    }
+    catch (error) {
+        return { error: `it failed: ${(0, registration_js_1.words)(error)}` };
+    }
 }
-
-/**
- * `location.trust` of a host.
- *
- * @param {NativeConnection} connection
- */
+/** `location.trust` of a host. */
 function createTrust(connection) {
-  /** @param {LocationTrustInput} input */
-  return async function trust(input) {
-    const { directory, trusted } = checkInput(input);
-    await connection.trust(directory, trusted);
-  };
+    return async function trust(input) {
+        const { directory, trusted } = checkInput(input);
+        await connection.trust(directory, trusted);
+    };
 }
-
-/**
- * Throws the tagged failure `InvalidRequestError`.
- *
- * @param {unknown} input
- */
+/** Throws the tagged failure `InvalidRequestError`. */
 function checkInput(input) {
-  if (!isRecord(input) || typeof input.trusted !== "boolean") {
-    throw invalidRequest(`${METHOD} takes { location?, trusted }, where trusted is true or false`, "trusted");
-  }
-  checkMembers(METHOD, input, SHAPE);
-  const location = input.location ?? {};
-  if (!isRecord(location)) {
-    throw invalidRequest(`location must be { directory }, got ${describe(location)}`, "location");
-  }
-  const { directory } = location;
-  if (directory !== undefined && typeof directory !== "string") {
-    throw invalidRequest(`location.directory must be a string, got ${describe(directory)}`, "location.directory");
-  }
-  return { directory: directory ?? null, trusted: input.trusted };
+    if (!isRecord(input) || typeof input.trusted !== "boolean") {
+        throw (0, shape_js_1.invalidRequest)(`${METHOD} takes { location?, trusted }, where trusted is true or false`, "trusted");
+    }
+    (0, members_js_1.checkMembers)(METHOD, input, SHAPE);
+    const location = input.location ?? {};
+    if (!isRecord(location)) {
+        throw (0, shape_js_1.invalidRequest)(`location must be { directory }, got ${(0, checks_js_1.describe)(location)}`, "location");
+    }
+    const { directory } = location;
+    if (directory !== undefined && typeof directory !== "string") {
+        throw (0, shape_js_1.invalidRequest)(`location.directory must be a string, got ${(0, checks_js_1.describe)(directory)}`, "location.directory");
+    }
+    return { directory: directory ?? null, trusted: input.trusted };
 }
-
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
 function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-
-module.exports = { answerTrust, createTrust };

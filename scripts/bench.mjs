@@ -1,14 +1,14 @@
 // Runs the benches with the addon as it is released: npm run bench [-- names].
 
 import { buildAddon } from "./lib/addon.mjs";
-import { ensureDependencies } from "./lib/dependencies.mjs";
+import { compileSources } from "./lib/compile.mjs";
 import { runScript } from "./lib/failure.mjs";
 import { runInForeground } from "./lib/process.mjs";
 import { inProject } from "./lib/project.mjs";
 import { node } from "./lib/tools.mjs";
 
 await runScript(async () => {
-  await ensureDependencies();
+  await compileSources();
   await buildAddon("release");
   process.exitCode = await runInForeground(node(inProject("bench/run.mjs"), ...process.argv.slice(2)));
 });

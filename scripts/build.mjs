@@ -1,12 +1,14 @@
-// Builds the addon: npm run build as it is released, npm run build:debug as npm start and npm test do.
+// Builds the package: npm run build as it is released, npm run build:debug as npm start and npm test do.
 
 import { parseArgs } from "node:util";
 import { buildAddon } from "./lib/addon.mjs";
+import { compileSources } from "./lib/compile.mjs";
 import { runScript } from "./lib/failure.mjs";
 
 await runScript(async () => {
   const { values } = parseArgs({ options: { debug: { type: "boolean", default: false } } });
   const profile = values.debug ? "debug" : "release";
+  await compileSources();
   await buildAddon(profile);
-  console.log(`The addon is the ${profile} build, and up to date`);
+  console.log(`The package is compiled. The addon is the ${profile} build, and up to date`);
 });

@@ -3,19 +3,19 @@
 // The package, and a package for each platform whose binary lies in the project. The release build of this platform is
 // made first, unless `--prebuilt` says that all binaries are there already.
 
-import { statSync } from "node:fs";
-import path from "node:path";
 import { buildAddon } from "./lib/addon.mjs";
 import { readArguments } from "./lib/arguments.mjs";
-import { ensureDependencies } from "./lib/dependencies.mjs";
+import { compileSources } from "./lib/compile.mjs";
 import { runScript } from "./lib/failure.mjs";
 import { builtPlatforms, packAll } from "./lib/pack.mjs";
 import { root } from "./lib/project.mjs";
 import { formatSize } from "./lib/terminal.mjs";
+import { statSync } from "node:fs";
+import path from "node:path";
 
 await runScript(async () => {
   const { values } = readArguments({ options: { prebuilt: { type: "boolean", default: false } } });
-  await ensureDependencies();
+  await compileSources();
   if (!values.prebuilt) await buildAddon("release");
   for (const file of await packAll(builtPlatforms())) {
     console.log(`${path.relative(root, file)}  ${formatSize(statSync(file).size)}`);

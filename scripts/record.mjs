@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import os from "node:os";
 import { ensureAddon } from "./lib/addon.mjs";
+import { compileSources } from "./lib/compile.mjs";
 import { Failure, runScript } from "./lib/failure.mjs";
 import { inProject } from "./lib/project.mjs";
 import { renderTerminal } from "./lib/terminal-svg.mjs";
@@ -14,6 +15,7 @@ const MOST_BYTES = 60_000;
 
 await runScript(async () => {
   // `npm start` would build it too, and the picture shows the session alone.
+  await compileSources();
   await ensureAddon();
   const svg = renderTerminal({
     title:

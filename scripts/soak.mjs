@@ -4,6 +4,7 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { compileSources } from "./lib/compile.mjs";
 import { Failure, runScript } from "./lib/failure.mjs";
 import { runInForeground } from "./lib/process.mjs";
 
@@ -30,6 +31,7 @@ await runScript(async () => {
     count("hosts", values.hosts),
   ];
   if (turns < sessions) throw new Failure("--turns is at least --sessions: each session has one turn or more");
+  await compileSources();
   const program = path.join(here, "soak", "run.mjs");
   const plan = JSON.stringify({ turns, sessions, hosts });
   process.exitCode = await runInForeground([process.execPath, "--expose-gc", program, plan]);

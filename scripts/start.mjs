@@ -5,7 +5,9 @@
 
 import { parseArgs } from "node:util";
 import { ensureAddon } from "./lib/addon.mjs";
+import { compileSources } from "./lib/compile.mjs";
 import { Failure, messageOf, runScript } from "./lib/failure.mjs";
+import { runQuietly, showTask } from "./lib/task.mjs";
 import { prepareDemo } from "./start/demo.mjs";
 import { prepareProvider } from "./start/provider.mjs";
 import { runAndReopen } from "./start/session.mjs";
@@ -18,7 +20,7 @@ await runScript(async () => {
   }
   // What the user got wrong is told before a build of minutes.
   const own = hasModel ? prepareProvider(values, positionals.join(" ")) : undefined;
-  await ensureAddon();
+  await buildPackage();
   const setup = own ?? (await prepareDemo());
   try {
     await runAndReopen(setup);
@@ -26,6 +28,21 @@ await runScript(async () => {
     await setup.end();
   }
 });
+
+/** npm downloads the compiler while cargo compiles, so the first start is not longer for it. */
+async function buildPackage() {
+  const compiling = compileSources(runQuietly);
+  let isCompiled = false;
+  compiling.then(
+    () => (isCompiled = true),
+    () => (isCompiled = true),
+  );
+  await ensureAddon();
+  await showTask("Installing npm dependencies", (say) => {
+    if (!isCompiled) say("");
+    return compiling;
+  });
+}
 
 function readArguments() {
   try {

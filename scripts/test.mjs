@@ -4,7 +4,7 @@
 // crate. With `--release` the addon under test is the release build. A failure stops nothing. The last line is
 // `N passed, N failed`: tests of cargo and Jest, and every other check.
 
-import { ensureDependencies } from "./lib/dependencies.mjs";
+import { compileSources } from "./lib/compile.mjs";
 import { runScript } from "./lib/failure.mjs";
 import { addon, releaseAddon } from "./test/addon.mjs";
 import { agreement } from "./test/agreement.mjs";
@@ -47,7 +47,7 @@ const NEED_THE_ADDON = ["jest", "packages", "examples", "start"];
 await runScript(async () => {
   const chosen = parseStages(isRelease ? words.slice(1) : words, STAGES);
   if (NEED_THE_ADDON.some((name) => chosen.has(name))) chosen.set("addon", []);
-  await ensureDependencies();
+  await compileSources();
   const report = new Report();
   for (const [name, stage] of Object.entries(STAGES)) {
     if (chosen.size === 0 || chosen.has(name)) await report.run(stage, chosen.get(name) ?? []);

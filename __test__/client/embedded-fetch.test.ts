@@ -1,7 +1,7 @@
-import { buildClient } from "../../client/core.js";
+import { connect } from "../../client/core.js";
 import { createFetchTransport } from "../../client/transport.js";
 import { finished, finishedBytes, openBody, openTestHost } from "./embedded-support";
-import { operations } from "./sample";
+import { createSampleOperations } from "./sample";
 import { collect, deferred, listenerCount, rejection, settle } from "./support";
 
 test.each([
@@ -210,7 +210,7 @@ test("a network client runs over it unchanged", async () => {
   const source = openBody();
   const { host } = await openTestHost(({ url }) => (url === "/api/event" ? source.body : finished('{"healthy":true}')));
   const transport = createFetchTransport({ baseUrl: "http://opencode.local", fetch: host.fetch });
-  const client = buildClient(operations as never, transport) as any;
+  const client = createSampleOperations(connect(transport));
   await expect(client.health.get()).resolves.toEqual({ healthy: true });
   source.send('data: {"seq":1}\n\n');
   for await (const event of client.events.subscribe()) {

@@ -1,12 +1,11 @@
 import { openHost } from "../../embedded/host.js";
 import { createFakeNative, finished, finishedBytes, openBody, openTestHost } from "./embedded-support";
-import { operations } from "./sample";
 import { collect, deferred, listenerCount, rejection, settle } from "./support";
 
 const closed = { name: "ClientError", reason: "Transport", cause: { message: "The host is closed" } };
 
 describe("opening", () => {
-  const open = (options: unknown, addon: unknown) => openHost(options, operations as never, () => addon as never);
+  const open = (options: unknown, addon: unknown) => openHost(options as never, () => addon as never);
 
   test("hands the resolved options over as one JSON text", async () => {
     const { addon, opened } = createFakeNative(() => "");
@@ -16,7 +15,7 @@ describe("opening", () => {
 
   test("checks the options before the addon is loaded", async () => {
     const load = jest.fn();
-    const error = await rejection(openHost({ databse: ":memory:" }, operations as never, load));
+    const error = await rejection(openHost({ databse: ":memory:" } as never, load));
     expect(error).toMatchObject({ _tag: "InvalidOptionError", option: "databse" });
     expect(load).not.toHaveBeenCalled();
   });

@@ -1,4 +1,3 @@
-import { operations } from "./sample";
 import { openHost } from "../../embedded/host.js";
 
 type Head = { method: string; url: string; headers: [string, string][] };
@@ -35,7 +34,7 @@ export function createFakeNative(answer: (head: Head, body: string | null) => un
 
 export async function openTestHost(answer: (head: Head, body: string | null) => unknown) {
   const fake = createFakeNative(answer);
-  const host = (await openHost({ env: {} }, operations as never, () => fake.addon as never)) as any;
+  const host = (await openHost({ env: {} }, () => fake.addon as never)) as any;
   return { ...fake, host };
 }
 

@@ -1,6 +1,6 @@
-import { buildClient } from "../../client/core.js";
+import { connect } from "../../client/core.js";
 import { createFetchTransport } from "../../client/transport.js";
-import { operations } from "./sample";
+import { createSampleOperations } from "./sample";
 import { createTestClient, json, rejection } from "./support";
 
 const ok = () => json({ data: {} });
@@ -213,7 +213,7 @@ describe("headers", () => {
       return json({});
     };
     const transport = createFetchTransport({ baseUrl: "http://host", fetch });
-    const client = buildClient(operations as never, transport, { a: "1" }) as any;
+    const client = createSampleOperations(connect(transport, { a: "1" }));
     await client.health.get();
     await client.health.get();
     expect(sent).toEqual([[["a", "1"]], [["a", "1"]]]);

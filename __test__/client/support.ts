@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
-import { buildClient } from "../../client/core.js";
+import { connect } from "../../client/core.js";
 import { createFetchTransport } from "../../client/transport.js";
-import { operations } from "./sample";
+import { createSampleOperations } from "./sample";
 
 export interface Sent {
   url: string;
@@ -27,7 +27,7 @@ export function createTestClient(
     return answer(sent, init);
   };
   const transport = createFetchTransport({ baseUrl: options.baseUrl ?? "http://host", fetch: fetch as never });
-  return { client: buildClient(operations as never, transport, options.headers) as any, requests };
+  return { client: createSampleOperations(connect(transport, options.headers)), requests };
 }
 
 export function json(body: unknown, status = 200) {

@@ -1,62 +1,46 @@
 "use strict";
-
-/** @typedef {import("../index.js").OpenCodeEvent} OpenCodeEvent */
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.OpenBlocks = void 0;
+exports.keyOf = keyOf;
 /**
  * The pieces of text and reasoning that have arrived of blocks that are not complete yet. Readers keep their own
  * positions, so each piece is held once, until its block is complete and the log has it.
  */
 class OpenBlocks {
-  /** @type {Map<string, string[]>} */
-  #pieces = new Map();
-
-  /**
-   * Takes an event of the live stream. Returns whether there is a new piece.
-   *
-   * @param {OpenCodeEvent} event
-   */
-  apply(event) {
-    switch (event.type) {
-      case "session.next.text.started":
-      case "session.next.reasoning.started":
-        this.#pieces.set(keyOf(event.data), []);
-        return false;
-      case "session.next.text.ended":
-      case "session.next.reasoning.ended":
-        this.#pieces.delete(keyOf(event.data));
-        return false;
-      case "session.next.text.delta":
-      case "session.next.reasoning.delta": {
-        // Without its beginning a piece has no known place in its block.
-        const pieces = this.#pieces.get(keyOf(event.data));
-        pieces?.push(event.data.delta);
-        return pieces !== undefined;
-      }
-      default:
-        return false;
+    #pieces = new Map();
+    /** Takes an event of the live stream. Returns whether there is a new piece. */
+    apply(event) {
+        switch (event.type) {
+            case "session.next.text.started":
+            case "session.next.reasoning.started":
+                this.#pieces.set(keyOf(event.data), []);
+                return false;
+            case "session.next.text.ended":
+            case "session.next.reasoning.ended":
+                this.#pieces.delete(keyOf(event.data));
+                return false;
+            case "session.next.text.delta":
+            case "session.next.reasoning.delta": {
+                // Without its beginning a piece has no known place in its block.
+                const pieces = this.#pieces.get(keyOf(event.data));
+                pieces?.push(event.data.delta);
+                return pieces !== undefined;
+            }
+            default:
+                return false;
+        }
     }
-  }
-
-  /**
-   * The pieces of a block from a position on.
-   *
-   * @param {string} key
-   * @param {number} position
-   */
-  from(key, position) {
-    return this.#pieces.get(key)?.slice(position) ?? [];
-  }
-
-  /** Forgets everything: pieces may be missing. */
-  clear() {
-    this.#pieces.clear();
-  }
+    /** The pieces of a block from a position on. */
+    from(key, position) {
+        return this.#pieces.get(key)?.slice(position) ?? [];
+    }
+    /** Forgets everything: pieces may be missing. */
+    clear() {
+        this.#pieces.clear();
+    }
 }
-
-/** @param {{ assistantMessageID: string } & ({ textID: string } | { reasoningID: string })} block */
+exports.OpenBlocks = OpenBlocks;
 function keyOf(block) {
-  const id = "textID" in block ? `text ${block.textID}` : `reasoning ${block.reasoningID}`;
-  return `${block.assistantMessageID} ${id}`;
+    const id = "textID" in block ? `text ${block.textID}` : `reasoning ${block.reasoningID}`;
+    return `${block.assistantMessageID} ${id}`;
 }
-
-module.exports = { OpenBlocks, keyOf };

@@ -1,187 +1,157 @@
 "use strict";
-
-const { Activity } = require("./activity.js");
-const { keyOf } = require("./blocks.js");
-const { deferred } = require("./deferred.js");
-
-/**
- * @typedef {import("../index.js").SessionDurableEvent} SessionDurableEvent
- * @typedef {import("../run.js").RunPart} RunPart
- * @typedef {{ pieces: number, length: number }} Position What a reader has of a block: pieces, and characters.
- */
-
-/**
- * @template T
- * @typedef {import("../internal.js").Feed<T>} Feed
- */
-
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.RunFeed = void 0;
+const activity_js_1 = require("./activity.js");
+const blocks_js_1 = require("./blocks.js");
+const deferred_js_1 = require("./deferred.js");
 /**
  * What one iteration of a run sees. The log is its queue: it reads events when the caller asks for them, so a slow
  * caller loses nothing and holds nothing. Pieces of text come from the live stream, and what is missing of a block
  * comes with its end.
- *
- * @implements {Feed<RunPart>}
  */
 class RunFeed {
-  #run;
-  /** @type {RunPart[]} */
-  #parts = [];
-  #activity;
-  #events;
-  #isReading = false;
-  /** The log cannot be read any more. */
-  #isCut = false;
-  #isOver = false;
-  /** Open blocks, in the order of their beginning. @type {Map<string, Position>} */
-  #blocks = new Map();
-  /** @type {Map<string, string>} Names of tools by call. */
-  #tools = new Map();
-  /** @type {Set<string>} */
-  #asked = new Set();
-  #changed = deferred();
-  #notify = () => this.#changed.resolve(undefined);
-
-  /**
-   * @param {import("./run.js").Run} run
-   * @param {import("./run.js").Begun} begun
-   */
-  constructor(run, begun) {
-    this.#run = run;
-    this.#activity = new Activity(begun.messageID, begun.admittedSeq);
-    this.#events = run.events(begun)[Symbol.asyncIterator]();
-    run.watch(this.#notify);
-  }
-
-  take() {
-    return this.#parts.shift();
-  }
-
-  async more() {
-    while (this.#parts.length === 0 && !this.#isOver) {
-      this.#changed = deferred();
-      this.#collect();
-      if (this.#parts.length > 0) break;
-      if (!this.#isReading && !this.#isCut) void this.#read();
-      await this.#changed.promise;
+    #run;
+    #parts = [];
+    #activity;
+    #events;
+    #isReading = false;
+    /** The log cannot be read any more. */
+    #isCut = false;
+    #isOver = false;
+    /** Open blocks, in the order of their beginning. */
+    #blocks = new Map();
+    /** Names of tools by call. */
+    #tools = new Map();
+    #asked = new Set();
+    #changed = (0, deferred_js_1.deferred)();
+    #notify = () => this.#changed.resolve(undefined);
+    constructor(run, begun) {
+        this.#run = run;
+        this.#activity = new activity_js_1.Activity(begun.messageID, begun.admittedSeq);
+        this.#events = run.events(begun)[Symbol.asyncIterator]();
+        run.watch(this.#notify);
     }
-    return this.#parts.length > 0;
-  }
-
-  cancel() {
-    this.#isOver = true;
-    this.#run.unwatch(this.#notify);
-    this.#events.return?.().catch(() => {});
-    this.#notify();
-  }
-
-  async #read() {
-    this.#isReading = true;
-    try {
-      const { value, done } = await this.#events.next();
-      if (done) this.#isCut = true;
-      else this.#take(value);
-    } catch {
-      // The run itself meets the same failure and says how it ended.
-      this.#isCut = true;
+    take() {
+        return this.#parts.shift();
     }
-    this.#isReading = false;
-    this.#notify();
-  }
-
-  /** Collects what needs no further event of the log. */
-  #collect() {
-    for (const part of this.#run.requests.parts) {
-      if (this.#asked.has(part.request.id)) continue;
-      this.#asked.add(part.request.id);
-      this.#parts.push(part);
+    async more() {
+        while (this.#parts.length === 0 && !this.#isOver) {
+            this.#changed = (0, deferred_js_1.deferred)();
+            this.#collect();
+            if (this.#parts.length > 0)
+                break;
+            if (!this.#isReading && !this.#isCut)
+                void this.#read();
+            await this.#changed.promise;
+        }
+        return this.#parts.length > 0;
     }
-    for (const [key, position] of this.#blocks) this.#stream(key, position);
-    const { ended } = this.#run;
-    if (ended === undefined || this.#parts.length > 0) return;
-    const mayFollow = this.#activity.seq < ended.seq && !this.#isCut && !this.#run.isDisposed;
-    if (mayFollow) return;
-    this.#parts.push({ type: "end", result: ended.result });
-    this.cancel();
-  }
-
-  /**
-   * @param {string} key
-   * @param {Position} position
-   */
-  #stream(key, position) {
-    const pieces = this.#run.blocks.from(key, position.pieces);
-    if (pieces.length === 0) return;
-    const text = pieces.join("");
-    position.pieces += pieces.length;
-    position.length += text.length;
-    this.#say(key, text);
-  }
-
-  /**
-   * @param {string} key
-   * @param {string} text
-   */
-  #say(key, text) {
-    const [messageID = "", type, ...id] = key.split(" ");
-    const blockID = id.join(" ");
-    if (text === "") return;
-    if (type === "text") this.#parts.push({ type: "text", text, messageID, textID: blockID });
-    else this.#parts.push({ type: "reasoning", text, messageID, reasoningID: blockID });
-  }
-
-  /** @param {SessionDurableEvent} event */
-  #take(event) {
-    if (!this.#activity.apply(event)) return;
-    this.#derive(event);
-    this.#parts.push({ type: "event", event });
-  }
-
-  /** @param {SessionDurableEvent} event */
-  #derive(event) {
-    switch (event.type) {
-      case "session.next.text.started":
-      case "session.next.reasoning.started":
-        this.#blocks.set(keyOf(event.data), { pieces: 0, length: 0 });
-        break;
-      case "session.next.text.ended":
-      case "session.next.reasoning.ended": {
-        const key = keyOf(event.data);
-        this.#say(key, event.data.text.slice(this.#blocks.get(key)?.length ?? 0));
-        this.#blocks.delete(key);
-        break;
-      }
-      case "session.next.tool.input.started":
-        this.#tools.set(event.data.callID, event.data.name);
-        this.#parts.push({ ...this.#tool(event.data), status: "pending" });
-        break;
-      case "session.next.tool.called":
-        this.#tools.set(event.data.callID, event.data.tool);
-        this.#parts.push({ ...this.#tool(event.data), status: "running", input: event.data.input });
-        break;
-      case "session.next.tool.progress":
-        this.#parts.push({ ...this.#tool(event.data), status: "running", ...outputOf(event.data) });
-        break;
-      case "session.next.tool.success":
-        this.#parts.push({ ...this.#tool(event.data), status: "completed", ...outputOf(event.data) });
-        break;
-      case "session.next.tool.failed":
-        this.#parts.push({ ...this.#tool(event.data), status: "failed", error: event.data.error });
-        break;
-      default:
+    cancel() {
+        this.#isOver = true;
+        this.#run.unwatch(this.#notify);
+        this.#events.return?.().catch(() => { });
+        this.#notify();
     }
-  }
-
-  /** @param {{ assistantMessageID: string, callID: string }} call */
-  #tool({ assistantMessageID: messageID, callID }) {
-    return { type: /** @type {const} */ ("tool"), messageID, callID, tool: this.#tools.get(callID) ?? "" };
-  }
+    async #read() {
+        this.#isReading = true;
+        try {
+            const { value, done } = await this.#events.next();
+            if (done)
+                this.#isCut = true;
+            else
+                this.#take(value);
+        }
+        catch {
+            // The run itself meets the same failure and says how it ended.
+            this.#isCut = true;
+        }
+        this.#isReading = false;
+        this.#notify();
+    }
+    /** Collects what needs no further event of the log. */
+    #collect() {
+        for (const part of this.#run.requests.parts) {
+            if (this.#asked.has(part.request.id))
+                continue;
+            this.#asked.add(part.request.id);
+            this.#parts.push(part);
+        }
+        for (const [key, position] of this.#blocks)
+            this.#stream(key, position);
+        const { ended } = this.#run;
+        if (ended === undefined || this.#parts.length > 0)
+            return;
+        const mayFollow = this.#activity.seq < ended.seq && !this.#isCut && !this.#run.isDisposed;
+        if (mayFollow)
+            return;
+        this.#parts.push({ type: "end", result: ended.result });
+        this.cancel();
+    }
+    #stream(key, position) {
+        const pieces = this.#run.blocks.from(key, position.pieces);
+        if (pieces.length === 0)
+            return;
+        const text = pieces.join("");
+        position.pieces += pieces.length;
+        position.length += text.length;
+        this.#say(key, text);
+    }
+    #say(key, text) {
+        const [messageID = "", type, ...id] = key.split(" ");
+        const blockID = id.join(" ");
+        if (text === "")
+            return;
+        if (type === "text")
+            this.#parts.push({ type: "text", text, messageID, textID: blockID });
+        else
+            this.#parts.push({ type: "reasoning", text, messageID, reasoningID: blockID });
+    }
+    #take(event) {
+        if (!this.#activity.apply(event))
+            return;
+        this.#derive(event);
+        this.#parts.push({ type: "event", event });
+    }
+    #derive(event) {
+        switch (event.type) {
+            case "session.next.text.started":
+            case "session.next.reasoning.started":
+                this.#blocks.set((0, blocks_js_1.keyOf)(event.data), { pieces: 0, length: 0 });
+                break;
+            case "session.next.text.ended":
+            case "session.next.reasoning.ended": {
+                const key = (0, blocks_js_1.keyOf)(event.data);
+                this.#say(key, event.data.text.slice(this.#blocks.get(key)?.length ?? 0));
+                this.#blocks.delete(key);
+                break;
+            }
+            case "session.next.tool.input.started":
+                this.#tools.set(event.data.callID, event.data.name);
+                this.#parts.push({ ...this.#tool(event.data), status: "pending" });
+                break;
+            case "session.next.tool.called":
+                this.#tools.set(event.data.callID, event.data.tool);
+                this.#parts.push({ ...this.#tool(event.data), status: "running", input: event.data.input });
+                break;
+            case "session.next.tool.progress":
+                this.#parts.push({ ...this.#tool(event.data), status: "running", ...outputOf(event.data) });
+                break;
+            case "session.next.tool.success":
+                this.#parts.push({ ...this.#tool(event.data), status: "completed", ...outputOf(event.data) });
+                break;
+            case "session.next.tool.failed":
+                this.#parts.push({ ...this.#tool(event.data), status: "failed", error: event.data.error });
+                break;
+            default:
+        }
+    }
+    #tool({ assistantMessageID: messageID, callID }) {
+        return { type: "tool", messageID, callID, tool: this.#tools.get(callID) ?? "" };
+    }
 }
-
-/** @param {{ structured: Record<string, unknown>, content: readonly import("../index.js").ToolContent[] }} settled */
-function outputOf({ structured, content }) {
-  const texts = content.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
-  // Without content the model reads the structured value.
-  return { output: content.length === 0 ? JSON.stringify(structured) : texts.join("\n"), structured };
-}
-
 exports.RunFeed = RunFeed;
+function outputOf({ structured, content }) {
+    const texts = content.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
+    // Without content the model reads the structured value.
+    return { output: content.length === 0 ? JSON.stringify(structured) : texts.join("\n"), structured };
+}

@@ -9,11 +9,15 @@ export const DECLARATIONS = "docs/declarations.txt";
 /** What both entries of the package lead to, in this order. */
 const FILES = [
   "index.d.ts",
-  "embedded/config.d.ts",
-  "embedded/config-models.d.ts",
+  "embedded/config.ts",
+  "embedded/config-models.ts",
   "client/index.d.ts",
-  "client/types.d.ts",
-  "client/generated/types.d.ts",
+  "client/errors.d.ts",
+  "client/resume.d.ts",
+  "client/types.ts",
+  "client/run/types.ts",
+  "client/generated/guards.d.ts",
+  "client/generated/types.ts",
 ];
 
 /** Strings, which are kept, and comments, which are not. */

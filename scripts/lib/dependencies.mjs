@@ -5,10 +5,14 @@ import { inProject, readJson } from "./project.mjs";
 import { runTask } from "./task.mjs";
 import { npm } from "./tools.mjs";
 
-/** Installs the npm dependencies unless they are there. None of them needs its install script. */
-export async function ensureDependencies() {
+/**
+ * Installs the npm dependencies unless they are there. None of them needs its install script.
+ *
+ * @param {typeof runTask} [install] Runs npm.
+ */
+export async function ensureDependencies(install = runTask) {
   if (isUpToDate()) return;
-  await runTask("Installing npm dependencies", npm("ci", "--ignore-scripts", "--no-audit", "--no-fund"));
+  await install("Installing npm dependencies", npm("ci", "--ignore-scripts", "--no-audit", "--no-fund"));
 }
 
 /** Compares the lock file with the one npm keeps about what it has installed. */

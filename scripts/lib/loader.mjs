@@ -11,24 +11,23 @@ const HEAD = "// Written by `node scripts/platforms.mjs` from package.json. Do n
  * @returns {Record<string, string>}
  */
 export function loaderFiles() {
-  return { "embedded/package.js": renderFacts(), "embedded/inlined-addon.js": renderInlinedAddon() };
+  return { "embedded/package.ts": renderFacts(), "embedded/inlined-addon.ts": renderInlinedAddon() };
 }
 
 function renderFacts() {
   const { name, version, engines } = readManifest();
-  const names = listPlatforms().map((platform) => `    ${JSON.stringify(platform.name)},\n`);
+  const names = listPlatforms().map((platform) => `  ${JSON.stringify(platform.name)},\n`);
   return `${HEAD}
-"use strict";
 
-// What the loader has to know of the package.
+// Facts about the package that the loader needs.
 
-module.exports = {
-  name: ${JSON.stringify(name)},
-  version: ${JSON.stringify(version)},
-  oldestNode: ${parseInt(engines.node.replace(">=", ""), 10)},
-  platforms: [
-${names.join("")}  ],
-};
+export const name = ${JSON.stringify(name)};
+export const version = ${JSON.stringify(version)};
+/** Oldest major version of Node that can run the package. */
+export const oldestNode = ${parseInt(engines.node.replace(">=", ""), 10)};
+/** The platforms with a binary. */
+export const platforms: readonly string[] = [
+${names.join("")}];
 `;
 }
 
@@ -44,27 +43,21 @@ function renderInlinedAddon() {
 `;
   });
   return `${HEAD}
-// @ts-nocheck: at most one of these packages is installed.
-"use strict";
 
 // \`#inlined-addon\` for Bun, which puts the binary into an executable when it sees the name of its package.
 
-/**
- * @param {string} platform
- * @returns {{ addon: import("./native.js").Addon, version: string } | undefined}
- */
-function loadInlinedAddon(platform) {
+import type { InlinedAddon } from "./native.js";
+
+export function loadInlinedAddon(platform: string): InlinedAddon | undefined {
   try {
     switch (platform) {
 ${cases.join("")}      default:
         return undefined;
     }
   } catch {
-    // The search that follows finds the same, and says what is wrong with it.
+    // The search that follows also finds nothing, and its failure says why.
     return undefined;
   }
 }
-
-module.exports = { loadInlinedAddon };
 `;
 }

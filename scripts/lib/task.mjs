@@ -35,16 +35,32 @@ export async function showTask(title, work, note = "") {
 }
 
 /**
- * Runs a program that has to succeed.
+ * Runs a program that has to succeed, and shows its progress.
  *
  * @param {string} title
  * @param {readonly string[]} command
  * @param {Pick<import("./process.mjs").RunOptions, "env">} [options]
  */
 export function runTask(title, command, options) {
-  return showTask(title, async (say) => {
+  return showTask(title, (say) => {
     say("");
-    const { code, output } = await run(command, { ...options, onLine: say });
-    if (code !== 0) throw new Failure(`${title} failed: ${command[0]} ended with exit code ${code}`, output);
+    return mustSucceed(title, command, { ...options, onLine: say });
   });
+}
+
+/**
+ * Runs a program that has to succeed, and shows nothing: another task uses the terminal.
+ *
+ * @type {typeof runTask}
+ */
+export const runQuietly = (title, command, options) => mustSucceed(title, command, { ...options });
+
+/**
+ * @param {string} title
+ * @param {readonly string[]} command
+ * @param {import("./process.mjs").RunOptions} options
+ */
+async function mustSucceed(title, command, options) {
+  const { code, output } = await run(command, options);
+  if (code !== 0) throw new Failure(`${title} failed: ${command[0]} ended with exit code ${code}`, output);
 }

@@ -91,8 +91,8 @@ function checkErrors() {
   const tags = Object.keys(failures);
   const headings = Array.from(page.matchAll(/^### (\w+Error)$/gm), ([, tag]) => tag);
   const kinds = types.ErrorKind.type.variants.map((/** @type {any} */ variant) => variant.type.value);
-  const reasons = wordsOf(read("client/types.d.ts"), '"Transport"');
-  const outcomes = wordsOf(read("client/run.d.ts"), '"not-started"');
+  const reasons = wordsOf(read("client/types.ts"), '"Transport"');
+  const outcomes = wordsOf(read("client/run/types.ts"), '"not-started"');
   const rows = [...kinds, ...reasons, ...outcomes].filter((word) => !page.includes(`| \`${word}\` |`));
   mustBeEmpty([
     ...tags.filter((tag) => !headings.includes(tag)).map((tag) => `docs/errors.md does not describe ${tag}`),

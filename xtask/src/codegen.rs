@@ -98,7 +98,12 @@ fn entries(folder: &Path) -> Result<Vec<String>, Error> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        // Compiled files lie beside their sources.
+        let is_compiled = name.ends_with(".js") || name.ends_with(".d.ts");
+        if !is_compiled {
+            names.push(name);
+        }
     }
     names.sort();
     Ok(names)
@@ -124,9 +129,10 @@ mod tests {
         let all = [
             "crates/protocol/contract.json",
             "docs/api.md",
-            "client/generated/operations.js",
+            "client/generated/operations.ts",
+            "client/generated/guards.ts",
             "client/generated/guards.mjs",
-            "client/generated/types.d.ts",
+            "client/generated/types.ts",
         ];
         assert_eq!(stale(root).unwrap(), all);
         assert_eq!(fs::read_dir(root).unwrap().count(), 0);
@@ -134,11 +140,11 @@ mod tests {
         assert!(stale(root).unwrap().is_empty());
         assert!(write(root).unwrap().is_empty());
 
-        let changed = root.join("client/generated/types.d.ts");
-        let left = root.join("client/generated/old.js");
+        let changed = root.join("client/generated/types.ts");
+        let left = root.join("client/generated/old.ts");
         fs::write(&changed, "changed").unwrap();
         fs::write(&left, "").unwrap();
-        let two = ["client/generated/old.js", "client/generated/types.d.ts"];
+        let two = ["client/generated/old.ts", "client/generated/types.ts"];
         assert_eq!(stale(root).unwrap(), two);
         assert_eq!(fs::read_to_string(&changed).unwrap(), "changed");
         assert_eq!(write(root).unwrap(), two);

@@ -1,4 +1,4 @@
-//! The interface of the client: groups of methods.
+//! The tree of methods of a client, and its interface.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,12 +9,16 @@ use super::declarations::{input_name, output_name};
 use super::source::doc;
 
 /// A method, or a group of methods.
-enum Node<'a> {
+pub(super) enum Node<'a> {
     Method(&'a Operation),
-    Group(Vec<(&'a str, Node<'a>)>),
+    Group(Tree<'a>),
 }
 
-pub(super) fn emit(contract: &Contract) -> String {
+/// Nodes with their names, in the order of the contract.
+pub(super) type Tree<'a> = Vec<(&'a str, Node<'a>)>;
+
+/// The methods of a contract as a tree of groups.
+pub(super) fn tree(contract: &Contract) -> Tree<'_> {
     let mut groups = Vec::new();
     for operation in &contract.operations {
         let names = operation.name.split('.');
@@ -23,6 +27,11 @@ pub(super) fn emit(contract: &Contract) -> String {
             .collect();
         insert(&mut groups, &path, operation);
     }
+    groups
+}
+
+pub(super) fn emit(contract: &Contract) -> String {
+    let groups = tree(contract);
     let common = contract.common_errors();
     let mut text = doc(
         "The operations of the HTTP contract, each of which is one method of a client.\n\n\
@@ -35,7 +44,7 @@ pub(super) fn emit(contract: &Contract) -> String {
     text + "\n"
 }
 
-fn insert<'a>(nodes: &mut Vec<(&'a str, Node<'a>)>, path: &[&'a str], operation: &'a Operation) {
+fn insert<'a>(nodes: &mut Tree<'a>, path: &[&'a str], operation: &'a Operation) {
     let [name, rest @ ..] = path else { return };
     if rest.is_empty() {
         nodes.push((name, Node::Method(operation)));
@@ -81,6 +90,7 @@ fn method(name: &str, operation: &Operation, indent: &str, common: &BTreeSet<&st
     let output = output_name(operation);
     let output = match operation.success {
         Success::Stream { .. } | Success::Lines { .. } => format!("AsyncIterable<{output}>"),
+        Success::Page(_) => format!("PagePromise<{output}>"),
         _ => format!("Promise<{output}>"),
     };
     let own = operation.errors.iter().map(|error| error.tag.as_str());

@@ -1,4 +1,4 @@
-//! `types.d.ts`: the methods of the client, their inputs, results and failures.
+//! `types.ts`: the methods of the client, their inputs, results and failures.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::source::{definition, doc, expression, member};
 use super::{HEADER, client, failures, pascal_case};
 
 /// Names that the handwritten part of the declarations defines.
-const IMPORTED: &[&str] = &["Lines", "Page", "RequestOptions"];
+const IMPORTED: &[&str] = &["Lines", "Page", "PagePromise", "RequestOptions"];
 
 pub(super) fn emit(contract: &Contract) -> Result<String, String> {
     let mut sections = vec![
@@ -213,7 +213,7 @@ fn refuse_duplicates(text: &str) -> Result<(), String> {
         let end = declared.find(|c: char| !c.is_ascii_alphanumeric());
         let name = &declared[..end.unwrap_or(declared.len())];
         if !name.is_empty() && !names.insert(name) {
-            return Err(format!("types.d.ts would declare {name} twice"));
+            return Err(format!("types.ts would declare {name} twice"));
         }
     }
     Ok(())
@@ -229,7 +229,7 @@ mod tests {
             "export interface A {\n}\nexport declare function b(): void;\nexport type A = 1;\n";
         assert_eq!(
             refuse_duplicates(twice),
-            Err("types.d.ts would declare A twice".to_owned())
+            Err("types.ts would declare A twice".to_owned())
         );
         assert!(refuse_duplicates("export type Page = 1;\n").is_err());
         assert!(refuse_duplicates("export type A = 1;\nexport {};\n").is_ok());

@@ -14,21 +14,39 @@ pub(super) fn emit(contract: &Contract) -> Vec<String> {
     sections.extend(ALIASES.iter().map(|(alias, tag)| {
         format!("/** Another name of `{tag}`. */\nexport type {alias} = {tag};\n")
     }));
-    let names: String = tags.clone().map(|tag| format!("\n  | {tag}")).collect();
+    let names: String = tags.map(|tag| format!("\n  | {tag}")).collect();
     sections.push(format!(
         "/** Every failure that has a tag, to be told apart by `_tag`. */\nexport type OpenCodeError ={names};\n"
     ));
-    let aliases = ALIASES.iter().map(|(alias, _)| *alias);
-    sections.extend(tags.chain(aliases).map(guard));
     sections
 }
 
-/// The exports of the guards, for module systems with static export names.
+/// The guards, each a function that recognises one failure by its tag.
+pub(super) fn emit_guards(contract: &Contract) -> String {
+    let mut names: Vec<&str> = names(contract).collect();
+    let guards: String = names
+        .iter()
+        .map(|name| format!("\n{}", guard(name)))
+        .collect();
+    names.sort_unstable();
+    let imports: String = names.iter().map(|name| format!("  {name},\n")).collect();
+    format!(
+        "{HEADER}\nimport {{ isTagged }} from \"../errors.js\";\n\
+         import type {{\n{imports}}} from \"./types.js\";\n{guards}"
+    )
+}
+
+/// The exports of the guards for programs that use ECMAScript modules.
 pub(super) fn emit_exports(contract: &Contract) -> String {
+    let names: String = names(contract)
+        .map(|name| format!("  is{name},\n"))
+        .collect();
+    format!("{HEADER}\nexport {{\n{names}}} from \"./guards.js\";\n")
+}
+
+fn names(contract: &Contract) -> impl Iterator<Item = &str> {
     let tags = contract.failures.keys().map(String::as_str);
-    let names = tags.chain(ALIASES.iter().map(|(alias, _)| *alias));
-    let names: String = names.map(|name| format!("  is{name},\n")).collect();
-    format!("{HEADER}import client from \"../index.js\";\n\nexport const {{\n{names}}} = client;\n")
+    tags.chain(ALIASES.iter().map(|(alias, _)| *alias))
 }
 
 fn failure(contract: &Contract, tag: &str) -> String {
@@ -52,8 +70,17 @@ fn failure(contract: &Contract, tag: &str) -> String {
 }
 
 fn guard(name: &str) -> String {
+    let other = ALIASES.iter().find_map(|(alias, tag)| match name {
+        name if name == *alias => Some(tag),
+        name if name == *tag => Some(alias),
+        _ => None,
+    });
+    let second = other.map_or_else(String::new, |other| {
+        format!(" || isTagged(value, {other:?})")
+    });
     format!(
         "/** Returns true if a value is the failure `{name}`. It compares `_tag` alone. */\n\
-         export declare function is{name}(value: unknown): value is {name};\n"
+         export function is{name}(value: unknown): value is {name} {{\n  \
+         return isTagged(value, {name:?}){second};\n}}\n"
     )
 }

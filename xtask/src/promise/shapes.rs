@@ -61,7 +61,7 @@ impl<'a> Shapes<'a> {
             let _ = writeln!(text, "const {name} = {shape};");
         }
         let names: Vec<&str> = self.declared.iter().map(|(name, _)| *name).collect();
-        let _ = writeln!(text, "\nexports.shapes = {{ {} }};", names.join(", "));
+        let _ = writeln!(text, "\nexport const shapes = {{ {} }};", names.join(", "));
         text
     }
 

@@ -11,7 +11,7 @@ import type {
   SessionDurableEvent,
   SessionErrorUnknown,
   SessionMessage,
-} from "./generated/types.js";
+} from "../generated/types.js";
 
 /** The input of `sessions.run`. */
 export interface RunInput {

@@ -1,0 +1,25 @@
+type Node<T> = { value: T; next: Node<T> | undefined };
+
+/** First in, first out, both in constant time however long it grows. */
+export class Queue<T> {
+  #first: Node<T> | undefined = undefined;
+  #last: Node<T> | undefined = undefined;
+
+  get isEmpty() {
+    return this.#first === undefined;
+  }
+
+  push(value: T) {
+    const node = { value, next: undefined };
+    if (this.#last === undefined) this.#first = node;
+    else this.#last.next = node;
+    this.#last = node;
+  }
+
+  shift(): T | undefined {
+    const node = this.#first;
+    this.#first = node?.next;
+    if (this.#first === undefined) this.#last = undefined;
+    return node?.value;
+  }
+}

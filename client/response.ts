@@ -1,0 +1,103 @@
+import { ClientError } from "./errors.js";
+import { taggedError, transportError } from "./failures.js";
+import { malformed, parseObject } from "./json.js";
+import type { TextStream, TransportResponse } from "./internal.js";
+import type { Operation } from "./operation.js";
+
+/** The value of a call. Throws the declared failure, or a ClientError. The contract says which type the value has. */
+export async function readValue<T>({ errors, unwrap }: Operation, response: TransportResponse): Promise<T> {
+  await expectStatus(200, errors, response);
+  const body = await readJson(response);
+  return (unwrap ? dataOf(body) : body) as T;
+}
+
+/** The answer of a call without a value. Throws the declared failure, or a ClientError. */
+export async function expectNothing({ errors }: Operation, response: TransportResponse): Promise<void> {
+  await expectStatus(204, errors, response);
+  discard(response);
+}
+
+/** The bytes of the body. Throws the declared failure, or a ClientError. */
+export async function readBytes({ errors }: Operation, response: TransportResponse): Promise<Uint8Array> {
+  await expectStatus(200, errors, response);
+  return arrived(response.bytes());
+}
+
+/** The Page in the body. Throws the declared failure, or a ClientError. */
+export async function readPage<P>({ errors }: Operation, response: TransportResponse): Promise<P> {
+  await expectStatus(200, errors, response);
+  const page: unknown = toPage(await readJson(response));
+  return page as P;
+}
+
+/** The body of a call whose answer has events or lines. Throws the declared failure, or a ClientError. */
+export async function readElements(
+  { errors }: Operation,
+  response: TransportResponse,
+  contentType: string,
+): Promise<TextStream> {
+  await expectStatus(200, errors, response);
+  expectType(response, contentType);
+  const stream = response.stream();
+  if (stream === null) throw malformed("A stream without a body");
+  return stream;
+}
+
+async function expectStatus(expected: number, errors: readonly number[], response: TransportResponse) {
+  if (response.status !== expected) throw await readFailure(errors, response);
+}
+
+async function readFailure(errors: readonly number[], response: TransportResponse) {
+  const { status } = response;
+  if (errors.includes(status)) {
+    const body = await readJson(response);
+    // Without a tag it is not of this contract: a gateway has answered.
+    if (typeof body._tag === "string") return taggedError(body);
+  } else {
+    discard(response);
+  }
+  return new ClientError("UnexpectedStatus", { cause: { status } });
+}
+
+async function readJson(response: TransportResponse): Promise<Record<string, unknown>> {
+  expectType(response, "application/json");
+  return parseObject(await arrived(response.text()));
+}
+
+async function arrived<T>(body: Promise<T>): Promise<T> {
+  try {
+    return await body;
+  } catch (error) {
+    throw transportError(error);
+  }
+}
+
+function expectType(response: TransportResponse, expected: string) {
+  const contentType = response.header("content-type");
+  // The whole header first: it is the usual case and needs no cutting.
+  if (contentType === expected || contentType?.split(";", 1)[0]?.trim().toLowerCase() === expected) return;
+  discard(response);
+  throw new ClientError("UnsupportedContentType", { cause: { status: response.status, contentType } });
+}
+
+function dataOf(body: Record<string, unknown>) {
+  if (!Object.hasOwn(body, "data")) throw malformed("A body without data");
+  return body.data;
+}
+
+/** Converts the envelope of the wire into a Page with `items`, `previous` and `next`. */
+function toPage(body: Record<string, unknown>) {
+  const { data, cursor } = body;
+  if (!Array.isArray(data)) throw malformed("A page without data");
+  const { previous, next } = (cursor ?? {}) as Record<string, unknown>;
+  return {
+    items: data,
+    ...(typeof previous === "string" && { previous }),
+    ...(typeof next === "string" && { next }),
+  };
+}
+
+/** Closes a body that the client does not read, so that its connection is free at once. */
+function discard(response: TransportResponse) {
+  response.stream()?.cancel();
+}

@@ -1,0 +1,39 @@
+import { isClientError, isTagged } from "./errors.js";
+import { HOST_CLOSED } from "./failures.js";
+import type { EventsRetry } from "./index.js";
+
+/**
+ * Whether a failure may be gone at the next attempt: the way to the server broke, or a server or gateway cannot
+ * answer at the moment. What the server says of the session or of the request, and what cannot be read, would be
+ * the same again.
+ */
+export function isPassing(failure: unknown): failure is EventsRetry["failure"] {
+  if (isTagged(failure, "ServiceUnavailableError")) return true;
+  if (!isClientError(failure)) return false;
+  const cause = failure.cause as { code?: unknown; status?: unknown } | null | undefined;
+  switch (failure.reason) {
+    case "Transport":
+      // A list is what the server told of its own failure in the middle of the stream.
+      return !Array.isArray(cause) && cause?.code !== HOST_CLOSED;
+    case "UnexpectedStatus":
+    case "UnsupportedContentType":
+      return isPassingStatus(cause?.status);
+    default:
+      return false;
+  }
+}
+
+function isPassingStatus(status: unknown) {
+  return typeof status === "number" && (status >= 500 || status === 408 || status === 425 || status === 429);
+}
+
+/**
+ * The delay in milliseconds before a retry: twice as long with every failure, and between half and all of that, so
+ * that clients do not come in waves.
+ *
+ * @param failures Failures in a row, from 1 on.
+ */
+export function retryDelay({ min, max }: { min: number; max: number }, failures: number) {
+  const whole = Math.min(max, min * 2 ** (failures - 1));
+  return Math.round(whole * (0.5 + Math.random() / 2));
+}

@@ -1,0 +1,156 @@
+import type { SessionDurableEvent, SessionErrorUnknown } from "../index.js";
+import type { RunFailure, RunUsage } from "./types.js";
+
+/** How the log says that the work on a prompt ended. */
+type RecordedEnd =
+  | { outcome: "completed" | "declined" | "interrupted" }
+  | { outcome: "failed"; error: RunFailure }
+  | { outcome: "not-started"; reason: string };
+
+interface Step {
+  messageID: string;
+  /** Tool calls whose results the model waits for. */
+  calls: number;
+  declined: boolean;
+  interrupted: boolean;
+  /** Complete blocks of text by id. */
+  texts: Map<string, string>;
+}
+
+/**
+ * The work on one prompt, as the log tells it: from its promotion to the first step that leaves the model nothing to
+ * wait for. A prompt that steers joins that work and does not end it; a step after the end answers another prompt.
+ *
+ * A pure reducer over durable events.
+ */
+export class Activity {
+  #messageID;
+  #steps: Step[] = [];
+  #cost = 0;
+  #usage = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } };
+
+  /** The sequence of the newest event that was applied. */
+  seq;
+  isPromoted = false;
+  end: RecordedEnd | undefined = undefined;
+
+  /**
+   * @param messageID The id of the prompt.
+   * @param seq The sequence of its admission.
+   */
+  constructor(messageID: string, seq: number) {
+    this.#messageID = messageID;
+    this.seq = seq;
+  }
+
+  /** The assistant messages, oldest first. */
+  get messageIDs() {
+    return this.#steps.map(({ messageID }) => messageID);
+  }
+
+  /** The text of the newest step that has any. */
+  get text() {
+    const spoken = this.#steps.findLast(({ texts }) => texts.size > 0);
+    return spoken === undefined ? "" : [...spoken.texts.values()].join("");
+  }
+
+  get usage(): RunUsage {
+    return { ...this.#usage, cache: { ...this.#usage.cache } };
+  }
+
+  get cost() {
+    return this.#cost;
+  }
+
+  /** Whether a person declined a request of the newest step, which ends the work. */
+  get isDeclined() {
+    return this.#steps.at(-1)?.declined ?? false;
+  }
+
+  /** Whether a call of the newest step was interrupted. */
+  get isInterrupted() {
+    return this.#steps.at(-1)?.interrupted ?? false;
+  }
+
+  /** Applies the next event. Returns whether it is part of the work on the prompt. */
+  apply(event: SessionDurableEvent) {
+    // The same event may come over two connections.
+    if (this.end !== undefined || event.durable.seq <= this.seq) return false;
+    this.seq = event.durable.seq;
+    return this.isPromoted ? this.#work(event) : this.#wait(event);
+  }
+
+  #wait(event: SessionDurableEvent) {
+    if (event.type === "session.next.prompt.withdrawn" && event.data.messageID === this.#messageID) {
+      this.end = { outcome: "not-started", reason: "The prompt was withdrawn before the session took it" };
+      return true;
+    }
+    this.isPromoted = event.type === "session.next.prompted" && event.data.messageID === this.#messageID;
+    return this.isPromoted;
+  }
+
+  #work(event: SessionDurableEvent) {
+    switch (event.type) {
+      case "session.next.prompt.admitted":
+      case "session.next.prompted":
+      case "session.next.prompt.withdrawn":
+      case "session.next.prompt.redelivered":
+        return false;
+      case "session.next.step.started":
+        this.#steps.push({
+          messageID: event.data.assistantMessageID,
+          calls: 0,
+          declined: false,
+          interrupted: false,
+          texts: new Map(),
+        });
+        return true;
+      case "session.next.interrupted":
+        this.end = { outcome: "interrupted" };
+        return true;
+      default:
+        if ("assistantMessageID" in event.data) this.#step(event);
+        return true;
+    }
+  }
+
+  #step(event: SessionDurableEvent) {
+    const step = this.#steps.at(-1);
+    if (step === undefined) return;
+    switch (event.type) {
+      case "session.next.text.ended":
+        step.texts.set(event.data.textID, event.data.text);
+        break;
+      case "session.next.tool.called":
+        if (!event.data.provider.executed) step.calls += 1;
+        break;
+      case "session.next.tool.failed":
+        step.declined ||= event.data.error.cause?.kind === "declined";
+        step.interrupted ||= event.data.error.cause?.kind === "interrupted";
+        break;
+      case "session.next.step.ended":
+        this.#count(event.data);
+        if (step.calls === 0) this.end = { outcome: "completed" };
+        break;
+      case "session.next.step.failed":
+        this.end = endOf(event.data.error, step);
+        break;
+      default:
+    }
+  }
+
+  #count({ cost, tokens }: { cost: number; tokens: RunUsage }) {
+    this.#cost += cost;
+    this.#usage.input += tokens.input;
+    this.#usage.output += tokens.output;
+    this.#usage.reasoning += tokens.reasoning;
+    this.#usage.cache.read += tokens.cache.read;
+    this.#usage.cache.write += tokens.cache.write;
+  }
+}
+
+/** @param error What failed the step. */
+function endOf({ message, cause }: SessionErrorUnknown, step: Step): RecordedEnd {
+  if (cause?.kind === "interrupted") return { outcome: step.declined ? "declined" : "interrupted" };
+  return { outcome: "failed", error: cause === undefined ? { message } : { message, cause } };
+}

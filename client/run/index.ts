@@ -1,0 +1,53 @@
+import { createStream } from "../stream.js";
+import { RunFeed } from "./feed.js";
+import { LiveEvents } from "./live.js";
+import { Run } from "./run.js";
+import type { OpenCodeOperations } from "../generated/types.js";
+import type { OpenCodeClient, RequestOptions } from "../types.js";
+import type { RunInput, RunNeedsInput, RunPart, SessionRun } from "./types.js";
+
+// Long enough for a person who looks at the terminal, short enough for a script.
+const DENY_AFTER_MS = 60_000;
+
+/**
+ * Adds `sessions.run` to a client. It is made of the client's own operations.
+ *
+ * @param isAnswered Whether something else answers requests of a kind or
+ *   limits how long they wait, so that a run by default does not.
+ */
+export function addRuns(
+  operations: OpenCodeOperations,
+  isAnswered: (kind: RunNeedsInput["kind"]) => boolean = () => false,
+): OpenCodeClient {
+  const sessions = { ...operations.sessions, run };
+  const client: OpenCodeClient = { ...operations, sessions };
+  const shared = new LiveEvents(client, undefined);
+
+  function run(input: RunInput, options: RequestOptions = {}): SessionRun {
+    // Headers belong to one run, and so does the connection they are sent with.
+    const live = (options.headers ?? undefined) === undefined ? shared : new LiveEvents(client, options.headers);
+    const unanswered = (kind: RunNeedsInput["kind"]) =>
+      input.unanswered ?? (isAnswered(kind) ? "wait" : { denyAfterMs: DENY_AFTER_MS });
+    return present(new Run(client, live, input, options, unanswered));
+  }
+
+  return client;
+}
+
+function present(run: Run): SessionRun {
+  const parts: AsyncIterable<RunPart> = createStream(async () => new RunFeed(run, await run.begun), undefined);
+  return {
+    result: run.result,
+    text: handled(run.result.then(({ text }) => text)),
+    sessionID: handled(run.begun.then(({ sessionID }) => sessionID)),
+    messageID: handled(run.begun.then(({ messageID }) => messageID)),
+    abort: () => run.abort(),
+    [Symbol.asyncIterator]: () => parts[Symbol.asyncIterator](),
+  };
+}
+
+/** A promise that the caller may leave alone. */
+function handled<T>(promise: Promise<T>) {
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,94 @@
+import { HOST_CLOSED } from "../failures.js";
+import type { OpenCodeClient, SessionMessage } from "../index.js";
+import type { RequestOptions } from "../types.js";
+import type { Activity } from "./activity.js";
+import type { Begun } from "./run.js";
+import type { RunFailure, RunResult } from "./types.js";
+
+/** What the log does not say. */
+interface State {
+  /** Why the log could not be read to the end of the work. */
+  lost: unknown;
+  /** Whether the host has closed. */
+  isDisposed: boolean;
+  /** What the session said of its own failure. */
+  failure: RunFailure | undefined;
+  isAborted: boolean;
+  /** Why the run refused a request itself. */
+  denial: string | undefined;
+}
+
+const CLOSED = "The host was closed";
+const INTERRUPTED = "The session was interrupted";
+
+// Messages that are read at the same time.
+const AT_ONCE = 8;
+
+export async function conclude(
+  client: OpenCodeClient,
+  options: RequestOptions,
+  { sessionID, messageID }: Begun,
+  activity: Activity,
+  state: State,
+): Promise<RunResult> {
+  const outcome = outcomeOf(activity, state);
+  return {
+    ...outcome,
+    ...(outcome.outcome !== "completed" && { reason: outcome.reason ?? outcome.error?.message ?? INTERRUPTED }),
+    sessionID,
+    messageID,
+    text: activity.text,
+    messages: await readMessages(client, options, sessionID, activity.messageIDs),
+    usage: activity.usage,
+    cost: activity.cost,
+  };
+}
+
+function outcomeOf(
+  activity: Activity,
+  { lost, isDisposed, failure, isAborted, denial }: State,
+): Pick<RunResult, "outcome" | "error" | "reason"> {
+  const { end } = activity;
+  if (end?.outcome === "not-started" && isAborted) return { outcome: "interrupted", reason: "The run was aborted" };
+  if (end !== undefined && end.outcome !== "declined") return end;
+  if (end !== undefined || activity.isDeclined)
+    return { outcome: "declined", reason: denial ?? "A request was rejected" };
+  if (isDisposed) return { outcome: "interrupted", reason: CLOSED };
+  if (lost !== undefined) return outcomeOfLoss(lost);
+  if (!activity.isPromoted) return notStarted(failure, isAborted);
+  if (activity.isInterrupted || failure === undefined) return { outcome: "interrupted" };
+  if (failure.cause?.kind === "step-limit") return { outcome: "step-limit", reason: failure.message };
+  return { outcome: "failed", error: failure };
+}
+
+function notStarted(
+  failure: RunFailure | undefined,
+  isAborted: boolean,
+): Pick<RunResult, "outcome" | "error" | "reason"> {
+  if (failure !== undefined) return { outcome: "not-started", reason: failure.message, error: failure };
+  if (isAborted) return { outcome: "interrupted", reason: "The run was aborted" };
+  return { outcome: "not-started", reason: "The session was stopped before it took the prompt, which stays pending" };
+}
+
+function outcomeOfLoss(lost: unknown): Pick<RunResult, "outcome" | "error" | "reason"> {
+  const { message, cause } = lost as { message: string; cause?: { code?: unknown } };
+  if (cause?.code === HOST_CLOSED) return { outcome: "interrupted", reason: CLOSED };
+  return { outcome: "failed", error: { message, cause: { kind: "transport", retryable: true } } };
+}
+
+async function readMessages(
+  client: OpenCodeClient,
+  options: RequestOptions,
+  sessionID: string,
+  messageIDs: readonly string[],
+) {
+  const messages: SessionMessage[] = [];
+  for (let at = 0; at < messageIDs.length; at += AT_ONCE) {
+    const reading = messageIDs.slice(at, at + AT_ONCE).map((messageID) =>
+      // One that was reverted since, or that a closed host cannot read, is left out.
+      client.sessions.message({ sessionID, messageID }, options).catch(() => undefined),
+    );
+    messages.push(...(await Promise.all(reading)).filter((message) => message !== undefined));
+  }
+  return messages;
+}

@@ -1,0 +1,253 @@
+import { onAbort } from "../abort.js";
+import { ClientError } from "../errors.js";
+import { resumeEvents } from "../resume.js";
+import { isPassing } from "../retry.js";
+import { Activity } from "./activity.js";
+import { OpenBlocks } from "./blocks.js";
+import { deferred } from "./deferred.js";
+import { readInput } from "./input.js";
+import { PendingRequests } from "./requests.js";
+import { conclude } from "./result.js";
+import type { NamedError, OpenCodeClient, OpenCodeEvent, SessionDurableEvent } from "../index.js";
+import type { RequestOptions } from "../types.js";
+import type { LiveEvents, LiveListener } from "./live.js";
+import type { RunFailure, RunInput, RunNeedsInput, RunResult, RunUnanswered } from "./types.js";
+
+export type Begun = { sessionID: string; messageID: string; admittedSeq: number; isRepeated: boolean };
+
+// In a row without an event: three to five minutes.
+const MAX_RETRIES = 30;
+
+// Before a server that could not say whether the session works is asked again.
+const ASK_AGAIN_MS = 1_000;
+
+/** One prompt, from its admission to an outcome. */
+export class Run {
+  #client;
+  #live;
+  #input;
+  #options;
+  #signal;
+  #watchers: Set<() => void> = new Set();
+  /** Fires when the session may have stopped working. */
+  #stopped = deferred();
+  /** What the session said last of its own failure, which no event of the log says. */
+  #failure: RunFailure | undefined = undefined;
+  #isAborted = false;
+  /** Known before the prompt is admitted. */
+  #sessionID: string | undefined = undefined;
+
+  readonly blocks = new OpenBlocks();
+  readonly requests: PendingRequests;
+  /** The session and the prompt, from the admission of the prompt on. */
+  readonly begun: Promise<Begun>;
+  readonly result: Promise<RunResult>;
+  /** The host has closed: it answers no further request. */
+  isDisposed = false;
+  ended: { seq: number; result: RunResult } | undefined = undefined;
+
+  constructor(
+    client: OpenCodeClient,
+    live: LiveEvents,
+    input: RunInput,
+    options: RequestOptions,
+    unanswered: (kind: RunNeedsInput["kind"]) => RunUnanswered,
+  ) {
+    this.#client = client;
+    this.#live = live;
+    this.#input = input;
+    this.#options = { headers: options.headers ?? undefined };
+    this.#signal = options.signal ?? undefined;
+    this.requests = new PendingRequests(client, this.#options, unanswered, () => this.#changed());
+    const release = this.#signal === undefined ? () => {} : onAbort(this.#signal, () => void this.abort());
+    this.begun = this.#begin(options);
+    this.result = this.begun
+      .then((begun) => this.#follow(begun))
+      .finally(() => {
+        release();
+        this.#live.leave(this.#listener);
+        this.requests.stop();
+        this.#changed();
+      });
+    // A caller that does not look at them must not end its process by it.
+    this.begun.catch(() => {});
+    this.result.catch(() => {});
+  }
+
+  /** @param notify Called when there is more to collect. */
+  watch(notify: () => void) {
+    this.#watchers.add(notify);
+  }
+
+  unwatch(notify: () => void) {
+    this.#watchers.delete(notify);
+  }
+
+  /** The durable events from the admission of the prompt on. */
+  events({ sessionID, admittedSeq }: Begun) {
+    const { headers } = this.#options;
+    return resumeEvents(this.#client, { sessionID, after: admittedSeq, headers, maxRetries: MAX_RETRIES });
+  }
+
+  /** Withdraws the prompt, or interrupts the session if it has taken it. Resolves when that is done. */
+  async abort() {
+    this.#isAborted = true;
+    const begun = await this.begun.catch(() => undefined);
+    if (begun === undefined || this.ended !== undefined) return;
+    const { sessionID, messageID } = begun;
+    try {
+      await this.#client.sessions.inbox.withdraw({ sessionID, messageID }, this.#options);
+    } catch {
+      // The session has taken it, or it is withdrawn already; a host that is closed has interrupted everything.
+      await this.#client.sessions.interrupt({ sessionID }, this.#options).catch(() => {});
+    }
+    this.#stop();
+  }
+
+  async #begin(options: RequestOptions): Promise<Begun> {
+    const { model } = readInput(this.#input, options);
+    const { agent, location, id, prompt, delivery } = this.#input;
+    this.#throwIfAborted();
+    await this.#abortable(this.#live.join(this.#listener));
+    this.#throwIfAborted();
+    const { sessions } = this.#client;
+    const sessionID = this.#input.sessionID ?? (await sessions.create({ agent, model, location }, this.#options)).id;
+    if (this.#input.sessionID !== undefined) {
+      if (agent !== undefined) await sessions.switchAgent({ sessionID, agent }, this.#options);
+      if (model !== undefined) await sessions.switchModel({ sessionID, model }, this.#options);
+    }
+    this.#throwIfAborted();
+    this.#sessionID = sessionID;
+    this.requests.follow(sessionID);
+    const receipt = await sessions.prompt({ sessionID, id, prompt, delivery }, this.#options);
+    const { id: messageID, admittedSeq, promotedSeq } = receipt;
+    return { sessionID, messageID, admittedSeq, isRepeated: promotedSeq !== undefined };
+  }
+
+  async #follow(begun: Begun): Promise<RunResult> {
+    const activity = new Activity(begun.messageID, begun.admittedSeq);
+    const events = this.events(begun)[Symbol.asyncIterator]();
+    let lost: unknown;
+    try {
+      // Beside everything else; a failure of the connection is met again by what follows.
+      if (this.#input.sessionID !== undefined) void this.requests.refresh(begun.sessionID).catch(() => {});
+      // A prompt that was answered before is announced no more.
+      if (begun.isRepeated) this.#stop();
+      await this.#read(events, activity, begun.sessionID);
+    } catch (error) {
+      lost = error;
+    } finally {
+      events.return?.().catch(() => {});
+    }
+    const { isDisposed, requests } = this;
+    const state = { lost, isDisposed, failure: this.#failure, isAborted: this.#isAborted, denial: requests.denial };
+    const result = await conclude(this.#client, this.#options, begun, activity, state);
+    this.ended = { seq: activity.seq, result };
+    return result;
+  }
+
+  /** Reads events until the log says how the work ended, or until the session has stopped without saying it. */
+  async #read(events: AsyncIterator<SessionDurableEvent>, activity: Activity, sessionID: string) {
+    let reading = events.next();
+    while (activity.end === undefined) {
+      const next = await Promise.race([reading, this.#stopped.promise]);
+      if (next === undefined) {
+        this.#stopped = deferred();
+        if (await this.#isActive(sessionID)) continue;
+        return this.#catchUp(activity, sessionID);
+      }
+      if (next.done) return;
+      activity.apply(next.value);
+      if (activity.end === undefined) reading = events.next();
+    }
+  }
+
+  /**
+   * A server that cannot be asked now has not stopped the work: it is asked again a little later, until the stream of
+   * events gives it up.
+   */
+  async #isActive(sessionID: string) {
+    if (this.isDisposed) return false;
+    try {
+      return Object.hasOwn(await this.#client.sessions.active(this.#options), sessionID);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      setTimeout(() => this.#stop(), ASK_AGAIN_MS);
+      return true;
+    }
+  }
+
+  async #catchUp(activity: Activity, sessionID: string) {
+    for (let hasMore = true; hasMore && activity.end === undefined;) {
+      const page = await this.#client.sessions.history({ sessionID, after: activity.seq }, this.#options);
+      for (const event of page.data) activity.apply(event);
+      hasMore = page.hasMore;
+    }
+  }
+
+  #listener: LiveListener = {
+    onEvent: (event) => this.#hear(event),
+    onGap: () => {
+      this.blocks.clear();
+      this.#stop();
+      if (this.#sessionID !== undefined) void this.requests.refresh(this.#sessionID).catch(() => {});
+    },
+    onFailure: () => {
+      const sessionID = this.#sessionID;
+      if (sessionID === undefined) return;
+      const stop = () => this.#stop();
+      void this.#client.sessions.wait({ sessionID }, this.#options).then(stop, stop);
+    },
+  };
+
+  #hear(event: OpenCodeEvent) {
+    if (event.type === "global.disposed") {
+      this.isDisposed = true;
+      this.#stop();
+    }
+    this.requests.apply(event);
+    if (!("sessionID" in event.data) || event.data.sessionID !== this.#sessionID) return;
+    switch (event.type) {
+      case "session.idle":
+        this.#stop();
+        break;
+      case "session.error":
+        this.#failure = failureOf(event.data.error);
+        break;
+      case "session.next.prompt.admitted":
+      case "session.next.step.started":
+        // What failed before concerned another prompt, or was overcome.
+        this.#failure = undefined;
+        break;
+      default:
+        if (this.blocks.apply(event)) this.#changed();
+    }
+  }
+
+  #stop() {
+    this.#stopped.resolve(undefined);
+  }
+
+  #changed() {
+    for (const notify of this.#watchers) notify();
+  }
+
+  #throwIfAborted() {
+    if (this.#isAborted || this.#signal?.aborted) {
+      throw new ClientError("Transport", { cause: this.#signal?.reason ?? new Error("The run was aborted") });
+    }
+  }
+
+  #abortable(work: Promise<unknown>) {
+    const signal = this.#signal;
+    if (signal === undefined) return work;
+    return new Promise((resolve, reject) => {
+      const release = onAbort(signal, () => reject(new ClientError("Transport", { cause: signal.reason })));
+      work.finally(release).then(resolve, reject);
+    });
+  }
+}
+
+function failureOf({ data: { message }, cause }: NamedError): RunFailure {
+  return cause === undefined ? { message } : { message, cause };
+}

@@ -1,0 +1,30 @@
+// The right shape of an input, shown where a caller wrote a common wrong one.
+
+import { taggedError } from "./failures.js";
+import type { Input, Operation } from "./operation.js";
+
+/** Longest text of a caller that is shown. */
+const MAX_SHOWN = 60;
+
+/** Throws `InvalidRequestError` for an input that is no object, as in `sessions.get("ses_1")`. */
+export function checkShape(operation: Operation, input: unknown): asserts input is Input {
+  if (typeof input === "object" && !Array.isArray(input)) return;
+  const { group, name } = operation;
+  const [field] = params(operation);
+  const kind = Array.isArray(input) ? "an array" : `a ${typeof input}`;
+  const right = field === undefined ? "{ ... }" : `{ ${field}: ${show(input)} }`;
+  throw invalidRequest(`${group}.${name} takes an object, got ${kind}: write ${name}(${right})`, field);
+}
+
+/** The members that the path needs. */
+export function params({ path }: Operation): string[] {
+  return path.flatMap((part) => (typeof part === "string" ? [] : "param" in part ? part.param : part.rest));
+}
+
+function show(value: unknown) {
+  return typeof value === "string" && value.length <= MAX_SHOWN ? JSON.stringify(value) : "...";
+}
+
+export function invalidRequest(message: string, field: string | undefined) {
+  return taggedError({ _tag: "InvalidRequestError", message, ...(field === undefined ? {} : { field }) });
+}

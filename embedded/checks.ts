@@ -1,0 +1,342 @@
+// What the options may be. Every failure names the option, a member of one as `limits.inbox`.
+
+import { taggedError } from "../client/failures.js";
+import { suggest } from "../client/suggest.js";
+import type {
+  CommandEnvironment,
+  Deadlines,
+  Limits,
+  ListenOptions,
+  LogOptions,
+  OpenCodeOptions,
+  PermissionOptions,
+  RetryPolicy,
+} from "../index.js";
+
+type Check = (option: string, value: unknown) => void;
+
+const LIMITS: Readonly<Record<keyof Limits, Check>> = {
+  inbox: checkCount,
+  steerBatch: checkCount,
+  subagentDepth: checkCount,
+  subagents: checkCount,
+};
+
+const RETRY: Readonly<Record<keyof RetryPolicy, Check>> = {
+  maxElapsedMs: checkCount,
+  maxAttempts: checkCount,
+  maxDelayMs: checkCount,
+};
+
+const DEADLINES: Readonly<Record<keyof Deadlines, Check>> = {
+  connectMs: checkDeadline,
+  firstByteMs: checkDeadline,
+  idleMs: checkDeadline,
+  requestMs: checkDeadline,
+};
+
+const PERMISSIONS: Readonly<Record<keyof PermissionOptions, Check>> = {
+  unanswered: checkUnanswered,
+  ceiling: checkRules,
+};
+
+const COMMAND_ENVIRONMENT: Readonly<Record<keyof CommandEnvironment, Check>> = { omit: checkTexts, keep: checkTexts };
+
+const checkLevel = oneOf("off", "error", "warn", "info", "debug", "trace");
+
+/** The parts of a host that write to the log. */
+const LOG_TARGETS = [
+  "context",
+  "guard",
+  "handlers",
+  "handles",
+  "host",
+  "llm",
+  "location",
+  "log",
+  "protocol",
+  "pty",
+  "runtime",
+  "server",
+  "snapshots",
+  "store",
+  "tools",
+].map((part) => `opencode::${part}`);
+
+const LOG: Readonly<Record<keyof LogOptions, Check>> = {
+  level: checkLevel,
+  targets: checkTargets,
+  sink: checkFunction,
+};
+
+const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
+  directory: checkText,
+  database: checkDatabase,
+  home: checkText,
+  dataDirectory: checkText,
+  configDirectory: checkText,
+  cacheDirectory: checkText,
+  model: checkModel,
+  apiKey: checkSecret,
+  baseURL: checkSecret,
+  config: checkConfig,
+  env: checkEnv,
+  commandEnvironment: checkCommandEnvironment,
+  durability: oneOf("normal", "full"),
+  recovery: oneOf("manual", "resume"),
+  keepAlive: checkBoolean,
+  permissions: checkPermissions,
+  trust: checkTrust,
+  limits: checkLimits,
+  log: checkLog,
+  retry: checkRetry,
+  deadlines: checkDeadlines,
+  ptyEnvironment: checkFunction,
+};
+
+const LISTEN_OPTIONS: Readonly<Record<keyof ListenOptions, Check>> = {
+  port: checkPort,
+  hostname: checkText,
+  password: checkPassword,
+  username: checkText,
+  cors: checkTexts,
+  maxBodyBytes: checkCount,
+};
+
+/** Throws the tagged failure `InvalidOptionError`. */
+export function checkOptions(given: unknown): OpenCodeOptions {
+  return checkRecord(given, OPTIONS);
+}
+
+/** Throws the tagged failure `InvalidOptionError`. */
+export function checkListenOptions(given: unknown): ListenOptions {
+  return checkRecord(given, LISTEN_OPTIONS);
+}
+
+function checkRecord(given: unknown, checks: Readonly<Record<string, Check>>) {
+  if (given === undefined) return {};
+  if (!isRecord(given)) throw invalid("options", `The options must be an object, got ${describe(given)}`);
+  checkMembers(given, checks, "");
+  return given;
+}
+
+/**
+ * Every member is known and fits. One that is undefined counts as absent.
+ *
+ * @param prefix What stands before the members' names in a failure.
+ */
+function checkMembers(given: Record<string, unknown>, checks: Readonly<Record<string, Check>>, prefix: string) {
+  for (const [name, value] of Object.entries(given)) {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+    if (check === undefined) throw unknownOption(name, Object.keys(checks), prefix);
+    if (value !== undefined) check(prefix + name, value);
+  }
+}
+
+function unknownOption(name: string, known: readonly string[], prefix: string) {
+  const option = prefix + name;
+  const intended = suggest(name, known);
+  const hint = intended === undefined ? "" : `. Did you mean ${JSON.stringify(prefix + intended)}?`;
+  return invalid(option, `Unknown option ${JSON.stringify(option)}${hint}`);
+}
+
+function checkText(option: string, value: unknown) {
+  if (typeof value !== "string" || value === "") {
+    throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
+  }
+  if (value.includes("\0")) throw invalid(option, `Option "${option}" must not contain a NUL character`);
+}
+
+/**
+ * A path may begin with a letter and a colon on Windows. Every other scheme names something else than a file, and
+ * SQLite would make a file of that name.
+ */
+function checkDatabase(option: string, value: unknown) {
+  checkText(option, value);
+  const [scheme] = /^[a-z][a-z0-9+.-]+:/i.exec(String(value)) ?? [];
+  if (scheme === undefined) return;
+  const expected = `Option "${option}" must be a path, a "file:" URL or ":memory:"`;
+  if (scheme.toLowerCase() !== "file:") throw invalid(option, `${expected}, got a value with the scheme "${scheme}"`);
+  const { protocol, host, search, hash } = URL.canParse(String(value)) ? new URL(String(value)) : new URL("none:");
+  const isPathOnly = protocol === "file:" && host === "" && search === "" && hash === "";
+  if (isPathOnly && /^file:\/\/\/./i.test(String(value))) return;
+  throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
+}
+
+/** Says nothing about the value. */
+function checkSecret(option: string, value: unknown) {
+  if (typeof value === "string" && value !== "") return;
+  throw invalid(option, `Option "${option}" must be a non-empty string`);
+}
+
+/** Says nothing about the value, which is a secret where it is a text. */
+function checkPassword(option: string, value: unknown) {
+  if (value === false || (typeof value === "string" && value !== "")) return;
+  throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
+}
+
+/** The native host checks the form. */
+function checkModel(option: string, value: unknown) {
+  if (typeof value === "string") return;
+  const example = "openai/gpt-4.1-mini";
+  throw invalid(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
+}
+
+function checkTexts(option: string, value: unknown) {
+  if (!Array.isArray(value)) throw invalid(option, `Option "${option}" must be an array, got ${describe(value)}`);
+  for (const text of value) checkText(option, text);
+}
+
+function checkPort(option: string, value: unknown) {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535) return;
+  throw invalid(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
+}
+
+function checkConfig(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
+  checkJson(option, value);
+}
+
+function checkJson(option: string, value: unknown) {
+  try {
+    JSON.stringify(value);
+  } catch (error) {
+    const reason = (error as { message: string }).message;
+    throw invalid(option, `Option "${option}" must be representable as JSON: ${reason}`);
+  }
+}
+
+function checkEnv(option: string, value: unknown) {
+  // process.env has a prototype of its own.
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
+  for (const [name, text] of Object.entries(value)) {
+    if (text === undefined || typeof text === "string") continue;
+    throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
+  }
+}
+
+function checkCommandEnvironment(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, COMMAND_ENVIRONMENT, `${option}.`);
+}
+
+function oneOf(...choices: string[]): Check {
+  const listed = choices.map((choice) => JSON.stringify(choice)).join(" or ");
+  return (option, value) => {
+    if (choices.some((choice) => choice === value)) return;
+    throw invalid(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
+  };
+}
+
+function checkBoolean(option: string, value: unknown) {
+  if (typeof value === "boolean") return;
+  throw invalid(option, `Option "${option}" must be true or false, got ${describe(value)}`);
+}
+
+function checkFunction(option: string, value: unknown) {
+  if (typeof value === "function") return;
+  throw invalid(option, `Option "${option}" must be a function, got ${describe(value)}`);
+}
+
+function checkLimits(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, LIMITS, `${option}.`);
+}
+
+function checkRetry(option: string, value: unknown) {
+  if (value === false) return;
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
+  checkMembers(value, RETRY, `${option}.`);
+}
+
+function checkDeadlines(option: string, value: unknown) {
+  if (value === "interactive") return;
+  if (!isRecord(value)) {
+    throw invalid(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
+  }
+  checkMembers(value, DEADLINES, `${option}.`);
+}
+
+function checkDeadline(option: string, value: unknown) {
+  if (value !== false) checkCount(option, value);
+}
+
+function checkPermissions(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, PERMISSIONS, `${option}.`);
+}
+
+/** The native host checks the rules themselves. */
+function checkRules(option: string, value: unknown) {
+  if (typeof value === "string" || (typeof value === "object" && value !== null)) return checkJson(option, value);
+  const forms = `a list of rules, an object such as { bash: "ask" }, or "allow", "ask" or "deny"`;
+  throw invalid(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
+}
+
+function checkTrust(option: string, value: unknown) {
+  if (typeof value === "boolean" || typeof value === "function") return;
+  throw invalid(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
+}
+
+function checkLog(option: string, value: unknown) {
+  if (typeof value === "function") return;
+  if (typeof value === "string") return checkLevel(option, value);
+  if (!isRecord(value)) {
+    throw invalid(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
+  }
+  checkMembers(value, LOG, `${option}.`);
+}
+
+function checkTargets(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, Object.fromEntries(LOG_TARGETS.map((target) => [target, checkLevel])), `${option}.`);
+}
+
+function checkUnanswered(option: string, value: unknown) {
+  if (value === "wait" || value === "deny") return;
+  if (!isRecord(value)) {
+    throw invalid(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
+  }
+  checkMembers(value, { denyAfterMs: checkCount }, `${option}.`);
+  checkCount(`${option}.denyAfterMs`, value.denyAfterMs);
+}
+
+function checkCount(option: string, value: unknown) {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return;
+  throw invalid(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
+}
+
+/**
+ * An object without a class, of any realm. One with a class, such as a Date or a Map, has no members that count as options.
+ */
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
+}
+
+/** A prototype without a prototype is that of a realm's plain objects, which `instanceof` cannot tell. */
+function isPlain(value: object) {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Short, and without the value of an object: it may hold secrets. */
+export function describe(value: unknown) {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object") return describeObject(value);
+  if (typeof value === "string") return value.length > 40 ? "a string" : JSON.stringify(value);
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : `a ${typeof value}`;
+}
+
+function describeObject(value: object) {
+  if (isPlain(value)) return "an object";
+  const name = value.constructor?.name as unknown;
+  return typeof name === "string" && /^\w{1,40}$/.test(name)
+    ? `an object of the class ${name}`
+    : "an object of a class";
+}
+
+function invalid(option: string, message: string) {
+  return taggedError({ _tag: "InvalidOptionError", option, message });
+}

@@ -1,0 +1,177 @@
+import { onAbort } from "../client/abort.js";
+import { ClientError } from "../client/errors.js";
+import { HOST_CLOSED, taggedError, transportError } from "../client/failures.js";
+import { keepAlive } from "./keep-alive.js";
+import type { TextStream } from "../client/internal.js";
+import type { PermissionRequest, PtyEnvironmentContext, QuestionRequest } from "../index.js";
+import type { NativeAttendance, NativeHost, NativeListener } from "./native.js";
+
+// Numbers of calls fit 32 bits and begin again; no call lives that long.
+const LAST_CALL = 0xffffffff;
+
+/** `url` is path and query. */
+type RequestHead = { method: string; url: string; headers: [string, string][] };
+
+type ResponseHead = { status: number; headers: [string, string][] };
+
+export type NativeResponse = ResponseHead & { body: string | Uint8Array<ArrayBuffer> | TextStream };
+
+/** The requests of the host that functions of the program answer, by the native method that delivers them. */
+interface HostRequests {
+  askedPermissions: PermissionRequest;
+  askedQuestions: QuestionRequest;
+  askedEnvironments: PtyEnvironmentContext & { id: number };
+  askedTrust: { id: number; directory: string };
+}
+
+/** Answers requests of one kind. */
+export interface Attendant<Request extends { id: unknown }> {
+  asked(request: Request): void;
+  ended(id: Request["id"]): void;
+}
+
+/** Hosts that listen. A program may hold neither the host nor the listener any more, and still be a server. */
+const listening: Set<NativeConnection> = new Set();
+
+/** The native host, in objects instead of texts. It knows when it is closed; its failures are ClientErrors. */
+export class NativeConnection {
+  #native;
+  #staysAlive;
+  #settled;
+  #listeners: Set<NativeListener> = new Set();
+  #closing: Promise<void> | undefined = undefined;
+  #lastCall = 0;
+
+  /**
+   * @param native Just opened.
+   * @param staysAlive Whether the process stays alive while a session works, or a listener listens.
+   */
+  constructor(native: NativeHost, staysAlive: boolean) {
+    this.#native = native;
+    this.#staysAlive = staysAlive;
+    this.#settled = staysAlive ? keepAlive(native) : () => {};
+    this.#settled();
+  }
+
+  /**
+   * Admitted in the order of the calls: nothing here waits before the native call.
+   *
+   * An abort gives the call up on the other side as well, which would keep the process alive for its answer.
+   */
+  async send(head: RequestHead, body: string | null, signal?: AbortSignal): Promise<NativeResponse> {
+    if (this.#closing !== undefined) throw closedError();
+    const call = signal === undefined ? 0 : (this.#lastCall = (this.#lastCall % LAST_CALL) + 1);
+    const release = signal === undefined ? undefined : onAbort(signal, () => this.#native.cancel(call));
+    try {
+      const answer = await this.#native.request(JSON.stringify(head), body, call);
+      if (typeof answer === "string") return readFinished(answer);
+      // A copy, because a Buffer has other methods than what comes over the network.
+      return { ...readHead(answer.head), body: "bytes" in answer ? new Uint8Array(answer.bytes) : answer };
+    } catch (error) {
+      throw transportError(error);
+    } finally {
+      release?.();
+      this.#settled();
+    }
+  }
+
+  /** @param options As JSON. */
+  async listen(options: string): Promise<NativeListener> {
+    if (this.#closing !== undefined) throw closedError();
+    const opened = await this.#native.listen(options);
+    if (this.#closing !== undefined) throw closedError();
+    if (typeof opened === "string") throw taggedError(JSON.parse(opened));
+    this.#listeners.add(opened);
+    listening.add(this);
+    // A pending promise keeps the process alive.
+    if (this.#staysAlive) void opened.closed().then(() => this.#forget(opened));
+    return opened;
+  }
+
+  /**
+   * Calls back with each request of one kind, and with the id of each that waits no more: for permissions and
+   * questions of every request, otherwise of those without an answer. It does not keep the process alive.
+   */
+  attend<Kind extends keyof HostRequests>(kind: Kind, attendant: Attendant<HostRequests[Kind]>): NativeAttendance {
+    if (this.#closing !== undefined) throw closedError();
+    return this.#native[kind]((text) => {
+      const notice = JSON.parse(text);
+      if ("asked" in notice) attendant.asked(notice.asked);
+      else attendant.ended(notice.ended);
+    });
+  }
+
+  /** @param answer As JSON. */
+  answerEnvironment(id: number, answer: string) {
+    this.#native.answerEnvironment(id, answer);
+  }
+
+  /** @param answer As JSON. */
+  answerTrust(id: number, answer: string) {
+    this.#native.answerTrust(id, answer);
+  }
+
+  /** @param directory Null is the directory of requests that name none. */
+  async trust(directory: string | null, trusted: boolean) {
+    if (this.#closing !== undefined) throw closedError();
+    const failure = await this.#native.trust(directory, trusted).catch((error) => {
+      throw transportError(error);
+    });
+    if (failure !== null) throw taggedError(JSON.parse(failure));
+  }
+
+  /**
+   * Tells the log of a mistake of a function of the program.
+   *
+   * @param fields `sessionID` and `directory` say what it is about.
+   */
+  warn(message: string, fields: Record<string, unknown>) {
+    this.#native.warn(message, JSON.stringify(fields));
+  }
+
+  async closeListener(listener: NativeListener) {
+    try {
+      await listener.close();
+    } catch (error) {
+      throw transportError(error);
+    } finally {
+      this.#forget(listener);
+    }
+  }
+
+  /** What its clients have set going may keep the process alive from now on. */
+  #forget(listener: NativeListener) {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size === 0) listening.delete(this);
+    this.#settled();
+  }
+
+  /** Ends every stream and every call, and resolves when the file is closed. Only the first call closes. */
+  close() {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close() {
+    try {
+      await this.#native.close();
+    } catch (error) {
+      throw transportError(error);
+    } finally {
+      listening.delete(this);
+    }
+  }
+}
+
+function readFinished(answer: string): NativeResponse {
+  const end = answer.indexOf("\n");
+  return { ...readHead(answer.slice(0, end)), body: answer.slice(end + 1) };
+}
+
+function readHead(text: string): ResponseHead {
+  return JSON.parse(text);
+}
+
+function closedError() {
+  return new ClientError("Transport", { cause: Object.assign(new Error("The host is closed"), { code: HOST_CLOSED }) });
+}

@@ -1,0 +1,87 @@
+// Looks for the addon at run time, in a way that no bundler sees: it would try to bundle the binary.
+
+import { createRequire, fs, path } from "./builtins.js";
+import { name } from "./package.js";
+import type { Addon } from "./native.js";
+
+type Load = (file: string) => Addon;
+
+export interface FoundAddon {
+  file: string;
+  /** The version of its package; absent for a file that belongs to none. */
+  version?: string;
+  load: Load;
+}
+
+/** Finds the addon: a development build or a copy beside a bundle or executable, then the package of the platform. */
+export function findAddon(platform: string): FoundAddon | undefined {
+  for (const place of places()) {
+    const require = createRequire(place);
+    const found = findCopy(require, platform) ?? findInPackage(require, platform) ?? findBesideUs(require, platform);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Where the code of this package is, as files: this one, the bundle it is in, the executable.
+ * Never the working directory: it may hold a project that is not trusted.
+ */
+function* places() {
+  if (typeof __filename === "string" && isLocation(__filename)) yield __filename;
+  const running = runningFile();
+  if (isLocation(running)) yield running;
+  yield process.execPath;
+}
+
+function isLocation(file: string | undefined): file is string {
+  return file !== undefined && (file.startsWith("file:") || path.isAbsolute(file));
+}
+
+/**
+ * The file that this code runs from. A bundle in ESM has no `__filename`, and some bundlers replace it by the
+ * name of the source file.
+ */
+function runningFile(): string | undefined {
+  const { prepareStackTrace } = Error;
+  // Unlike an assignment, this does not throw where the program has frozen `Error`.
+  Reflect.set(Error, "prepareStackTrace", firstFile);
+  try {
+    const file = new Error("Where is this?").stack as unknown;
+    return typeof file === "string" ? file : undefined;
+  } finally {
+    Reflect.set(Error, "prepareStackTrace", prepareStackTrace);
+  }
+}
+
+function firstFile(_error: Error, sites: NodeJS.CallSite[]) {
+  return sites[0]?.getFileName();
+}
+
+function findCopy(require: NodeJS.Require, platform: string): FoundAddon | undefined {
+  const binary = `${name}.${platform}.node`;
+  const file = resolve(require, `./${binary}`) ?? resolve(require, `../${binary}`);
+  return file === undefined ? undefined : { file, load: require };
+}
+
+function findInPackage(require: NodeJS.Require, platform: string): FoundAddon | undefined {
+  const file = resolve(require, `${name}-${platform}`);
+  const manifest = resolve(require, `${name}-${platform}/package.json`);
+  if (file === undefined || manifest === undefined) return undefined;
+  const { version } = JSON.parse(fs.readFileSync(manifest, "utf8"));
+  return { file, version, load: require };
+}
+
+/** Finds the package of the platform for a bundle where only our package may import it, as with pnpm. */
+function findBesideUs(require: NodeJS.Require, platform: string) {
+  const manifest = resolve(require, `${name}/package.json`);
+  return manifest === undefined ? undefined : findInPackage(createRequire(manifest), platform);
+}
+
+function resolve(require: NodeJS.Require, request: string): string | undefined {
+  try {
+    return require.resolve(request);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import { connect } from "../client/core.js";
+import { taggedError, transportError } from "../client/failures.js";
+import { createOperations } from "../client/generated/operations.js";
+import { encodeJson } from "../client/request.js";
+import { addRuns } from "../client/run/index.js";
+import { NativeConnection } from "./connection.js";
+import { asyncDisposable } from "./disposable.js";
+import { TerminalEnvironment } from "./environment.js";
+import { createFetch } from "./fetch.js";
+import { createHandlers } from "./handlers.js";
+import { listen } from "./listen.js";
+import { createSink } from "./log.js";
+import { loadAddon } from "./native.js";
+import { resolveOptions } from "./options.js";
+import { createNativeTransport } from "./transport.js";
+import { answerTrust, createTrust } from "./trust.js";
+import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook } from "../index.js";
+import type { ResolvedLog } from "./log.js";
+import type { Addon } from "./native.js";
+
+/** Opens a host. The addon is loaded after the options have been found good. */
+export async function openHost(
+  options: OpenCodeOptions | undefined,
+  load: () => Addon = loadAddon,
+): Promise<OpenCodeHost> {
+  const { keepAlive, ptyEnvironment, decideTrust, log, ...resolved } = resolveOptions(options);
+  const opened = await open(load(), encodeJson(resolved), log);
+  if (typeof opened === "string") throw taggedError(JSON.parse(opened));
+  const isLimited = options?.permissions?.unanswered !== undefined;
+  const connection = new NativeConnection(opened, keepAlive);
+  if (decideTrust !== undefined) answerTrust(connection, decideTrust);
+  const host = createHost(connection, isLimited);
+  if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
+  return host;
+}
+
+async function open(addon: Addon, options: string, log: ResolvedLog) {
+  const { level, targets } = log;
+  try {
+    return await addon.open(options, encodeJson({ level, targets }), createSink(log));
+  } catch (error) {
+    throw transportError(error);
+  }
+}
+
+/**
+ * The client over the native host, and what only a host can do.
+ *
+ * @param isLimited Whether the host says what happens to requests that are not answered.
+ */
+function createHost(connection: NativeConnection, isLimited: boolean): OpenCodeHost {
+  const close = () => connection.close();
+  const built = createOperations(connect(createNativeTransport(connection)));
+  const { handlePermissions, handleQuestions, isHandled } = createHandlers(connection, built);
+  const client = addRuns(built, (kind) => isLimited || isHandled(kind));
+  const environment = new TerminalEnvironment(connection);
+  const host = {
+    ...client,
+    location: { ...client.location, trust: createTrust(connection) },
+    permissions: { ...client.permissions, handle: handlePermissions },
+    questions: { ...client.questions, handle: handleQuestions },
+    ptys: {
+      ...client.ptys,
+      environment: (hook: PtyEnvironmentHook) => environment.register(hook),
+    },
+    fetch: createFetch(connection),
+    listen: (options?: ListenOptions) => listen(connection, options),
+    close,
+  };
+  return asyncDisposable(host, close);
+}

@@ -1,0 +1,56 @@
+import type { TextStream, Transport } from "../client/internal.js";
+import type { NativeConnection } from "./connection.js";
+
+/**
+ * Says that the client of the embedding program sends a request. The host then refuses mistakes that the contract
+ * tolerates, such as an unknown agent.
+ */
+const EMBEDDED: [string, string] = ["x-opencode-embedded", "1"];
+
+/**
+ * The transport in memory. Texts from end to end: a Request and a Response would cost more than the call.
+ *
+ * The core settles an aborted call itself, and it closes a stream that arrives after its reader has gone; the
+ * signal is passed on so that the other side stops as well.
+ */
+export function createNativeTransport(connection: NativeConnection): Transport {
+  return async (request) => {
+    const { method, path: url } = request;
+    const headers = [...request.headers, EMBEDDED];
+    const response = await connection.send({ method, url, headers }, request.body ?? null, request.signal);
+    const { body } = response;
+    return {
+      status: response.status,
+      header: (name) => response.headers.find(([other]) => other === name)?.[1] ?? null,
+      text: () => readText(body),
+      bytes: async () => (body instanceof Uint8Array ? body : new TextEncoder().encode(await readText(body))),
+      stream: () => (typeof body === "string" || body instanceof Uint8Array ? once(body) : body),
+    };
+  };
+}
+
+async function readText(body: string | Uint8Array | TextStream) {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : readAll(body);
+}
+
+async function readAll(body: TextStream) {
+  let text = "";
+  for (let piece = await body.next(); piece !== null; piece = await body.next()) text += piece;
+  return text;
+}
+
+function once(body: string | Uint8Array): TextStream | null {
+  if (body.length === 0) return null;
+  let rest: string | null = typeof body === "string" ? body : new TextDecoder().decode(body);
+  return {
+    async next() {
+      const piece = rest;
+      rest = null;
+      return piece;
+    },
+    cancel() {
+      rest = null;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+// The JavaScript of the package: `client/` and `embedded/` are written in TypeScript and compiled in place.
+
+import { existsSync, rmSync } from "node:fs";
+import { ensureDependencies } from "./dependencies.mjs";
+import { Failure } from "./failure.mjs";
+import { run } from "./process.mjs";
+import { inProject, listCompiledFiles } from "./project.mjs";
+import { tool } from "./tools.mjs";
+
+/**
+ * Compiles the sources. It installs the compiler before if it is missing.
+ *
+ * @param {typeof import("./task.mjs").runTask} [runTask] Runs the installation.
+ */
+export async function compileSources(runTask) {
+  await ensureDependencies(runTask);
+  await compile();
+}
+
+/** Compiles the sources with the installed compiler. */
+export async function compile() {
+  removeOrphans();
+  const { code, output } = await run(tool("typescript", "tsc", "-p", "tsconfig.build.json"));
+  if (code !== 0) throw new Failure("TypeScript refuses the sources of the package", output);
+}
+
+/** A compiled file without a source would be published. */
+function removeOrphans() {
+  for (const file of listCompiledFiles()) {
+    const source = file.replace(/(?:\.d\.ts|\.js)$/, ".ts");
+    if (!existsSync(inProject(source))) rmSync(inProject(file));
+  }
+}
