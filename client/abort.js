@@ -3,10 +3,10 @@ Object.defineProperty(exports, "__esModule", { value: true });
 exports.onAbort = onAbort;
 const watches = new WeakMap();
 /**
- * Calls back when the signal aborts, unless the function it returns is called before.
+ * Calls back when the signal aborts, unless the caller calls the returned function before.
  *
- * A caller's signal may live as long as the process and serve thousands of calls. So one listener stands on
- * it however many calls it serves, for Node warns of more than ten, and none when it serves none.
+ * A caller's signal may live as long as the process and serve thousands of calls, and Node warns if a signal has more
+ * than ten listeners. So a signal has one listener for all its calls, and none without a call.
  */
 function onAbort(signal, callback) {
     const watch = watches.get(signal) ?? startWatch(signal);

@@ -1,18 +1,18 @@
 "use strict";
-// The user and the password of a server, as addresses and headers carry them.
+// User and password of a server, in addresses and headers.
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.basicAuthorization = basicAuthorization;
 exports.takeAuthorization = takeAuthorization;
 exports.addCredentials = addCredentials;
 /** The value of the header `authorization` for HTTP Basic. */
 function basicAuthorization(username, password) {
-    // btoa takes bytes, each as one character.
+    // `btoa` takes bytes, each as one character.
     const bytes = new TextEncoder().encode(`${username}:${password}`);
     return `Basic ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
 }
 /**
- * Takes the user and the password out of an address, which fetch refuses with them in it, and gives the value of the
- * header `authorization` that says the same. Undefined when the address names none. No failure shows them.
+ * Removes user and password from an address, because `fetch` refuses an address with them. Returns the equivalent
+ * value of the header `authorization`, or undefined without a user and a password. No failure shows them.
  */
 function takeAuthorization(url) {
     const { username, password } = url;
@@ -31,9 +31,9 @@ function decode(text) {
     }
 }
 /**
- * An address with user and password, which clients take.
+ * An address with user and password, which clients accept.
  *
- * @param address Without any.
+ * @param address An address without them.
  */
 function addCredentials(address, username, password) {
     return address.replace("//", () => `//${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);

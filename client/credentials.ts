@@ -1,15 +1,15 @@
-// The user and the password of a server, as addresses and headers carry them.
+// User and password of a server, in addresses and headers.
 
 /** The value of the header `authorization` for HTTP Basic. */
 export function basicAuthorization(username: string, password: string) {
-  // btoa takes bytes, each as one character.
+  // `btoa` takes bytes, each as one character.
   const bytes = new TextEncoder().encode(`${username}:${password}`);
   return `Basic ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
 }
 
 /**
- * Takes the user and the password out of an address, which fetch refuses with them in it, and gives the value of the
- * header `authorization` that says the same. Undefined when the address names none. No failure shows them.
+ * Removes user and password from an address, because `fetch` refuses an address with them. Returns the equivalent
+ * value of the header `authorization`, or undefined without a user and a password. No failure shows them.
  */
 export function takeAuthorization(url: URL) {
   const { username, password } = url;
@@ -28,9 +28,9 @@ function decode(text: string) {
 }
 
 /**
- * An address with user and password, which clients take.
+ * An address with user and password, which clients accept.
  *
- * @param address Without any.
+ * @param address An address without them.
  */
 export function addCredentials(address: string, username: string, password: string) {
   return address.replace("//", () => `//${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);

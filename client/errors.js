@@ -9,7 +9,7 @@ const SENTENCES = {
     UnsupportedContentType: "The answer has a content type the operation does not declare",
     MalformedResponse: "The answer has a body that cannot be read",
 };
-/** A call that brought back no declared answer. `reason` says why, `cause` what happened. */
+/** A call without a declared answer. `reason` classifies the failure, and `cause` has the details. */
 class ClientError extends Error {
     reason;
     constructor(reason, options) {
@@ -18,9 +18,9 @@ class ClientError extends Error {
     }
 }
 exports.ClientError = ClientError;
-// On the prototype, as the built-in errors have it, so that `reason` stays the only enumerable field.
+// On the prototype, as in the built-in errors, so that `reason` is the only enumerable field.
 Object.defineProperty(ClientError.prototype, "name", { value: "ClientError", configurable: true, writable: true });
-/** What the cause says, for a message that can be understood without looking at the cause. */
+/** The text of the cause, so that a reader understands the message without the cause. */
 function detail(cause) {
     if (typeof cause !== "object" || cause === null)
         return "";

@@ -8,7 +8,7 @@ const SENTENCES: Readonly<Record<ClientErrorReason, string>> = {
   MalformedResponse: "The answer has a body that cannot be read",
 };
 
-/** A call that brought back no declared answer. `reason` says why, `cause` what happened. */
+/** A call without a declared answer. `reason` classifies the failure, and `cause` has the details. */
 export class ClientError extends Error {
   declare readonly name: "ClientError";
   readonly reason: ClientErrorReason;
@@ -20,10 +20,10 @@ export class ClientError extends Error {
   }
 }
 
-// On the prototype, as the built-in errors have it, so that `reason` stays the only enumerable field.
+// On the prototype, as in the built-in errors, so that `reason` is the only enumerable field.
 Object.defineProperty(ClientError.prototype, "name", { value: "ClientError", configurable: true, writable: true });
 
-/** What the cause says, for a message that can be understood without looking at the cause. */
+/** The text of the cause, so that a reader understands the message without the cause. */
 function detail(cause: unknown) {
   if (typeof cause !== "object" || cause === null) return "";
   const { message, status, contentType } = cause as Record<string, unknown>;
@@ -44,7 +44,7 @@ export function isClientError(value: unknown): value is ClientError {
   );
 }
 
-/** The failure with a tag. One that this version does not know has a tag and a message. */
+/** The failure with a tag. A failure that this version does not know has a tag and a message. */
 export type Tagged<Tag extends string> = Tag extends OpenCodeError["_tag"]
   ? Extract<OpenCodeError, { readonly _tag: Tag }>
   : { readonly _tag: Tag; readonly message: string };

@@ -11,11 +11,11 @@ export function transportError(error: unknown) {
 /** Creates a tagged failure: an Error of this realm whose own enumerable properties are exactly `body`. */
 export function taggedError(body: Record<string, unknown>): Error {
   const error = new Error(typeof body.message === "string" ? body.message : "");
-  // The stack has captured the message by now. Deleting it lets the fields stand in the order of the
-  // wire, so that JSON.stringify gives the wire back.
+  // The stack has captured the message already. Without `message` the fields are in the order of the wire, so
+  // `JSON.stringify` returns the text of the wire.
   Reflect.deleteProperty(error, "message");
   for (const key of Object.keys(body)) {
-    // Defining, unlike assigning, also works for a field called `__proto__`.
+    // `defineProperty` also works for a field with the name `__proto__`. An assignment does not.
     Object.defineProperty(error, key, { value: body[key], enumerable: true, configurable: true, writable: true });
   }
   return error;

@@ -1,5 +1,5 @@
 "use strict";
-// The client alone: the same methods as the embedded host, over the network. No native code; runs in browsers.
+// The client without a host: the same methods over the network. It has no native code and runs in browsers.
 var __createBinding = (this && this.__createBinding) || (Object.create ? (function(o, m, k, k2) {
     if (k2 === undefined) k2 = k;
     var desc = Object.getOwnPropertyDescriptor(m, k);

@@ -1,4 +1,4 @@
-// The client alone: the same methods as the embedded host, over the network. No native code; runs in browsers.
+// The client without a host: the same methods over the network. It has no native code and runs in browsers.
 
 import { connect } from "./core.js";
 import { createOperations } from "./generated/operations.js";

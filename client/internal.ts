@@ -1,11 +1,11 @@
 // The transport, which carries requests and answers, and the sources of streams.
 
-/** Names in lower case, each once. */
+/** Names in lower case, each at most once. */
 export type HeaderList = [name: string, value: string][];
 
 interface TransportRequest {
   readonly method: string;
-  /** Path and query; begins with a slash. */
+  /** Path and query. Begins with a slash. */
   readonly path: string;
   readonly headers: HeaderList;
   readonly body: string | undefined;
@@ -15,38 +15,38 @@ interface TransportRequest {
 export interface TransportResponse {
   readonly status: number;
   header(name: string): string | null;
-  /** The whole body, as text or as it is. */
+  /** The whole body as text. */
   text(): Promise<string>;
   bytes(): Promise<Uint8Array>;
-  /** The body in pieces; null when there is none. */
+  /** The body in pieces, or null without a body. */
   stream(): TextStream | null;
 }
 
 /** Makes elements of the text of a body. */
 export interface Parser<T> {
-  /** Takes more text; only after `next()` has said that it needs some. */
+  /** Takes more text. Only allowed after `next()` returned undefined. */
   push(text: string): void;
-  /** The body has ended; at most one element is left. Throws when the body ends where it may not. */
+  /** Reports the end of the body, after which at most one element is left. Throws if the body must not end here. */
   end(): void;
-  /** An element; undefined when more text is needed. Throws for text that is none. */
+  /** Returns an element, or undefined if more text is needed. Throws if the text is not an element. */
   next(): T | undefined;
 }
 
 /** The source of the elements of a stream. */
 export interface Feed<T> {
-  /** An element that is here already. Throws for what is none. */
+  /** Returns an element that has arrived already. Throws if it cannot be read. */
   take(): T | undefined;
-  /** Waits for more. False is the clean end, after which one element may be left; a rejection ends the stream. */
+  /** Waits for more. False is the clean end, after which one element may be left. A rejection ends the stream. */
   more(): Promise<boolean>;
-  /** Closes it. A pending `more()` settles soon. */
+  /** Closes the source. A pending `more()` settles soon. */
   cancel(): void;
 }
 
-/** A body as text, pulled piece by piece. A piece may end anywhere, but never inside a character. */
+/** A body as text in pieces. A piece may end anywhere except inside a character. */
 export interface TextStream {
   /**
-   * Null is the clean end; a failure means that the body broke. What is there already may be given, or thrown,
-   * at once.
+   * Returns the next piece, or null at the clean end. Fails if the body breaks. Text that has arrived already may be
+   * returned, and a failure thrown, without a promise.
    */
   next(): Promise<string | null> | string | null;
   /** Closes the body. A pending `next()` settles soon. */

@@ -4,7 +4,7 @@ exports.parseObject = parseObject;
 exports.parseJson = parseJson;
 exports.malformed = malformed;
 const errors_js_1 = require("./errors.js");
-/** Every body and every event of the contract is an object; anything else was not written by this contract. */
+/** Parses an object. Every body and every event of the contract is an object. */
 function parseObject(text) {
     const value = parseJson(text);
     if (typeof value !== "object" || value === null)

@@ -1,6 +1,6 @@
 import { ClientError } from "./errors.js";
 
-/** Every body and every event of the contract is an object; anything else was not written by this contract. */
+/** Parses an object. Every body and every event of the contract is an object. */
 export function parseObject(text: string): Record<string, unknown> {
   const value = parseJson(text);
   if (typeof value !== "object" || value === null) throw malformed("JSON that is not an object");

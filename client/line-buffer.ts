@@ -1,17 +1,17 @@
 /**
- * Cuts text that arrives in pieces into lines.
+ * Splits text that arrives in pieces into lines.
  *
- * Pull based: `next()` gives one line and undefined when more text is needed; only then may `push()` be called
- * with text that holds a line feed. So one piece may hold any number of lines, and each costs its own length only.
+ * `next()` returns one line, or undefined if more text is needed. Only then may the caller `push()` more text. A
+ * piece may have any number of lines, and each line costs time in proportion to its length.
  */
 export class LineBuffer {
-  /** Complete lines, and where the first unread one begins. */
+  /** Complete lines. `#position` is the beginning of the first unread line. */
   #text = "";
   #position = 0;
   /** The unfinished line after `#text`. */
   #rest = "";
 
-  /** The length of a line that has begun, once `next()` has asked for more. */
+  /** Length of the incomplete last line, after `next()` has returned undefined. */
   get unfinished() {
     return this.#rest.length;
   }
@@ -24,7 +24,7 @@ export class LineBuffer {
     this.#rest = "";
   }
 
-  /** A line without its line feed. */
+  /** Returns a line without its line feed. */
   next(): string | undefined {
     const end = this.#text.indexOf("\n", this.#position);
     if (end === -1) return this.#keepRest();

@@ -6,11 +6,11 @@ const errors_js_1 = require("./errors.js");
 const failures_js_1 = require("./failures.js");
 const json_js_1 = require("./json.js");
 const line_buffer_js_1 = require("./line-buffer.js");
-// The content type of bodies of lines.
+// The content type of a body that consists of lines.
 exports.LINES_TYPE = "application/x-ndjson";
-// The longest line we hold, in UTF-16 code units (256 MiB of ASCII). A host exports lines that are shorter.
+// Longest line in UTF-16 code units (256 MiB of ASCII). The lines that a host exports are shorter.
 exports.LINE_LIMIT = 256 * 1024 * 1024;
-// The most text of one request, likewise. Some engines cannot make a string that is twice as long.
+// Longest body of one request in UTF-16 code units. Some engines cannot create a string of twice this length.
 const BODY_LIMIT = 256 * 1024 * 1024;
 /** Turns the text of a body into its lines. */
 class LineParser {
@@ -19,7 +19,7 @@ class LineParser {
         this.#lines.push(text);
         refuseOverlong(this.#lines.unfinished);
     }
-    /** Every line ends in a line feed, so a body that ends elsewhere was cut. */
+    /** Fails if a line is incomplete. Each line ends with a line feed, so the body was cut. */
     end() {
         if (this.#lines.unfinished === 0)
             return;
@@ -38,22 +38,22 @@ function refuseOverlong(length) {
         throw (0, json_js_1.malformed)("A line larger than 256 MiB");
 }
 /**
- * The body that these lines make. Every one of them ends in a line feed.
+ * The body with these lines. Each ends with a line feed.
  *
- * @param lines What a caller gave as lines.
+ * @param lines The lines from the caller.
  */
 async function joinLines(lines, signal, limit = BODY_LIMIT) {
     if (!isIterable(lines))
         throw refusal(`Expected lines, got ${kindOf(lines)}`);
     const parts = [];
     let length = 0;
-    // A string is a whole file; its characters are no lines.
+    // A string is the text of a whole file, not a list of characters.
     for await (const line of typeof lines === "string" ? [lines] : lines) {
-        // Whoever aborted has his answer, and the source need not go on.
+        // The call has failed already if its caller aborted it. So the source can stop.
         signal?.throwIfAborted();
         if (typeof line !== "string")
             throw refusal(`Expected lines of text, got ${kindOf(line)}`);
-        // What stands after the last line feed of a text that was split at them is no line.
+        // A text that was split at line feeds has an empty part after the last one.
         const part = line === "" || line.endsWith("\n") ? line : `${line}\n`;
         length += part.length;
         if (length > limit)

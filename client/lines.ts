@@ -4,13 +4,13 @@ import { malformed } from "./json.js";
 import { LineBuffer } from "./line-buffer.js";
 import type { Parser } from "./internal.js";
 
-// The content type of bodies of lines.
+// The content type of a body that consists of lines.
 export const LINES_TYPE = "application/x-ndjson";
 
-// The longest line we hold, in UTF-16 code units (256 MiB of ASCII). A host exports lines that are shorter.
+// Longest line in UTF-16 code units (256 MiB of ASCII). The lines that a host exports are shorter.
 export const LINE_LIMIT = 256 * 1024 * 1024;
 
-// The most text of one request, likewise. Some engines cannot make a string that is twice as long.
+// Longest body of one request in UTF-16 code units. Some engines cannot create a string of twice this length.
 const BODY_LIMIT = 256 * 1024 * 1024;
 
 /** Turns the text of a body into its lines. */
@@ -22,7 +22,7 @@ export class LineParser implements Parser<string> {
     refuseOverlong(this.#lines.unfinished);
   }
 
-  /** Every line ends in a line feed, so a body that ends elsewhere was cut. */
+  /** Fails if a line is incomplete. Each line ends with a line feed, so the body was cut. */
   end() {
     if (this.#lines.unfinished === 0) return;
     throw new ClientError("Transport", { cause: new Error("The body ended within a line") });
@@ -40,9 +40,9 @@ function refuseOverlong(length: number) {
 }
 
 /**
- * The body that these lines make. Every one of them ends in a line feed.
+ * The body with these lines. Each ends with a line feed.
  *
- * @param lines What a caller gave as lines.
+ * @param lines The lines from the caller.
  */
 export async function joinLines(
   lines: unknown,
@@ -52,12 +52,12 @@ export async function joinLines(
   if (!isIterable(lines)) throw refusal(`Expected lines, got ${kindOf(lines)}`);
   const parts: string[] = [];
   let length = 0;
-  // A string is a whole file; its characters are no lines.
+  // A string is the text of a whole file, not a list of characters.
   for await (const line of typeof lines === "string" ? [lines] : lines) {
-    // Whoever aborted has his answer, and the source need not go on.
+    // The call has failed already if its caller aborted it. So the source can stop.
     signal?.throwIfAborted();
     if (typeof line !== "string") throw refusal(`Expected lines of text, got ${kindOf(line)}`);
-    // What stands after the last line feed of a text that was split at them is no line.
+    // A text that was split at line feeds has an empty part after the last one.
     const part = line === "" || line.endsWith("\n") ? line : `${line}\n`;
     length += part.length;
     if (length > limit) throw refusal(`The lines have more than the ${limit} characters that one request carries`);

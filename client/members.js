@@ -1,6 +1,5 @@
 "use strict";
-// Members that an input does not have. A caller that misspells one, or puts it at the wrong place, learns it before
-// anything is sent; a server would ignore the member.
+// Unknown members of inputs. The client refuses them before it sends a request, because a server would ignore them.
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.checkInput = checkInput;
 exports.checkMembers = checkMembers;
@@ -10,10 +9,10 @@ const errors_js_1 = require("./errors.js");
 const shape_js_1 = require("./shape.js");
 const suggest_js_1 = require("./suggest.js");
 const REQUEST_OPTIONS = { signal: null, headers: null };
-// Longest name of a caller that is shown.
+// Longest name that a failure shows, in UTF-16 code units.
 const MAX_SHOWN = 60;
 const inputShapes = new WeakMap();
-/** Throws `InvalidRequestError` for a member that the input of an operation does not have. */
+/** Throws `InvalidRequestError` if the input has a member that the operation does not take. */
 function checkInput(operation, input) {
     const unknown = findIn(input, inputShape(operation));
     if (unknown === undefined)
@@ -21,13 +20,13 @@ function checkInput(operation, input) {
     const { group, name } = operation;
     throw refusal(`${group}.${name}`, unknown, suggestForInput(operation, input, unknown));
 }
-/** Throws `InvalidRequestError` for an input of a method that is no operation. */
+/** Throws `InvalidRequestError` if the input of a method that is not an operation has an unknown member. */
 function checkMembers(method, input, shape) {
     const unknown = findIn(input, shape);
     if (unknown !== undefined)
         throw refusal(method, unknown, suggestMember(unknown));
 }
-/** Throws `InvalidRequestError` for settings of one call that are none. */
+/** Throws `InvalidRequestError` if the options of a call are wrong. */
 function checkRequestOptions(method, options) {
     if (options === undefined || options === null)
         return;
@@ -45,9 +44,9 @@ function checkRequestOptions(method, options) {
     throw refusal(subject, unknown, isTimeout ? "signal: AbortSignal.timeout(ms)" : suggestMember(unknown));
 }
 /**
- * Throws a TypeError for options of a function that are no object, or have a member that it does not take.
+ * Throws a TypeError if the options of a function are not an object, or have an unknown member.
  *
- * @param subject The function.
+ * @param subject Name of the function.
  */
 function checkOptions(subject, options, shape) {
     if (typeof options !== "object" || options === null) {
@@ -62,13 +61,13 @@ function findIn(input, shape) {
         return findUnknown(input, shape);
     }
     catch (cause) {
-        // A getter or a proxy of the caller: there is nothing to send.
+        // A getter or a proxy of the caller has thrown, so there is nothing to send.
         throw new errors_js_1.ClientError("Transport", { cause });
     }
 }
 /**
- * The first member that a shape does not have. What is undefined counts as absent. Values of another kind than the
- * shape are for the host to refuse, and what is open is not looked into.
+ * The first member that a shape does not have. An undefined member counts as absent. The host checks the kinds of
+ * values and the content of open objects.
  */
 function findUnknown(value, shape) {
     if (shape === undefined || shape === null || typeof value !== "object" || value === null)
@@ -117,11 +116,11 @@ function suggestForInput(operation, input, unknown) {
     if (Object.hasOwn(REQUEST_OPTIONS, name)) {
         return `the second parameter, ${operation.name}({ ... }, { ${name} })`;
     }
-    // `id` in the place of `sessionID`.
+    // `id` instead of `sessionID`.
     const missing = name === "id" ? (0, shape_js_1.params)(operation).find((param) => !Object.hasOwn(input, param)) : undefined;
     return missing ?? suggestMember(unknown);
 }
-/** The member that was probably meant: one of the same object, or one of an object in it. */
+/** The name that the caller probably meant: a member of the same object, or of an object in it. */
 function suggestMember({ owner, name, shape }) {
     const inner = Object.entries(shape).flatMap(([outer, it]) => (it === null || isList(it) ? [] : [{ outer, it }]));
     const within = (choose) => {
@@ -138,7 +137,7 @@ function suggestMember({ owner, name, shape }) {
     const like = (0, suggest_js_1.suggest)(name, Object.keys(shape));
     return like === undefined ? within((names) => (0, suggest_js_1.suggest)(name, names)) : join(owner, like);
 }
-/** The members that the input of an operation may have. */
+/** The allowed members of the input of an operation. */
 function inputShape(operation) {
     const known = inputShapes.get(operation);
     if (known !== undefined)

@@ -1,5 +1,4 @@
-// Members that an input does not have. A caller that misspells one, or puts it at the wrong place, learns it before
-// anything is sent; a server would ignore the member.
+// Unknown members of inputs. The client refuses them before it sends a request, because a server would ignore them.
 
 import { ClientError } from "./errors.js";
 import { invalidRequest, params } from "./shape.js";
@@ -8,21 +7,21 @@ import type { ObjectShape, Operation, Shape } from "./operation.js";
 import type { RequestOptions } from "./types.js";
 
 interface Unknown {
-  /** Where the object is that has the member; empty for the input itself. */
+  /** Path of the object with the member. Empty for the input itself. */
   owner: string;
   name: string;
-  /** What the object may have. */
+  /** The allowed members of the object. */
   shape: ObjectShape;
 }
 
 const REQUEST_OPTIONS: Readonly<Record<keyof RequestOptions, Shape>> = { signal: null, headers: null };
 
-// Longest name of a caller that is shown.
+// Longest name that a failure shows, in UTF-16 code units.
 const MAX_SHOWN = 60;
 
 const inputShapes: WeakMap<Operation, ObjectShape> = new WeakMap();
 
-/** Throws `InvalidRequestError` for a member that the input of an operation does not have. */
+/** Throws `InvalidRequestError` if the input has a member that the operation does not take. */
 export function checkInput(operation: Operation, input: object) {
   const unknown = findIn(input, inputShape(operation));
   if (unknown === undefined) return;
@@ -30,13 +29,13 @@ export function checkInput(operation: Operation, input: object) {
   throw refusal(`${group}.${name}`, unknown, suggestForInput(operation, input, unknown));
 }
 
-/** Throws `InvalidRequestError` for an input of a method that is no operation. */
+/** Throws `InvalidRequestError` if the input of a method that is not an operation has an unknown member. */
 export function checkMembers(method: string, input: object, shape: ObjectShape) {
   const unknown = findIn(input, shape);
   if (unknown !== undefined) throw refusal(method, unknown, suggestMember(unknown));
 }
 
-/** Throws `InvalidRequestError` for settings of one call that are none. */
+/** Throws `InvalidRequestError` if the options of a call are wrong. */
 export function checkRequestOptions(method: string, options: unknown) {
   if (options === undefined || options === null) return;
   const subject = `the options of ${method}`;
@@ -52,9 +51,9 @@ export function checkRequestOptions(method: string, options: unknown) {
 }
 
 /**
- * Throws a TypeError for options of a function that are no object, or have a member that it does not take.
+ * Throws a TypeError if the options of a function are not an object, or have an unknown member.
  *
- * @param subject The function.
+ * @param subject Name of the function.
  */
 export function checkOptions(subject: string, options: unknown, shape: ObjectShape) {
   if (typeof options !== "object" || options === null) {
@@ -68,14 +67,14 @@ function findIn(input: object, shape: ObjectShape) {
   try {
     return findUnknown(input, shape);
   } catch (cause) {
-    // A getter or a proxy of the caller: there is nothing to send.
+    // A getter or a proxy of the caller has thrown, so there is nothing to send.
     throw new ClientError("Transport", { cause });
   }
 }
 
 /**
- * The first member that a shape does not have. What is undefined counts as absent. Values of another kind than the
- * shape are for the host to refuse, and what is open is not looked into.
+ * The first member that a shape does not have. An undefined member counts as absent. The host checks the kinds of
+ * values and the content of open objects.
  */
 function findUnknown(value: unknown, shape: Shape | undefined): Unknown | undefined {
   if (shape === undefined || shape === null || typeof value !== "object" || value === null) return undefined;
@@ -121,12 +120,12 @@ function suggestForInput(operation: Operation, input: object, unknown: Unknown) 
   if (Object.hasOwn(REQUEST_OPTIONS, name)) {
     return `the second parameter, ${operation.name}({ ... }, { ${name} })`;
   }
-  // `id` in the place of `sessionID`.
+  // `id` instead of `sessionID`.
   const missing = name === "id" ? params(operation).find((param) => !Object.hasOwn(input, param)) : undefined;
   return missing ?? suggestMember(unknown);
 }
 
-/** The member that was probably meant: one of the same object, or one of an object in it. */
+/** The name that the caller probably meant: a member of the same object, or of an object in it. */
 function suggestMember({ owner, name, shape }: Unknown) {
   const inner = Object.entries(shape).flatMap(([outer, it]) => (it === null || isList(it) ? [] : [{ outer, it }]));
   const within = (choose: (names: string[]) => string | undefined) => {
@@ -142,7 +141,7 @@ function suggestMember({ owner, name, shape }: Unknown) {
   return like === undefined ? within((names) => suggest(name, names)) : join(owner, like);
 }
 
-/** The members that the input of an operation may have. */
+/** The allowed members of the input of an operation. */
 function inputShape(operation: Operation) {
   const known = inputShapes.get(operation);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.Queue = void 0;
-/** First in, first out, both in constant time however long it grows. */
+/** A queue. Both operations take constant time at any length. */
 class Queue {
     #first = undefined;
     #last = undefined;

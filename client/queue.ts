@@ -1,6 +1,6 @@
 type Node<T> = { value: T; next: Node<T> | undefined };
 
-/** First in, first out, both in constant time however long it grows. */
+/** A queue. Both operations take constant time at any length. */
 export class Queue<T> {
   #first: Node<T> | undefined = undefined;
   #last: Node<T> | undefined = undefined;

@@ -8,10 +8,7 @@ const errors_js_1 = require("./errors.js");
 const failures_js_1 = require("./failures.js");
 const members_js_1 = require("./members.js");
 const shape_js_1 = require("./shape.js");
-/**
- * The request an input stands for, without the body that lines make. Throws a tagged failure for an input that
- * must not be sent.
- */
+/** Encodes an input as a request, without a body of lines. Throws a tagged failure if the input is wrong. */
 function encodeRequest(operation, input) {
     (0, shape_js_1.checkShape)(operation, input);
     (0, members_js_1.checkInput)(operation, input);
@@ -25,8 +22,8 @@ function encodeRequest(operation, input) {
     };
 }
 /**
- * A cursor carries the query it continues. A second query beside it would be ignored or contradict it,
- * so the call is refused before anything is sent.
+ * Refuses a query beside a cursor. The cursor contains the query that it continues, so a second query would be
+ * ignored or would contradict it.
  */
 function refuseMixedCursor(query, continuation, input) {
     if (isAbsent(input.cursor))
@@ -55,8 +52,7 @@ function readText(name, input) {
     return String(value);
 }
 function encodeSegments(name, segments) {
-    // Nothing, one dot and two dots change which path is meant, escaped or not: the call would reach
-    // another operation.
+    // An empty segment, `.` and `..` change the path, also if they are escaped. The call would reach another operation.
     if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
         throw (0, shape_js_1.invalidRequest)(`Invalid ${name}: ${JSON.stringify(segments.join("/"))}`, name);
     }
@@ -68,7 +64,7 @@ function encodeQuery(names, input) {
         appendQuery(pairs, name, input[name]);
     return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
-/** Arrays repeat the name; the members of an object become `name[member]`. */
+/** Adds a value to the query. An array repeats the name. The members of an object become `name[member]`. */
 function appendQuery(pairs, name, value) {
     if (isAbsent(value))
         return;
@@ -85,7 +81,7 @@ function appendQuery(pairs, name, value) {
         pairs.push(`${encodeText(name)}=${encodeText(String(value))}`);
     }
 }
-/** @param texts The fields that stand for `{ text }` when they are text. */
+/** @param texts Fields whose text is sent as `{ text }`. */
 function encodeBody(names, texts, input) {
     const body = {};
     for (const name of names) {
@@ -97,21 +93,21 @@ function encodeBody(names, texts, input) {
         return encodeJson(body);
     }
     catch (cause) {
-        // A cycle or a BigInt: there is no text to send.
+        // A cycle or a BigInt has no JSON.
         throw new errors_js_1.ClientError("Transport", { cause });
     }
 }
 /**
- * JSON that every parser accepts. JSON.stringify escapes half a surrogate pair, as cutting a string
- * inside an emoji leaves it, and strict parsers refuse the whole document for it.
+ * Encodes JSON that every parser accepts. `JSON.stringify` escapes half of a surrogate pair, which remains if a
+ * program cuts a string inside an emoji. Strict parsers refuse a document with such an escape.
  */
 function encodeJson(value) {
     const json = JSON.stringify(value);
     return json.includes("\\ud") ? replaceSurrogates(json) : json;
 }
 /**
- * Whole pairs are never escaped by JSON.stringify, so every surrogate escape is half a pair. The second
- * alternative steps over all other escapes: in `\\ud800` the text says `\ud800` and is left alone.
+ * Replaces half pairs. `JSON.stringify` never escapes whole pairs, so every surrogate escape is half a pair. The
+ * second alternative skips all other escapes: the text of `\\ud800` is `\ud800`, which stays.
  */
 function replaceSurrogates(json) {
     return json.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (match) => (match.length === 6 ? "\\ufffd" : match));
@@ -126,11 +122,11 @@ function createHeaders(headers) {
     return isAbsent(headers) ? [] : [...new Headers(headers)];
 }
 /**
- * The client's headers under those of the operation under those of one call. `contentType` describes our own
- * body, if there is one, unless somebody said otherwise.
+ * The headers of a request: those of the call win over those of the operation, which win over those of the client.
+ * `contentType` is the type of our own body and only a default.
  */
 function mergeHeaders(client, operation, call, contentType) {
-    // A list of its own: whoever carries the request may change it.
+    // Always a new list, because the transport may change it.
     const merged = [...override(override(client, Object.entries(operation ?? {})), createHeaders(call))];
     if (contentType !== undefined && !merged.some(([name]) => name === "content-type")) {
         merged.push(["content-type", contentType]);

@@ -14,10 +14,7 @@ interface EncodedRequest {
   readonly body: string | undefined;
 }
 
-/**
- * The request an input stands for, without the body that lines make. Throws a tagged failure for an input that
- * must not be sent.
- */
+/** Encodes an input as a request, without a body of lines. Throws a tagged failure if the input is wrong. */
 export function encodeRequest(operation: Operation, input: unknown): EncodedRequest {
   checkShape(operation, input);
   checkInput(operation, input);
@@ -31,8 +28,8 @@ export function encodeRequest(operation: Operation, input: unknown): EncodedRequ
 }
 
 /**
- * A cursor carries the query it continues. A second query beside it would be ignored or contradict it,
- * so the call is refused before anything is sent.
+ * Refuses a query beside a cursor. The cursor contains the query that it continues, so a second query would be
+ * ignored or would contradict it.
  */
 function refuseMixedCursor(query: readonly string[], continuation: readonly string[], input: Input) {
   if (isAbsent(input.cursor)) return;
@@ -58,8 +55,7 @@ function readText(name: string, input: Input) {
 }
 
 function encodeSegments(name: string, segments: string[]) {
-  // Nothing, one dot and two dots change which path is meant, escaped or not: the call would reach
-  // another operation.
+  // An empty segment, `.` and `..` change the path, also if they are escaped. The call would reach another operation.
   if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
     throw invalidRequest(`Invalid ${name}: ${JSON.stringify(segments.join("/"))}`, name);
   }
@@ -72,7 +68,7 @@ function encodeQuery(names: readonly string[], input: Input) {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
-/** Arrays repeat the name; the members of an object become `name[member]`. */
+/** Adds a value to the query. An array repeats the name. The members of an object become `name[member]`. */
 function appendQuery(pairs: string[], name: string, value: unknown) {
   if (isAbsent(value)) return;
   if (Array.isArray(value)) {
@@ -86,7 +82,7 @@ function appendQuery(pairs: string[], name: string, value: unknown) {
   }
 }
 
-/** @param texts The fields that stand for `{ text }` when they are text. */
+/** @param texts Fields whose text is sent as `{ text }`. */
 function encodeBody(names: readonly string[], texts: readonly string[] | undefined, input: Input) {
   const body: Record<string, unknown> = {};
   for (const name of names) {
@@ -96,14 +92,14 @@ function encodeBody(names: readonly string[], texts: readonly string[] | undefin
   try {
     return encodeJson(body);
   } catch (cause) {
-    // A cycle or a BigInt: there is no text to send.
+    // A cycle or a BigInt has no JSON.
     throw new ClientError("Transport", { cause });
   }
 }
 
 /**
- * JSON that every parser accepts. JSON.stringify escapes half a surrogate pair, as cutting a string
- * inside an emoji leaves it, and strict parsers refuse the whole document for it.
+ * Encodes JSON that every parser accepts. `JSON.stringify` escapes half of a surrogate pair, which remains if a
+ * program cuts a string inside an emoji. Strict parsers refuse a document with such an escape.
  */
 export function encodeJson(value: unknown) {
   const json = JSON.stringify(value);
@@ -111,8 +107,8 @@ export function encodeJson(value: unknown) {
 }
 
 /**
- * Whole pairs are never escaped by JSON.stringify, so every surrogate escape is half a pair. The second
- * alternative steps over all other escapes: in `\\ud800` the text says `\ud800` and is left alone.
+ * Replaces half pairs. `JSON.stringify` never escapes whole pairs, so every surrogate escape is half a pair. The
+ * second alternative skips all other escapes: the text of `\\ud800` is `\ud800`, which stays.
  */
 function replaceSurrogates(json: string) {
   return json.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (match) => (match.length === 6 ? "\\ufffd" : match));
@@ -131,8 +127,8 @@ export function createHeaders(headers: HeadersInput | null | undefined): HeaderL
 }
 
 /**
- * The client's headers under those of the operation under those of one call. `contentType` describes our own
- * body, if there is one, unless somebody said otherwise.
+ * The headers of a request: those of the call win over those of the operation, which win over those of the client.
+ * `contentType` is the type of our own body and only a default.
  */
 export function mergeHeaders(
   client: HeaderList,
@@ -140,7 +136,7 @@ export function mergeHeaders(
   call: HeadersInput | null | undefined,
   contentType: string | undefined,
 ): HeaderList {
-  // A list of its own: whoever carries the request may change it.
+  // Always a new list, because the transport may change it.
   const merged = [...override(override(client, Object.entries(operation ?? {})), createHeaders(call))];
   if (contentType !== undefined && !merged.some(([name]) => name === "content-type")) {
     merged.push(["content-type", contentType]);

@@ -8,29 +8,29 @@ exports.readElements = readElements;
 const errors_js_1 = require("./errors.js");
 const failures_js_1 = require("./failures.js");
 const json_js_1 = require("./json.js");
-/** The value of a call. Throws the declared failure, or a ClientError. The contract says which type the value has. */
+/** Reads the value of a call. Throws the declared failure, or a ClientError. The contract defines the type. */
 async function readValue({ errors, unwrap }, response) {
     await expectStatus(200, errors, response);
     const body = await readJson(response);
     return (unwrap ? dataOf(body) : body);
 }
-/** The answer of a call without a value. Throws the declared failure, or a ClientError. */
+/** Reads the answer of a call without a value. Throws the declared failure, or a ClientError. */
 async function expectNothing({ errors }, response) {
     await expectStatus(204, errors, response);
     discard(response);
 }
-/** The bytes of the body. Throws the declared failure, or a ClientError. */
+/** Reads the bytes of the body. Throws the declared failure, or a ClientError. */
 async function readBytes({ errors }, response) {
     await expectStatus(200, errors, response);
     return arrived(response.bytes());
 }
-/** The Page in the body. Throws the declared failure, or a ClientError. */
+/** Reads the Page in the body. Throws the declared failure, or a ClientError. */
 async function readPage({ errors }, response) {
     await expectStatus(200, errors, response);
     const page = toPage(await readJson(response));
     return page;
 }
-/** The body of a call whose answer has events or lines. Throws the declared failure, or a ClientError. */
+/** Opens the body of an answer with events or lines. Throws the declared failure, or a ClientError. */
 async function readElements({ errors }, response, contentType) {
     await expectStatus(200, errors, response);
     expectType(response, contentType);
@@ -47,7 +47,7 @@ async function readFailure(errors, response) {
     const { status } = response;
     if (errors.includes(status)) {
         const body = await readJson(response);
-        // Without a tag it is not of this contract: a gateway has answered.
+        // A body without a tag is not of this contract. A gateway has answered.
         if (typeof body._tag === "string")
             return (0, failures_js_1.taggedError)(body);
     }
@@ -70,7 +70,7 @@ async function arrived(body) {
 }
 function expectType(response, expected) {
     const contentType = response.header("content-type");
-    // The whole header first: it is the usual case and needs no cutting.
+    // The common case is the header without parameters.
     if (contentType === expected || contentType?.split(";", 1)[0]?.trim().toLowerCase() === expected)
         return;
     discard(response);

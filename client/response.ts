@@ -4,33 +4,33 @@ import { malformed, parseObject } from "./json.js";
 import type { TextStream, TransportResponse } from "./internal.js";
 import type { Operation } from "./operation.js";
 
-/** The value of a call. Throws the declared failure, or a ClientError. The contract says which type the value has. */
+/** Reads the value of a call. Throws the declared failure, or a ClientError. The contract defines the type. */
 export async function readValue<T>({ errors, unwrap }: Operation, response: TransportResponse): Promise<T> {
   await expectStatus(200, errors, response);
   const body = await readJson(response);
   return (unwrap ? dataOf(body) : body) as T;
 }
 
-/** The answer of a call without a value. Throws the declared failure, or a ClientError. */
+/** Reads the answer of a call without a value. Throws the declared failure, or a ClientError. */
 export async function expectNothing({ errors }: Operation, response: TransportResponse): Promise<void> {
   await expectStatus(204, errors, response);
   discard(response);
 }
 
-/** The bytes of the body. Throws the declared failure, or a ClientError. */
+/** Reads the bytes of the body. Throws the declared failure, or a ClientError. */
 export async function readBytes({ errors }: Operation, response: TransportResponse): Promise<Uint8Array> {
   await expectStatus(200, errors, response);
   return arrived(response.bytes());
 }
 
-/** The Page in the body. Throws the declared failure, or a ClientError. */
+/** Reads the Page in the body. Throws the declared failure, or a ClientError. */
 export async function readPage<P>({ errors }: Operation, response: TransportResponse): Promise<P> {
   await expectStatus(200, errors, response);
   const page: unknown = toPage(await readJson(response));
   return page as P;
 }
 
-/** The body of a call whose answer has events or lines. Throws the declared failure, or a ClientError. */
+/** Opens the body of an answer with events or lines. Throws the declared failure, or a ClientError. */
 export async function readElements(
   { errors }: Operation,
   response: TransportResponse,
@@ -51,7 +51,7 @@ async function readFailure(errors: readonly number[], response: TransportRespons
   const { status } = response;
   if (errors.includes(status)) {
     const body = await readJson(response);
-    // Without a tag it is not of this contract: a gateway has answered.
+    // A body without a tag is not of this contract. A gateway has answered.
     if (typeof body._tag === "string") return taggedError(body);
   } else {
     discard(response);
@@ -74,7 +74,7 @@ async function arrived<T>(body: Promise<T>): Promise<T> {
 
 function expectType(response: TransportResponse, expected: string) {
   const contentType = response.header("content-type");
-  // The whole header first: it is the usual case and needs no cutting.
+  // The common case is the header without parameters.
   if (contentType === expected || contentType?.split(";", 1)[0]?.trim().toLowerCase() === expected) return;
   discard(response);
   throw new ClientError("UnsupportedContentType", { cause: { status: response.status, contentType } });

@@ -21,27 +21,27 @@ const OPTIONS: Readonly<Record<keyof ResumeEventsOptions, null>> = {
 const MIN_DELAY_MS = 250;
 const MAX_DELAY_MS = 10_000;
 
-// Timers take 31 bits; a longer delay would be none.
+// Timers take 31 bits. A longer delay would be no delay.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The durable events of a session like `sessions.events`, over as many connections as it takes: after a break it
- * goes on behind the last event it delivered, so that none is missing and none comes twice.
+ * Iterates over the durable events of a session like `sessions.events`, over as many connections as needed. After a
+ * break it continues after the last delivered event, so no event is missing and none is repeated.
  *
- * It reconnects when the failure may pass:
+ * It reconnects after a failure that may pass:
  *
  * - `ClientError("Transport")`: no connection, a broken connection, or a closed connection, because the stream itself
  *   never ends;
  * - `ClientError("UnexpectedStatus")` and `ClientError("UnsupportedContentType")` with status 408, 425, 429 or 5xx,
- *   which is how gateways answer for a server that is not there;
+ *   which gateways send for an unavailable server;
  * - `ServiceUnavailableError`.
  *
- * Every other failure ends the iteration and is what `next()` rejects with: all other failures that have a tag, such
- * as `SessionNotFoundError` and `UnauthorizedError`, `MalformedResponse`, what the server tells of its own failure
- * in the middle of the stream, and a host in this process that is closed.
+ * Every other failure ends the iteration, and `next()` rejects with it: all other tagged failures, such as
+ * `SessionNotFoundError` and `UnauthorizedError`, `MalformedResponse`, a failure that the server reports in the
+ * middle of the stream, and a closed host in this process.
  *
- * Nothing happens before the first `next()`, and every iterator has its own connections. `return()` closes it at
- * once, also while it waits.
+ * It does nothing before the first `next()`, and every iterator has its own connections. `return()` closes it at
+ * once, also during a delay.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * }
  * ```
  *
- * @throws TypeError when an option is unknown, a delay or a count is out of bounds, or a header is not allowed.
+ * @throws TypeError if an option is unknown, a delay or a count is out of bounds, or a header is not allowed.
  */
 export function resumeEvents(
   client: ResumableClient,
@@ -59,7 +59,7 @@ export function resumeEvents(
   checkOptions("resumeEvents", options, OPTIONS);
   const settings = { ...options };
   const pace = readPace(settings);
-  // Headers that cannot be sent would look like a connection that cannot be made.
+  // A wrong header would otherwise look like a failed connection.
   createHeaders(settings.headers);
   return createStream(async () => new ResumedEvents(client, settings, pace), settings.signal ?? undefined);
 }
@@ -84,9 +84,9 @@ class ResumedEvents implements Feed<SessionDurableEvent> {
   #client;
   #options;
   #pace;
-  /** The sequence of the last event, after which the next connection goes on. */
+  /** The sequence of the last event. The next connection continues after it. */
   #after;
-  /** Connections since the last event that failed. */
+  /** Failed connections since the last event. */
   #failures = 0;
   #event: SessionDurableEvent | undefined = undefined;
   #connection: AsyncIterator<SessionDurableEvent> | undefined = undefined;
@@ -134,14 +134,14 @@ class ResumedEvents implements Feed<SessionDurableEvent> {
   }
 
   #accept(result: IteratorResult<SessionDurableEvent, unknown>) {
-    // The stream has no end of its own: something between here and there closed it.
+    // The stream never ends by itself, so a gateway or the server has closed it.
     if (result.done) throw new ClientError("Transport", { cause: new Error("The stream was closed") });
     const seq = result.value?.durable?.seq;
     if (!Number.isSafeInteger(seq)) {
       throw new ClientError("MalformedResponse", { cause: new Error("An event without a sequence") });
     }
     this.#failures = 0;
-    // Whoever answers from the beginning, whatever was asked, repeats what is known.
+    // A server that ignores `after` repeats known events.
     if (this.#after !== undefined && seq <= this.#after) return;
     this.#after = seq;
     this.#event = result.value;

@@ -5,9 +5,8 @@ exports.retryDelay = retryDelay;
 const errors_js_1 = require("./errors.js");
 const failures_js_1 = require("./failures.js");
 /**
- * Whether a failure may be gone at the next attempt: the way to the server broke, or a server or gateway cannot
- * answer at the moment. What the server says of the session or of the request, and what cannot be read, would be
- * the same again.
+ * Returns true if a new attempt may succeed: the connection broke, or a server or gateway is unavailable. Failures of
+ * the session or of the request, and unreadable answers, would be the same again.
  */
 function isPassing(failure) {
     if ((0, errors_js_1.isTagged)(failure, "ServiceUnavailableError"))
@@ -17,7 +16,7 @@ function isPassing(failure) {
     const cause = failure.cause;
     switch (failure.reason) {
         case "Transport":
-            // A list is what the server told of its own failure in the middle of the stream.
+            // A list is a failure that the server reported in the middle of the stream.
             return !Array.isArray(cause) && cause?.code !== failures_js_1.HOST_CLOSED;
         case "UnexpectedStatus":
         case "UnsupportedContentType":
@@ -30,8 +29,8 @@ function isPassingStatus(status) {
     return typeof status === "number" && (status >= 500 || status === 408 || status === 425 || status === 429);
 }
 /**
- * The delay in milliseconds before a retry: twice as long with every failure, and between half and all of that, so
- * that clients do not come in waves.
+ * The delay before a retry in milliseconds. It doubles with every failure. A random part between half and all of it
+ * is used, so that many clients do not retry at the same time.
  *
  * @param failures Failures in a row, from 1 on.
  */

@@ -3,9 +3,8 @@ import { HOST_CLOSED } from "./failures.js";
 import type { EventsRetry } from "./index.js";
 
 /**
- * Whether a failure may be gone at the next attempt: the way to the server broke, or a server or gateway cannot
- * answer at the moment. What the server says of the session or of the request, and what cannot be read, would be
- * the same again.
+ * Returns true if a new attempt may succeed: the connection broke, or a server or gateway is unavailable. Failures of
+ * the session or of the request, and unreadable answers, would be the same again.
  */
 export function isPassing(failure: unknown): failure is EventsRetry["failure"] {
   if (isTagged(failure, "ServiceUnavailableError")) return true;
@@ -13,7 +12,7 @@ export function isPassing(failure: unknown): failure is EventsRetry["failure"] {
   const cause = failure.cause as { code?: unknown; status?: unknown } | null | undefined;
   switch (failure.reason) {
     case "Transport":
-      // A list is what the server told of its own failure in the middle of the stream.
+      // A list is a failure that the server reported in the middle of the stream.
       return !Array.isArray(cause) && cause?.code !== HOST_CLOSED;
     case "UnexpectedStatus":
     case "UnsupportedContentType":
@@ -28,8 +27,8 @@ function isPassingStatus(status: unknown) {
 }
 
 /**
- * The delay in milliseconds before a retry: twice as long with every failure, and between half and all of that, so
- * that clients do not come in waves.
+ * The delay before a retry in milliseconds. It doubles with every failure. A random part between half and all of it
+ * is used, so that many clients do not retry at the same time.
  *
  * @param failures Failures in a row, from 1 on.
  */

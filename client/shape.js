@@ -1,13 +1,13 @@
 "use strict";
-// The right shape of an input, shown where a caller wrote a common wrong one.
+// Suggestions for inputs of a wrong form.
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.checkShape = checkShape;
 exports.params = params;
 exports.invalidRequest = invalidRequest;
 const failures_js_1 = require("./failures.js");
-/** Longest text of a caller that is shown. */
+/** Longest text of a caller that a failure shows, in UTF-16 code units. */
 const MAX_SHOWN = 60;
-/** Throws `InvalidRequestError` for an input that is no object, as in `sessions.get("ses_1")`. */
+/** Throws `InvalidRequestError` if the input is not an object, as in `sessions.get("ses_1")`. */
 function checkShape(operation, input) {
     if (typeof input === "object" && !Array.isArray(input))
         return;
@@ -17,7 +17,7 @@ function checkShape(operation, input) {
     const right = field === undefined ? "{ ... }" : `{ ${field}: ${show(input)} }`;
     throw invalidRequest(`${group}.${name} takes an object, got ${kind}: write ${name}(${right})`, field);
 }
-/** The members that the path needs. */
+/** The members that are part of the path. */
 function params({ path }) {
     return path.flatMap((part) => (typeof part === "string" ? [] : "param" in part ? part.param : part.rest));
 }

@@ -1,12 +1,12 @@
-// The right shape of an input, shown where a caller wrote a common wrong one.
+// Suggestions for inputs of a wrong form.
 
 import { taggedError } from "./failures.js";
 import type { Input, Operation } from "./operation.js";
 
-/** Longest text of a caller that is shown. */
+/** Longest text of a caller that a failure shows, in UTF-16 code units. */
 const MAX_SHOWN = 60;
 
-/** Throws `InvalidRequestError` for an input that is no object, as in `sessions.get("ses_1")`. */
+/** Throws `InvalidRequestError` if the input is not an object, as in `sessions.get("ses_1")`. */
 export function checkShape(operation: Operation, input: unknown): asserts input is Input {
   if (typeof input === "object" && !Array.isArray(input)) return;
   const { group, name } = operation;
@@ -16,7 +16,7 @@ export function checkShape(operation: Operation, input: unknown): asserts input 
   throw invalidRequest(`${group}.${name} takes an object, got ${kind}: write ${name}(${right})`, field);
 }
 
-/** The members that the path needs. */
+/** The members that are part of the path. */
 export function params({ path }: Operation): string[] {
   return path.flatMap((part) => (typeof part === "string" ? [] : "param" in part ? part.param : part.rest));
 }

@@ -4,24 +4,24 @@ exports.EventParser = exports.EVENT_LIMIT = void 0;
 const errors_js_1 = require("./errors.js");
 const json_js_1 = require("./json.js");
 const line_buffer_js_1 = require("./line-buffer.js");
-// The largest event, and the largest unfinished line, we hold, in UTF-16 code units (256 MiB of ASCII). A host stores
-// events that are smaller.
+// Largest event, and largest incomplete line, in UTF-16 code units (256 MiB of ASCII). The events of a host are
+// smaller.
 exports.EVENT_LIMIT = 256 * 1024 * 1024;
-// The name of the one frame that is no element: the server's last word about a stream that failed.
+// Name of the only frame that is not an element: the failure of the stream.
 const FAILURE = "effect/httpapi/stream/failure";
 /** Turns the text of an event stream into its elements. */
 class EventParser {
     #lines = new line_buffer_js_1.LineBuffer();
-    /** The data lines of the frame being read, joined. */
+    /** The joined data lines of the current frame. */
     #data = undefined;
     #name = "";
-    /** Whether the last chunk ended in CR, whose LF may begin the next one. */
+    /** True if the last chunk ended with CR, whose LF may begin the next chunk. */
     #skipLineFeed = false;
     push(chunk) {
         this.#lines.push(this.#normalise(chunk));
         this.#refuseOverlong(this.#lines.unfinished);
     }
-    /** The body has ended. What is left counts as a frame, also without the blank line that ends one. */
+    /** Reports the end of the body. The rest counts as a frame, also without an empty line. */
     end() {
         this.push("\n\n");
     }
@@ -36,7 +36,7 @@ class EventParser {
         }
         return undefined;
     }
-    /** Makes every line end a LF. Almost all streams have no CR and pass untouched. */
+    /** Converts line ends to LF. Almost all streams have no CR. */
     #normalise(chunk) {
         if (chunk === "")
             return chunk;
@@ -66,7 +66,7 @@ class EventParser {
         this.#name = "";
         if (name === FAILURE)
             throw new errors_js_1.ClientError("Transport", { cause: (0, json_js_1.parseJson)(data) });
-        // The contract says which type the elements have.
+        // The contract defines the type of the elements.
         const element = (0, json_js_1.parseObject)(data);
         return element;
     }

@@ -3,20 +3,20 @@ import { malformed, parseJson, parseObject } from "./json.js";
 import { LineBuffer } from "./line-buffer.js";
 import type { Parser } from "./internal.js";
 
-// The largest event, and the largest unfinished line, we hold, in UTF-16 code units (256 MiB of ASCII). A host stores
-// events that are smaller.
+// Largest event, and largest incomplete line, in UTF-16 code units (256 MiB of ASCII). The events of a host are
+// smaller.
 export const EVENT_LIMIT = 256 * 1024 * 1024;
 
-// The name of the one frame that is no element: the server's last word about a stream that failed.
+// Name of the only frame that is not an element: the failure of the stream.
 const FAILURE = "effect/httpapi/stream/failure";
 
 /** Turns the text of an event stream into its elements. */
 export class EventParser<T> implements Parser<T> {
   #lines = new LineBuffer();
-  /** The data lines of the frame being read, joined. */
+  /** The joined data lines of the current frame. */
   #data: string | undefined = undefined;
   #name = "";
-  /** Whether the last chunk ended in CR, whose LF may begin the next one. */
+  /** True if the last chunk ended with CR, whose LF may begin the next chunk. */
   #skipLineFeed = false;
 
   push(chunk: string) {
@@ -24,7 +24,7 @@ export class EventParser<T> implements Parser<T> {
     this.#refuseOverlong(this.#lines.unfinished);
   }
 
-  /** The body has ended. What is left counts as a frame, also without the blank line that ends one. */
+  /** Reports the end of the body. The rest counts as a frame, also without an empty line. */
   end() {
     this.push("\n\n");
   }
@@ -38,7 +38,7 @@ export class EventParser<T> implements Parser<T> {
     return undefined;
   }
 
-  /** Makes every line end a LF. Almost all streams have no CR and pass untouched. */
+  /** Converts line ends to LF. Almost all streams have no CR. */
   #normalise(chunk: string) {
     if (chunk === "") return chunk;
     const text = this.#skipLineFeed && chunk.startsWith("\n") ? chunk.slice(1) : chunk;
@@ -66,7 +66,7 @@ export class EventParser<T> implements Parser<T> {
     this.#data = undefined;
     this.#name = "";
     if (name === FAILURE) throw new ClientError("Transport", { cause: parseJson(data) });
-    // The contract says which type the elements have.
+    // The contract defines the type of the elements.
     const element: unknown = parseObject(data);
     return element as T;
   }

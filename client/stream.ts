@@ -7,27 +7,27 @@ type Connect<T> = (signal: AbortSignal) => Promise<Feed<T>>;
 
 type Reader<T> = { resolve(result: IteratorResult<T, unknown>): void; reject(error: unknown): void };
 
-/** Elements to iterate. Nothing happens before the first `next()`; every iterator has its own connection. */
+/** A stream of elements. It does nothing before the first `next()`, and every iterator has its own connection. */
 export function createStream<T>(connect: Connect<T>, signal: AbortSignal | undefined): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => new StreamIterator(connect, signal) };
 }
 
 /**
- * Written by hand because a generator cannot do it: its `return()` waits for the read that is pending,
- * which on an idle session is for ever.
+ * An iterator with a `return()` that does not wait. The `return()` of a generator waits for a pending read, which
+ * never ends in an idle session.
  */
 class StreamIterator<T> implements AsyncIterator<T> {
   #connect;
   #signal;
-  /** Gives up a connection that is still being made. */
+  /** Cancels a connection that is not established yet. */
   #controller = new AbortController();
-  /** Gone after the end: what was read but not delivered is dropped. */
+  /** Undefined after the end, so elements without a reader are dropped. */
   #feed: Feed<T> | undefined = undefined;
-  /** The calls of `next()` that wait, oldest first. */
+  /** Pending calls of `next()`, oldest first. */
   #readers: Queue<Reader<T>> = new Queue();
   #release = () => {};
   #ended = false;
-  /** A failure that no `next()` was there to take. */
+  /** A failure that no `next()` has received yet. */
   #failure: unknown = undefined;
 
   constructor(connect: Connect<T>, signal: AbortSignal | undefined) {
@@ -42,7 +42,7 @@ class StreamIterator<T> implements AsyncIterator<T> {
     return new Promise((resolve, reject) => {
       const isFirst = this.#readers.isEmpty;
       this.#readers.push({ resolve, reject });
-      // Only one loop serves the readers, so they are answered in the order of their calls.
+      // One loop serves all readers, so they receive elements in the order of their calls.
       if (isFirst) void this.#serve();
     });
   }
@@ -61,7 +61,7 @@ class StreamIterator<T> implements AsyncIterator<T> {
     return this;
   }
 
-  /** An element that is here already and that nobody before us waits for. */
+  /** Returns an element that has arrived already, if no reader waits. */
   #buffered() {
     if (!this.#readers.isEmpty) return undefined;
     try {
@@ -72,7 +72,7 @@ class StreamIterator<T> implements AsyncIterator<T> {
     }
   }
 
-  /** Reads for as long as somebody waits. */
+  /** Reads while a reader waits. */
   async #serve() {
     try {
       const feed = this.#feed ?? (await this.#open());
@@ -88,7 +88,7 @@ class StreamIterator<T> implements AsyncIterator<T> {
     if (this.#signal?.aborted) throw this.#abortError();
     if (this.#signal) this.#release = onAbort(this.#signal, () => this.#fail(this.#abortError()));
     const feed = await this.#connect(this.#controller.signal);
-    // Nobody is left to close what arrived too late.
+    // The connection was established after the end.
     if (this.#ended) feed.cancel();
     else this.#feed = feed;
     return feed;
@@ -109,7 +109,10 @@ class StreamIterator<T> implements AsyncIterator<T> {
     return new ClientError("Transport", { cause: this.#signal?.reason });
   }
 
-  /** The reader who waits longest learns of it, the others see the end; if none waits, the next one learns. */
+  /**
+   * Ends the stream with a failure. The reader that waits longest receives it, and the others receive the end.
+   * Without a reader the next call receives the failure.
+   */
   #fail(error: unknown) {
     if (this.#ended) return;
     const reader = this.#readers.shift();
@@ -137,7 +140,7 @@ class StreamIterator<T> implements AsyncIterator<T> {
   }
 }
 
-// Browsers that lack the symbol must not get a method called "undefined".
+// A browser without the symbol must not get a method with the name "undefined".
 if (Symbol.asyncDispose !== undefined) {
   Object.defineProperty(StreamIterator.prototype, Symbol.asyncDispose, {
     configurable: true,

@@ -1,16 +1,16 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.suggest = suggest;
-// Names other libraries give to the same thing, which no measure of likeness would find.
+// Names that other libraries use for the same option. The distance between two words does not find them.
 const SYNONYMS = new Map([
     ["cwd", "directory"],
     ["db", "database"],
 ]);
-// More changes than this make another word.
+// More edits than this make a different word.
 const MOST_EDITS = 2;
 /**
- * The name that was probably meant: a shortened or lengthened one (`dataDir`, `environment`), or one with a
- * slip of the keyboard in it. Undefined when none is near.
+ * Returns the name that the caller probably meant: a shorter or longer form (`dataDir`, `environment`), or a name
+ * with a typing error. Undefined if no name is similar.
  */
 function suggest(word, names) {
     const given = word.toLowerCase();
@@ -23,16 +23,16 @@ function closestByPrefix(given, names) {
     const related = names.filter((name) => shareOfPrefix(given, name.toLowerCase()) >= 3);
     return related.sort((a, b) => shareOfPrefix(given, b.toLowerCase()) - shareOfPrefix(given, a.toLowerCase()))[0];
 }
-/** How much of it the two have in common, when one of them begins with the other; otherwise 0. */
+/** Length of the common part if one word begins with the other, else 0. */
 function shareOfPrefix(a, b) {
     return a.startsWith(b) || b.startsWith(a) ? Math.min(a.length, b.length) : 0;
 }
 function closestByEdits(given, names) {
-    // No name is that long, and the measure takes time quadratic in the length.
+    // No name is that long, and the distance takes time quadratic in the length.
     if (given.length > 40)
         return undefined;
     let best;
-    // In a short word every letter counts: two changes make `id` of anything.
+    // In a short word every letter counts: two edits make `id` of any word.
     let fewest = Math.min(MOST_EDITS, Math.floor(given.length / 2)) + 1;
     for (const name of names) {
         const edits = countEdits(given, name.toLowerCase());
@@ -41,7 +41,7 @@ function closestByEdits(given, names) {
     }
     return best;
 }
-/** Insertions, deletions and replacements that turn one word into the other. */
+/** Number of insertions, deletions and replacements that convert one word into the other. */
 function countEdits(a, b) {
     let row = Array.from({ length: b.length + 1 }, (_, column) => column);
     for (let i = 1; i <= a.length; i += 1) {

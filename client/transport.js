@@ -2,10 +2,10 @@
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.createFetchTransport = createFetchTransport;
 const credentials_js_1 = require("./credentials.js");
-/** The transport over the network, or over anything else that has the form of `fetch`. */
+/** The transport over the network, or over a function with the form of `fetch`. */
 function createFetchTransport(options) {
     const { prefix, authorization } = readAddress(options.baseUrl);
-    // Looked up once, and called without a receiver, which is how browsers want it called.
+    // Read once, and called without a receiver, because browsers refuse another receiver.
     const fetch = options.fetch ?? globalThis.fetch;
     if (typeof fetch !== "function")
         throw new TypeError("There is no global fetch: give createClient one");
@@ -29,8 +29,8 @@ function createFetchTransport(options) {
     };
 }
 /**
- * The part of the base URL that stands before every path, and the header for the user and the password in it. It may
- * have a path of its own. A failure does not show the text: it may hold a password.
+ * Returns the part of the base URL before every path, and the header for its user and password. The base URL may have
+ * a path. No failure shows the text, because it may contain a password.
  */
 function readAddress(baseUrl) {
     const url = typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
@@ -50,7 +50,7 @@ function decodeBody(body) {
     let ended = false;
     return {
         async next() {
-            // A chunk may hold nothing but the beginning of a character: then there is no text yet.
+            // A chunk may end inside the first character. Then there is no text yet.
             for (let text = ""; !ended;) {
                 const { done, value } = await reader.read();
                 ended = done;
@@ -61,7 +61,7 @@ function decodeBody(body) {
             return null;
         },
         cancel() {
-            // A body that broke has been reported to whoever read it.
+            // The reader of the body has received its failure already.
             reader.cancel().catch(() => { });
         },
     };

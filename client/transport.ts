@@ -2,10 +2,10 @@ import { takeAuthorization } from "./credentials.js";
 import type { TextStream, Transport } from "./internal.js";
 import type { ClientOptions } from "./types.js";
 
-/** The transport over the network, or over anything else that has the form of `fetch`. */
+/** The transport over the network, or over a function with the form of `fetch`. */
 export function createFetchTransport(options: Pick<ClientOptions, "baseUrl" | "fetch">): Transport {
   const { prefix, authorization } = readAddress(options.baseUrl);
-  // Looked up once, and called without a receiver, which is how browsers want it called.
+  // Read once, and called without a receiver, because browsers refuse another receiver.
   const fetch = options.fetch ?? globalThis.fetch;
   if (typeof fetch !== "function") throw new TypeError("There is no global fetch: give createClient one");
   return async ({ method, path, headers, body, signal }) => {
@@ -29,8 +29,8 @@ export function createFetchTransport(options: Pick<ClientOptions, "baseUrl" | "f
 }
 
 /**
- * The part of the base URL that stands before every path, and the header for the user and the password in it. It may
- * have a path of its own. A failure does not show the text: it may hold a password.
+ * Returns the part of the base URL before every path, and the header for its user and password. The base URL may have
+ * a path. No failure shows the text, because it may contain a password.
  */
 function readAddress(baseUrl: unknown) {
   const url = typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
@@ -52,7 +52,7 @@ function decodeBody(body: ReadableStream<Uint8Array>): TextStream {
   let ended = false;
   return {
     async next() {
-      // A chunk may hold nothing but the beginning of a character: then there is no text yet.
+      // A chunk may end inside the first character. Then there is no text yet.
       for (let text = ""; !ended;) {
         const { done, value } = await reader.read();
         ended = done;
@@ -62,7 +62,7 @@ function decodeBody(body: ReadableStream<Uint8Array>): TextStream {
       return null;
     },
     cancel() {
-      // A body that broke has been reported to whoever read it.
+      // The reader of the body has received its failure already.
       reader.cancel().catch(() => {});
     },
   };

@@ -11,9 +11,9 @@ exports.notAbsolute = notAbsolute;
 const failures_js_1 = require("../client/failures.js");
 const package_js_1 = require("./package.js");
 const platform_js_1 = require("./platform.js");
-/** The environment variable that names the binary to load. */
+/** The environment variable with the path of the binary to load. */
 exports.OVERRIDE = "OPENCODE_EMBEDDED_ADDON";
-/** What a dynamic linker says when the glibc of the system is too old. */
+/** The message of a dynamic linker if the glibc of the system is too old. */
 const NEEDED_GLIBC = /GLIBC_([\d.]+)[^\n]* not found/;
 function unsupported(platform) {
     return failure(undefined, `${package_js_1.name} has no binary for ${platform}. It has one for ${package_js_1.platforms.join(", ")}.`);

@@ -2,10 +2,10 @@ import { taggedError } from "../client/failures.js";
 import { platforms, name, version } from "./package.js";
 import { glibcVersion } from "./platform.js";
 
-/** The environment variable that names the binary to load. */
+/** The environment variable with the path of the binary to load. */
 export const OVERRIDE = "OPENCODE_EMBEDDED_ADDON";
 
-/** What a dynamic linker says when the glibc of the system is too old. */
+/** The message of a dynamic linker if the glibc of the system is too old. */
 const NEEDED_GLIBC = /GLIBC_([\d.]+)[^\n]* not found/;
 
 export function unsupported(platform: string) {

@@ -1,6 +1,6 @@
 "use strict";
 // The modules of Node that this package needs. A bundle in ESM has no `require`, but it has
-// `process.getBuiltinModule`, from Node 20.16 on.
+// `process.getBuiltinModule` since Node 20.16.
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.createRequire = exports.url = exports.path = exports.os = exports.fs = void 0;
 const module_ = process.getBuiltinModule?.("node:module") ?? require("node:module");

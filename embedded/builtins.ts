@@ -1,5 +1,5 @@
 // The modules of Node that this package needs. A bundle in ESM has no `require`, but it has
-// `process.getBuiltinModule`, from Node 20.16 on.
+// `process.getBuiltinModule` since Node 20.16.
 
 const module_: typeof import("node:module") = process.getBuiltinModule?.("node:module") ?? require("node:module");
 export const fs: typeof import("node:fs") = process.getBuiltinModule?.("node:fs") ?? require("node:fs");

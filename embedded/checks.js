@@ -1,5 +1,5 @@
 "use strict";
-// What the options may be. Every failure names the option, a member of one as `limits.inbox`.
+// Checks of the options. Every failure names the option, such as `limits.inbox` for a member of an option.
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.checkOptions = checkOptions;
 exports.checkListenOptions = checkListenOptions;
@@ -101,9 +101,9 @@ function checkRecord(given, checks) {
     return given;
 }
 /**
- * Every member is known and fits. One that is undefined counts as absent.
+ * Checks that every member is known and has an allowed value. An undefined member counts as absent.
  *
- * @param prefix What stands before the members' names in a failure.
+ * @param prefix Text before the names of members in a failure.
  */
 function checkMembers(given, checks, prefix) {
     for (const [name, value] of Object.entries(given)) {
@@ -128,8 +128,8 @@ function checkText(option, value) {
         throw invalid(option, `Option "${option}" must not contain a NUL character`);
 }
 /**
- * A path may begin with a letter and a colon on Windows. Every other scheme names something else than a file, and
- * SQLite would make a file of that name.
+ * Checks a path or a URL. A path on Windows may begin with a letter and a colon. SQLite would create a file with the
+ * name of any other scheme.
  */
 function checkDatabase(option, value) {
     checkText(option, value);
@@ -145,13 +145,13 @@ function checkDatabase(option, value) {
         return;
     throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
 }
-/** Says nothing about the value. */
+/** Its failure does not show the value. */
 function checkSecret(option, value) {
     if (typeof value === "string" && value !== "")
         return;
     throw invalid(option, `Option "${option}" must be a non-empty string`);
 }
-/** Says nothing about the value, which is a secret where it is a text. */
+/** Its failure does not show the value, because a text is a secret. */
 function checkPassword(option, value) {
     if (value === false || (typeof value === "string" && value !== ""))
         return;
@@ -190,7 +190,7 @@ function checkJson(option, value) {
     }
 }
 function checkEnv(option, value) {
-    // process.env has a prototype of its own.
+    // `process.env` has a prototype of its own.
     if (typeof value !== "object" || value === null || Array.isArray(value))
         throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
     for (const [name, text] of Object.entries(value)) {
@@ -293,17 +293,21 @@ function checkCount(option, value) {
     throw invalid(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
 }
 /**
- * An object without a class, of any realm. One with a class, such as a Date or a Map, has no members that count as options.
+ * True for an object without a class, of any realm. An object with a class, such as a Date or a Map, has no members
+ * that count as options.
  */
 function isRecord(value) {
     return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
 }
-/** A prototype without a prototype is that of a realm's plain objects, which `instanceof` cannot tell. */
+/**
+ * True if the prototype has no prototype. Such an object is a plain object of its realm. `instanceof` does not
+ * recognise objects of other realms.
+ */
 function isPlain(value) {
     const prototype = Object.getPrototypeOf(value);
     return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
-/** Short, and without the value of an object: it may hold secrets. */
+/** Describes a value in a few words. It does not show the members of an object, which may be secrets. */
 function describe(value) {
     if (value === null || value === undefined)
         return String(value);

@@ -1,4 +1,4 @@
-// What the options may be. Every failure names the option, a member of one as `limits.inbox`.
+// Checks of the options. Every failure names the option, such as `limits.inbox` for a member of an option.
 
 import { taggedError } from "../client/failures.js";
 import { suggest } from "../client/suggest.js";
@@ -121,9 +121,9 @@ function checkRecord(given: unknown, checks: Readonly<Record<string, Check>>) {
 }
 
 /**
- * Every member is known and fits. One that is undefined counts as absent.
+ * Checks that every member is known and has an allowed value. An undefined member counts as absent.
  *
- * @param prefix What stands before the members' names in a failure.
+ * @param prefix Text before the names of members in a failure.
  */
 function checkMembers(given: Record<string, unknown>, checks: Readonly<Record<string, Check>>, prefix: string) {
   for (const [name, value] of Object.entries(given)) {
@@ -148,8 +148,8 @@ function checkText(option: string, value: unknown) {
 }
 
 /**
- * A path may begin with a letter and a colon on Windows. Every other scheme names something else than a file, and
- * SQLite would make a file of that name.
+ * Checks a path or a URL. A path on Windows may begin with a letter and a colon. SQLite would create a file with the
+ * name of any other scheme.
  */
 function checkDatabase(option: string, value: unknown) {
   checkText(option, value);
@@ -163,13 +163,13 @@ function checkDatabase(option: string, value: unknown) {
   throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
 }
 
-/** Says nothing about the value. */
+/** Its failure does not show the value. */
 function checkSecret(option: string, value: unknown) {
   if (typeof value === "string" && value !== "") return;
   throw invalid(option, `Option "${option}" must be a non-empty string`);
 }
 
-/** Says nothing about the value, which is a secret where it is a text. */
+/** Its failure does not show the value, because a text is a secret. */
 function checkPassword(option: string, value: unknown) {
   if (value === false || (typeof value === "string" && value !== "")) return;
   throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
@@ -207,7 +207,7 @@ function checkJson(option: string, value: unknown) {
 }
 
 function checkEnv(option: string, value: unknown) {
-  // process.env has a prototype of its own.
+  // `process.env` has a prototype of its own.
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
   for (const [name, text] of Object.entries(value)) {
@@ -308,19 +308,23 @@ function checkCount(option: string, value: unknown) {
 }
 
 /**
- * An object without a class, of any realm. One with a class, such as a Date or a Map, has no members that count as options.
+ * True for an object without a class, of any realm. An object with a class, such as a Date or a Map, has no members
+ * that count as options.
  */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
 }
 
-/** A prototype without a prototype is that of a realm's plain objects, which `instanceof` cannot tell. */
+/**
+ * True if the prototype has no prototype. Such an object is a plain object of its realm. `instanceof` does not
+ * recognise objects of other realms.
+ */
 function isPlain(value: object) {
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Short, and without the value of an object: it may hold secrets. */
+/** Describes a value in a few words. It does not show the members of an object, which may be secrets. */
 export function describe(value: unknown) {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";

@@ -5,11 +5,11 @@ const abort_js_1 = require("../client/abort.js");
 const errors_js_1 = require("../client/errors.js");
 const failures_js_1 = require("../client/failures.js");
 const keep_alive_js_1 = require("./keep-alive.js");
-// Numbers of calls fit 32 bits and begin again; no call lives that long.
+// Numbers of calls have 32 bits and repeat. No call lives that long.
 const LAST_CALL = 0xffffffff;
-/** Hosts that listen. A program may hold neither the host nor the listener any more, and still be a server. */
+/** Hosts that listen. This set keeps them alive if the program drops the host and the listener. */
 const listening = new Set();
-/** The native host, in objects instead of texts. It knows when it is closed; its failures are ClientErrors. */
+/** The native host with objects instead of texts. It knows if it is closed. Its failures are ClientErrors. */
 class NativeConnection {
     #native;
     #staysAlive;
@@ -18,8 +18,8 @@ class NativeConnection {
     #closing = undefined;
     #lastCall = 0;
     /**
-     * @param native Just opened.
-     * @param staysAlive Whether the process stays alive while a session works, or a listener listens.
+     * @param native A host that was just opened.
+     * @param staysAlive True if the process stays alive while a session works or a listener listens.
      */
     constructor(native, staysAlive) {
         this.#native = native;
@@ -28,9 +28,10 @@ class NativeConnection {
         this.#settled();
     }
     /**
-     * Admitted in the order of the calls: nothing here waits before the native call.
+     * Sends a request. Requests are admitted in the order of the calls, because nothing is awaited before the native
+     * call.
      *
-     * An abort gives the call up on the other side as well, which would keep the process alive for its answer.
+     * An abort also cancels the call in the native host. Otherwise its pending answer would keep the process alive.
      */
     async send(head, body, signal) {
         if (this.#closing !== undefined)
@@ -41,7 +42,7 @@ class NativeConnection {
             const answer = await this.#native.request(JSON.stringify(head), body, call);
             if (typeof answer === "string")
                 return readFinished(answer);
-            // A copy, because a Buffer has other methods than what comes over the network.
+            // A copy, because a Buffer has other methods than the bytes of a network answer.
             return { ...readHead(answer.head), body: "bytes" in answer ? new Uint8Array(answer.bytes) : answer };
         }
         catch (error) {
@@ -52,7 +53,7 @@ class NativeConnection {
             this.#settled();
         }
     }
-    /** @param options As JSON. */
+    /** @param options JSON. */
     async listen(options) {
         if (this.#closing !== undefined)
             throw closedError();
@@ -69,8 +70,8 @@ class NativeConnection {
         return opened;
     }
     /**
-     * Calls back with each request of one kind, and with the id of each that waits no more: for permissions and
-     * questions of every request, otherwise of those without an answer. It does not keep the process alive.
+     * Calls back with each request of one kind, and with the id of each request that ends. Permissions and questions
+     * end for every reason, the other kinds only without an answer. It does not keep the process alive.
      */
     attend(kind, attendant) {
         if (this.#closing !== undefined)
@@ -83,15 +84,15 @@ class NativeConnection {
                 attendant.ended(notice.ended);
         });
     }
-    /** @param answer As JSON. */
+    /** @param answer JSON. */
     answerEnvironment(id, answer) {
         this.#native.answerEnvironment(id, answer);
     }
-    /** @param answer As JSON. */
+    /** @param answer JSON. */
     answerTrust(id, answer) {
         this.#native.answerTrust(id, answer);
     }
-    /** @param directory Null is the directory of requests that name none. */
+    /** @param directory Null is the directory of requests without a directory. */
     async trust(directory, trusted) {
         if (this.#closing !== undefined)
             throw closedError();
@@ -102,9 +103,9 @@ class NativeConnection {
             throw (0, failures_js_1.taggedError)(JSON.parse(failure));
     }
     /**
-     * Tells the log of a mistake of a function of the program.
+     * Writes a warning about a function of the program to the log.
      *
-     * @param fields `sessionID` and `directory` say what it is about.
+     * @param fields `sessionID` and `directory` name the session and the Location.
      */
     warn(message, fields) {
         this.#native.warn(message, JSON.stringify(fields));
@@ -120,14 +121,14 @@ class NativeConnection {
             this.#forget(listener);
         }
     }
-    /** What its clients have set going may keep the process alive from now on. */
+    /** Work that clients have started may keep the process alive from now on. */
     #forget(listener) {
         this.#listeners.delete(listener);
         if (this.#listeners.size === 0)
             listening.delete(this);
         this.#settled();
     }
-    /** Ends every stream and every call, and resolves when the file is closed. Only the first call closes. */
+    /** Ends all streams and calls, and resolves when the file is closed. Only the first call closes the host. */
     close() {
         this.#closing ??= this.#close();
         return this.#closing;

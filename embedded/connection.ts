@@ -6,7 +6,7 @@ import type { TextStream } from "../client/internal.js";
 import type { PermissionRequest, PtyEnvironmentContext, QuestionRequest } from "../index.js";
 import type { NativeAttendance, NativeHost, NativeListener } from "./native.js";
 
-// Numbers of calls fit 32 bits and begin again; no call lives that long.
+// Numbers of calls have 32 bits and repeat. No call lives that long.
 const LAST_CALL = 0xffffffff;
 
 /** `url` is path and query. */
@@ -30,10 +30,10 @@ export interface Attendant<Request extends { id: unknown }> {
   ended(id: Request["id"]): void;
 }
 
-/** Hosts that listen. A program may hold neither the host nor the listener any more, and still be a server. */
+/** Hosts that listen. This set keeps them alive if the program drops the host and the listener. */
 const listening: Set<NativeConnection> = new Set();
 
-/** The native host, in objects instead of texts. It knows when it is closed; its failures are ClientErrors. */
+/** The native host with objects instead of texts. It knows if it is closed. Its failures are ClientErrors. */
 export class NativeConnection {
   #native;
   #staysAlive;
@@ -43,8 +43,8 @@ export class NativeConnection {
   #lastCall = 0;
 
   /**
-   * @param native Just opened.
-   * @param staysAlive Whether the process stays alive while a session works, or a listener listens.
+   * @param native A host that was just opened.
+   * @param staysAlive True if the process stays alive while a session works or a listener listens.
    */
   constructor(native: NativeHost, staysAlive: boolean) {
     this.#native = native;
@@ -54,9 +54,10 @@ export class NativeConnection {
   }
 
   /**
-   * Admitted in the order of the calls: nothing here waits before the native call.
+   * Sends a request. Requests are admitted in the order of the calls, because nothing is awaited before the native
+   * call.
    *
-   * An abort gives the call up on the other side as well, which would keep the process alive for its answer.
+   * An abort also cancels the call in the native host. Otherwise its pending answer would keep the process alive.
    */
   async send(head: RequestHead, body: string | null, signal?: AbortSignal): Promise<NativeResponse> {
     if (this.#closing !== undefined) throw closedError();
@@ -65,7 +66,7 @@ export class NativeConnection {
     try {
       const answer = await this.#native.request(JSON.stringify(head), body, call);
       if (typeof answer === "string") return readFinished(answer);
-      // A copy, because a Buffer has other methods than what comes over the network.
+      // A copy, because a Buffer has other methods than the bytes of a network answer.
       return { ...readHead(answer.head), body: "bytes" in answer ? new Uint8Array(answer.bytes) : answer };
     } catch (error) {
       throw transportError(error);
@@ -75,7 +76,7 @@ export class NativeConnection {
     }
   }
 
-  /** @param options As JSON. */
+  /** @param options JSON. */
   async listen(options: string): Promise<NativeListener> {
     if (this.#closing !== undefined) throw closedError();
     const opened = await this.#native.listen(options);
@@ -89,8 +90,8 @@ export class NativeConnection {
   }
 
   /**
-   * Calls back with each request of one kind, and with the id of each that waits no more: for permissions and
-   * questions of every request, otherwise of those without an answer. It does not keep the process alive.
+   * Calls back with each request of one kind, and with the id of each request that ends. Permissions and questions
+   * end for every reason, the other kinds only without an answer. It does not keep the process alive.
    */
   attend<Kind extends keyof HostRequests>(kind: Kind, attendant: Attendant<HostRequests[Kind]>): NativeAttendance {
     if (this.#closing !== undefined) throw closedError();
@@ -101,17 +102,17 @@ export class NativeConnection {
     });
   }
 
-  /** @param answer As JSON. */
+  /** @param answer JSON. */
   answerEnvironment(id: number, answer: string) {
     this.#native.answerEnvironment(id, answer);
   }
 
-  /** @param answer As JSON. */
+  /** @param answer JSON. */
   answerTrust(id: number, answer: string) {
     this.#native.answerTrust(id, answer);
   }
 
-  /** @param directory Null is the directory of requests that name none. */
+  /** @param directory Null is the directory of requests without a directory. */
   async trust(directory: string | null, trusted: boolean) {
     if (this.#closing !== undefined) throw closedError();
     const failure = await this.#native.trust(directory, trusted).catch((error) => {
@@ -121,9 +122,9 @@ export class NativeConnection {
   }
 
   /**
-   * Tells the log of a mistake of a function of the program.
+   * Writes a warning about a function of the program to the log.
    *
-   * @param fields `sessionID` and `directory` say what it is about.
+   * @param fields `sessionID` and `directory` name the session and the Location.
    */
   warn(message: string, fields: Record<string, unknown>) {
     this.#native.warn(message, JSON.stringify(fields));
@@ -139,14 +140,14 @@ export class NativeConnection {
     }
   }
 
-  /** What its clients have set going may keep the process alive from now on. */
+  /** Work that clients have started may keep the process alive from now on. */
   #forget(listener: NativeListener) {
     this.#listeners.delete(listener);
     if (this.#listeners.size === 0) listening.delete(this);
     this.#settled();
   }
 
-  /** Ends every stream and every call, and resolves when the file is closed. Only the first call closes. */
+  /** Ends all streams and calls, and resolves when the file is closed. Only the first call closes the host. */
   close() {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -5,14 +5,17 @@ const request_js_1 = require("../client/request.js");
 const checks_js_1 = require("./checks.js");
 const registration_js_1 = require("./registration.js");
 const signals_js_1 = require("./signals.js");
-/** The functions of a host that give variables to its terminals. All of them are asked; the one that came last wins. */
+/**
+ * The functions of a host that give variables to its terminals. The host calls all of them, and the last registered
+ * one wins.
+ */
 class TerminalEnvironment {
     #connection;
     /** In the order of their registration. */
     #hooks = [];
-    /** There is one while there is a function, or one is asked. */
+    /** Set while a function is registered or called. */
     #attendance = undefined;
-    /** Of the terminals that wait. */
+    /** The signals of the waiting terminals. */
     #signals = new signals_js_1.Signals();
     constructor(connection) {
         this.#connection = connection;
@@ -20,7 +23,7 @@ class TerminalEnvironment {
     register(given) {
         if (typeof given !== "function")
             throw new TypeError(`ptys.environment takes a function, got ${(0, checks_js_1.describe)(given)}`);
-        // Not the caller's own function, which may be registered twice.
+        // A new function, because a caller may register the same function twice.
         const hook = (context, options) => given(context, options);
         this.#attendance ??= this.#connection.attend("askedEnvironments", {
             asked: (request) => void this.#answer(request),
@@ -33,7 +36,7 @@ class TerminalEnvironment {
         this.#hooks = this.#hooks.filter((other) => other !== hook);
         this.#stopUnlessNeeded();
     }
-    /** A function that was asked is heard, and hears the end of its request, although it is taken back. */
+    /** A function that was called may still answer, and receives the end of its request, after its removal. */
     #stopUnlessNeeded() {
         if (this.#hooks.length > 0 || !this.#signals.isEmpty)
             return;
@@ -46,7 +49,7 @@ class TerminalEnvironment {
         if (signal.aborted)
             return;
         this.#connection.answerEnvironment(id, answer.text);
-        // Where one function failed, the others need not go on.
+        // If one function failed, the others can stop.
         if (answer.isFailure)
             this.#signals.abort(id);
         else
@@ -58,13 +61,13 @@ class TerminalEnvironment {
         this.#stopUnlessNeeded();
     }
     /**
-     * The answer as JSON. The terminal does not begin with a part of what it was to get: that might be the wrong program,
-     * or the wrong server.
+     * Returns the answer as JSON. A terminal does not start with a part of its variables, because it might run a wrong
+     * program or reach a wrong server.
      */
     async #collect(context, signal) {
         try {
             const given = await Promise.all(this.#hooks.map(async (hook) => readVariables(await hook({ ...context }, { signal }))));
-            // No string holds what is too large.
+            // Fails if the text is longer than a string can be.
             return { text: (0, request_js_1.encodeJson)({ variables: given.flat() }), isFailure: false };
         }
         catch (error) {
@@ -80,7 +83,7 @@ class TerminalEnvironment {
     }
 }
 exports.TerminalEnvironment = TerminalEnvironment;
-/** @param given What a function gave. */
+/** @param given The value that a function returned. */
 function readVariables(given) {
     if (typeof given !== "object" || given === null || Symbol.iterator in given) {
         throw new TypeError(`it must give an object of strings, got ${(0, checks_js_1.describe)(given)}`);

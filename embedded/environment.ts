@@ -6,14 +6,17 @@ import type { PtyEnvironmentContext, PtyEnvironmentHook } from "../index.js";
 import type { NativeConnection } from "./connection.js";
 import type { NativeAttendance } from "./native.js";
 
-/** The functions of a host that give variables to its terminals. All of them are asked; the one that came last wins. */
+/**
+ * The functions of a host that give variables to its terminals. The host calls all of them, and the last registered
+ * one wins.
+ */
 export class TerminalEnvironment {
   #connection;
   /** In the order of their registration. */
   #hooks: readonly PtyEnvironmentHook[] = [];
-  /** There is one while there is a function, or one is asked. */
+  /** Set while a function is registered or called. */
   #attendance: NativeAttendance | undefined = undefined;
-  /** Of the terminals that wait. */
+  /** The signals of the waiting terminals. */
   #signals: Signals<number> = new Signals();
 
   constructor(connection: NativeConnection) {
@@ -22,7 +25,7 @@ export class TerminalEnvironment {
 
   register(given: PtyEnvironmentHook) {
     if (typeof given !== "function") throw new TypeError(`ptys.environment takes a function, got ${describe(given)}`);
-    // Not the caller's own function, which may be registered twice.
+    // A new function, because a caller may register the same function twice.
     const hook: PtyEnvironmentHook = (context, options) => given(context, options);
     this.#attendance ??= this.#connection.attend("askedEnvironments", {
       asked: (request) => void this.#answer(request),
@@ -37,7 +40,7 @@ export class TerminalEnvironment {
     this.#stopUnlessNeeded();
   }
 
-  /** A function that was asked is heard, and hears the end of its request, although it is taken back. */
+  /** A function that was called may still answer, and receives the end of its request, after its removal. */
   #stopUnlessNeeded() {
     if (this.#hooks.length > 0 || !this.#signals.isEmpty) return;
     this.#attendance?.stop();
@@ -49,7 +52,7 @@ export class TerminalEnvironment {
     const answer = await this.#collect(context, signal);
     if (signal.aborted) return;
     this.#connection.answerEnvironment(id, answer.text);
-    // Where one function failed, the others need not go on.
+    // If one function failed, the others can stop.
     if (answer.isFailure) this.#signals.abort(id);
     else this.#signals.finish(id);
     this.#stopUnlessNeeded();
@@ -61,15 +64,15 @@ export class TerminalEnvironment {
   }
 
   /**
-   * The answer as JSON. The terminal does not begin with a part of what it was to get: that might be the wrong program,
-   * or the wrong server.
+   * Returns the answer as JSON. A terminal does not start with a part of its variables, because it might run a wrong
+   * program or reach a wrong server.
    */
   async #collect(context: PtyEnvironmentContext, signal: AbortSignal) {
     try {
       const given = await Promise.all(
         this.#hooks.map(async (hook) => readVariables(await hook({ ...context }, { signal }))),
       );
-      // No string holds what is too large.
+      // Fails if the text is longer than a string can be.
       return { text: encodeJson({ variables: given.flat() }), isFailure: false };
     } catch (error) {
       if (signal.aborted) return { text: "", isFailure: true };
@@ -83,7 +86,7 @@ export class TerminalEnvironment {
   }
 }
 
-/** @param given What a function gave. */
+/** @param given The value that a function returned. */
 function readVariables(given: unknown): [string, string][] {
   if (typeof given !== "object" || given === null || Symbol.iterator in given) {
     throw new TypeError(`it must give an object of strings, got ${describe(given)}`);

@@ -3,11 +3,11 @@ Object.defineProperty(exports, "__esModule", { value: true });
 exports.createFetch = createFetch;
 const abort_js_1 = require("../client/abort.js");
 const failures_js_1 = require("../client/failures.js");
-// The answers that never have a body, not even an empty one.
+// Statuses whose answers never have a body, not even an empty one.
 const NULL_BODY = new Set([204, 205, 304]);
-// Unlike `Request.text()` it keeps a byte order mark: whether a body may have one is not decided here.
+// Unlike `Request.text()` it keeps a byte order mark. The host decides about it.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-/** `fetch`, answered by the host itself. The origin of the URL means nothing. */
+/** A `fetch` that the host answers. The origin of the URL has no meaning. */
 function createFetch(connection) {
     return async (input, init) => {
         const request = input instanceof Request && init === undefined ? input : new Request(input, init);
@@ -24,12 +24,12 @@ async function exchange(connection, request) {
     const head = { method: request.method, url: pathname + search, headers: [...request.headers] };
     return connection.send(head, body, request.signal);
 }
-/** The answer, or a rejection with the signal's reason as soon as it aborts. */
+/** Returns the answer, or rejects with the reason of the signal as soon as it aborts. */
 function unlessAborted(request, answer) {
     return new Promise((resolve, reject) => {
         const release = onRequestAbort(request, (reason) => {
             reject(reason);
-            // A stream that arrives too late has no reader who could close it.
+            // A stream that arrives after the abort has no reader that could close it.
             answer.then(({ body }) => isStream(body) && body.cancel()).catch(() => { });
         });
         answer.finally(release).then(resolve, reject);
@@ -40,13 +40,13 @@ function createBody(request, status, body) {
         return streamBody(request, body);
     if (NULL_BODY.has(status))
         return null;
-    // Bytes, because a Response makes up a content type for a string.
+    // Bytes, because a Response adds a content type to a string.
     return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }
 function isStream(body) {
     return typeof body !== "string" && !(body instanceof Uint8Array);
 }
-/** Reads from the host when somebody reads from it, never ahead. */
+/** Reads from the host when the program reads, never ahead. */
 function streamBody(request, body) {
     const encoder = new TextEncoder();
     let ended = false;
@@ -73,7 +73,7 @@ function streamBody(request, body) {
                     return controller.enqueue(encoder.encode(text));
                 end();
                 controller.close();
-                // A reader that brought its own buffer is answered with nothing in it.
+                // A reader with its own buffer receives it empty.
                 controller.byobRequest?.respond(0);
             }
             catch (error) {
@@ -93,7 +93,7 @@ async function nextText(body) {
         text = await body.next();
     return text;
 }
-/** The reason is asked from the request, which keeps it reachable: its signal may end with it. */
+/** Reads the reason from the request and so keeps the request reachable. Without it the signal may be collected. */
 function onRequestAbort(request, callback) {
     const notify = () => callback(request.signal.reason);
     if (!request.signal.aborted)

@@ -3,13 +3,13 @@ import { transportError } from "../client/failures.js";
 import type { TextStream } from "../client/internal.js";
 import type { NativeConnection, NativeResponse } from "./connection.js";
 
-// The answers that never have a body, not even an empty one.
+// Statuses whose answers never have a body, not even an empty one.
 const NULL_BODY = new Set([204, 205, 304]);
 
-// Unlike `Request.text()` it keeps a byte order mark: whether a body may have one is not decided here.
+// Unlike `Request.text()` it keeps a byte order mark. The host decides about it.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** `fetch`, answered by the host itself. The origin of the URL means nothing. */
+/** A `fetch` that the host answers. The origin of the URL has no meaning. */
 export function createFetch(connection: NativeConnection): typeof fetch {
   return async (input, init) => {
     const request = input instanceof Request && init === undefined ? input : new Request(input, init);
@@ -27,12 +27,12 @@ async function exchange(connection: NativeConnection, request: Request) {
   return connection.send(head, body, request.signal);
 }
 
-/** The answer, or a rejection with the signal's reason as soon as it aborts. */
+/** Returns the answer, or rejects with the reason of the signal as soon as it aborts. */
 function unlessAborted(request: Request, answer: Promise<NativeResponse>): Promise<NativeResponse> {
   return new Promise((resolve, reject) => {
     const release = onRequestAbort(request, (reason) => {
       reject(reason);
-      // A stream that arrives too late has no reader who could close it.
+      // A stream that arrives after the abort has no reader that could close it.
       answer.then(({ body }) => isStream(body) && body.cancel()).catch(() => {});
     });
     answer.finally(release).then(resolve, reject);
@@ -42,7 +42,7 @@ function unlessAborted(request: Request, answer: Promise<NativeResponse>): Promi
 function createBody(request: Request, status: number, body: NativeResponse["body"]) {
   if (isStream(body)) return streamBody(request, body);
   if (NULL_BODY.has(status)) return null;
-  // Bytes, because a Response makes up a content type for a string.
+  // Bytes, because a Response adds a content type to a string.
   return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }
 
@@ -50,7 +50,7 @@ function isStream(body: NativeResponse["body"]): body is TextStream {
   return typeof body !== "string" && !(body instanceof Uint8Array);
 }
 
-/** Reads from the host when somebody reads from it, never ahead. */
+/** Reads from the host when the program reads, never ahead. */
 function streamBody(request: Request, body: TextStream) {
   const encoder = new TextEncoder();
   let ended = false;
@@ -75,7 +75,7 @@ function streamBody(request: Request, body: TextStream) {
         if (text !== null) return controller.enqueue(encoder.encode(text));
         end();
         controller.close();
-        // A reader that brought its own buffer is answered with nothing in it.
+        // A reader with its own buffer receives it empty.
         controller.byobRequest?.respond(0);
       } catch (error) {
         if (!ended) end();
@@ -94,7 +94,7 @@ async function nextText(body: TextStream) {
   return text;
 }
 
-/** The reason is asked from the request, which keeps it reachable: its signal may end with it. */
+/** Reads the reason from the request and so keeps the request reachable. Without it the signal may be collected. */
 function onRequestAbort(request: Request, callback: (reason: unknown) => void) {
   const notify = () => callback(request.signal.reason);
   if (!request.signal.aborted) return onAbort(request.signal, notify);

@@ -1,5 +1,5 @@
 "use strict";
-// Looks for the addon at run time, in a way that no bundler sees: it would try to bundle the binary.
+// Finds the addon at run time. Bundlers must not see its name, because they would try to bundle the binary.
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.findAddon = findAddon;
 const builtins_js_1 = require("./builtins.js");
@@ -15,8 +15,8 @@ function findAddon(platform) {
     return undefined;
 }
 /**
- * Where the code of this package is, as files: this one, the bundle it is in, the executable.
- * Never the working directory: it may hold a project that is not trusted.
+ * The files that contain this code: this file, its bundle, the executable. Never the working directory, which may
+ * hold an untrusted project.
  */
 function* places() {
     if (typeof __filename === "string" && isLocation(__filename))
@@ -30,12 +30,12 @@ function isLocation(file) {
     return file !== undefined && (file.startsWith("file:") || builtins_js_1.path.isAbsolute(file));
 }
 /**
- * The file that this code runs from. A bundle in ESM has no `__filename`, and some bundlers replace it by the
- * name of the source file.
+ * The file that runs. A bundle in ESM has no `__filename`, and some bundlers replace it with the name of the source
+ * file.
  */
 function runningFile() {
     const { prepareStackTrace } = Error;
-    // Unlike an assignment, this does not throw where the program has frozen `Error`.
+    // Unlike an assignment, this does not throw if the program has frozen `Error`.
     Reflect.set(Error, "prepareStackTrace", firstFile);
     try {
         const file = new Error("Where is this?").stack;
@@ -61,7 +61,7 @@ function findInPackage(require, platform) {
     const { version } = JSON.parse(builtins_js_1.fs.readFileSync(manifest, "utf8"));
     return { file, version, load: require };
 }
-/** Finds the package of the platform for a bundle where only our package may import it, as with pnpm. */
+/** Finds the package of the platform for a bundle if only our package may import it, as with pnpm. */
 function findBesideUs(require, platform) {
     const manifest = resolve(require, `${package_js_1.name}/package.json`);
     return manifest === undefined ? undefined : findInPackage((0, builtins_js_1.createRequire)(manifest), platform);

@@ -1,4 +1,4 @@
-// Looks for the addon at run time, in a way that no bundler sees: it would try to bundle the binary.
+// Finds the addon at run time. Bundlers must not see its name, because they would try to bundle the binary.
 
 import { createRequire, fs, path } from "./builtins.js";
 import { name } from "./package.js";
@@ -8,7 +8,7 @@ type Load = (file: string) => Addon;
 
 export interface FoundAddon {
   file: string;
-  /** The version of its package; absent for a file that belongs to none. */
+  /** Version of its package. Absent for a file outside a package. */
   version?: string;
   load: Load;
 }
@@ -24,8 +24,8 @@ export function findAddon(platform: string): FoundAddon | undefined {
 }
 
 /**
- * Where the code of this package is, as files: this one, the bundle it is in, the executable.
- * Never the working directory: it may hold a project that is not trusted.
+ * The files that contain this code: this file, its bundle, the executable. Never the working directory, which may
+ * hold an untrusted project.
  */
 function* places() {
   if (typeof __filename === "string" && isLocation(__filename)) yield __filename;
@@ -39,12 +39,12 @@ function isLocation(file: string | undefined): file is string {
 }
 
 /**
- * The file that this code runs from. A bundle in ESM has no `__filename`, and some bundlers replace it by the
- * name of the source file.
+ * The file that runs. A bundle in ESM has no `__filename`, and some bundlers replace it with the name of the source
+ * file.
  */
 function runningFile(): string | undefined {
   const { prepareStackTrace } = Error;
-  // Unlike an assignment, this does not throw where the program has frozen `Error`.
+  // Unlike an assignment, this does not throw if the program has frozen `Error`.
   Reflect.set(Error, "prepareStackTrace", firstFile);
   try {
     const file = new Error("Where is this?").stack as unknown;
@@ -72,7 +72,7 @@ function findInPackage(require: NodeJS.Require, platform: string): FoundAddon | 
   return { file, version, load: require };
 }
 
-/** Finds the package of the platform for a bundle where only our package may import it, as with pnpm. */
+/** Finds the package of the platform for a bundle if only our package may import it, as with pnpm. */
 function findBesideUs(require: NodeJS.Require, platform: string) {
   const manifest = resolve(require, `${name}/package.json`);
   return manifest === undefined ? undefined : findInPackage(createRequire(manifest), platform);

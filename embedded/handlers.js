@@ -5,20 +5,20 @@ const errors_js_1 = require("../client/errors.js");
 const failures_js_1 = require("../client/failures.js");
 const registration_js_1 = require("./registration.js");
 const signals_js_1 = require("./signals.js");
-/** The functions of a host that answer requests of one kind. The one that came last is asked first. */
+/** The functions of a host that answer requests of one kind. The last registered one is called first. */
 class Handlers {
     #kind;
     #attend;
     #warn;
     #handlers = [];
-    /** There is one while there is a handler. */
+    /** Set while a handler is registered. */
     #attendance = undefined;
-    /** The ids of the requests that wait. */
+    /** The ids of the waiting requests. */
     #waiting = new Set();
     /**
-     * @param kind What is requested, for warnings.
+     * @param kind Name of the kind in warnings.
      * @param attend Calls back with each request.
-     * @param warn Tells the log.
+     * @param warn Writes to the log.
      */
     constructor(kind, attend, warn) {
         this.#kind = kind;
@@ -27,7 +27,7 @@ class Handlers {
     }
     register(answer) {
         this.#attendance ??= this.#begin();
-        // A function may be registered twice.
+        // A new object, because a caller may register the same function twice.
         const handler = { answer, signals: new signals_js_1.Signals() };
         this.#handlers = [handler, ...this.#handlers];
         return (0, registration_js_1.registration)(() => this.#remove(handler));
@@ -36,7 +36,7 @@ class Handlers {
         return this.#handlers.length === 0;
     }
     #begin() {
-        // What was on its way when the last function went comes once more to the next one.
+        // Ignores notices of an earlier registration. The next registration receives the waiting requests again.
         const isCurrent = () => this.#attendance === attendance;
         const attendance = this.#attend({
             asked: (request) => {
@@ -65,14 +65,14 @@ class Handlers {
             signals.abort(id);
     }
     /**
-     * One that fails leaves the request to people: a handler that was to forbid something must not be overruled by a
-     * more generous one because of a mistake in it.
+     * Calls the handlers one after the other. A handler that fails leaves the request to users: it may have wanted to
+     * forbid something, so a more permissive handler must not overrule it because of a mistake.
      */
     async #handle(request) {
         const { id, sessionID } = request;
         this.#waiting.add(id);
         for (const handler of this.#handlers) {
-            // One before it may have taken its time.
+            // An earlier handler may have taken a long time.
             if (!this.#waiting.has(id))
                 return;
             if (!this.#handlers.includes(handler))
@@ -80,7 +80,7 @@ class Handlers {
             const signal = handler.signals.begin(id);
             try {
                 const send = await handler.answer(request, { signal });
-                // An answer after the abort comes too late.
+                // An answer after the abort is too late.
                 if (send === undefined || signal.aborted)
                     continue;
                 handler.signals.finish(id);
@@ -97,7 +97,7 @@ class Handlers {
         }
     }
 }
-/** Somebody else has answered, or nobody waits any more. */
+/** True if another client has answered, or the request does not wait any longer. */
 function isOver(error) {
     try {
         if ((0, errors_js_1.isClientError)(error))
@@ -105,7 +105,7 @@ function isOver(error) {
         return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) => (0, errors_js_1.isTagged)(error, tag));
     }
     catch {
-        // What a function throws may refuse to be looked at.
+        // A value that a function throws may throw when it is inspected.
         return false;
     }
 }
@@ -113,7 +113,7 @@ function checkFunction(kind, handler) {
     if (typeof handler !== "function")
         throw new TypeError(`A handler of ${kind} must be a function, got ${typeof handler}`);
 }
-/** `permissions.handle` and `questions.handle` of a host. What they answer goes the way of every other answer. */
+/** `permissions.handle` and `questions.handle` of a host. Handlers answer through the methods of the client. */
 function createHandlers(connection, client) {
     const warn = (message, fields) => connection.warn(message, fields);
     const permissions = new Handlers("permissions", (attendant) => connection.attend("askedPermissions", attendant), warn);

@@ -14,29 +14,29 @@ import type {
 import type { Attendant, NativeConnection } from "./connection.js";
 import type { NativeAttendance } from "./native.js";
 
-/** What a function answers, ready to be sent; undefined where it leaves that to others. */
+/** Returns a function that sends the answer, or undefined if another handler should answer. */
 type Answer<Request> = (request: Request, options: HandlerOptions) => Promise<(() => Promise<void>) | undefined>;
 
-/** A function, and the signals of its calls for requests that wait. */
+/** A function, and the signals of its pending calls. */
 type Handler<Request> = { answer: Answer<Request>; signals: Signals<string> };
 
 type Warn = (message: string, fields: Record<string, unknown>) => void;
 
-/** The functions of a host that answer requests of one kind. The one that came last is asked first. */
+/** The functions of a host that answer requests of one kind. The last registered one is called first. */
 class Handlers<Request extends { id: string; sessionID: string }> {
   #kind;
   #attend;
   #warn;
   #handlers: readonly Handler<Request>[] = [];
-  /** There is one while there is a handler. */
+  /** Set while a handler is registered. */
   #attendance: NativeAttendance | undefined = undefined;
-  /** The ids of the requests that wait. */
+  /** The ids of the waiting requests. */
   #waiting = new Set<string>();
 
   /**
-   * @param kind What is requested, for warnings.
+   * @param kind Name of the kind in warnings.
    * @param attend Calls back with each request.
-   * @param warn Tells the log.
+   * @param warn Writes to the log.
    */
   constructor(kind: string, attend: (attendant: Attendant<Request>) => NativeAttendance, warn: Warn) {
     this.#kind = kind;
@@ -46,7 +46,7 @@ class Handlers<Request extends { id: string; sessionID: string }> {
 
   register(answer: Answer<Request>): Registration {
     this.#attendance ??= this.#begin();
-    // A function may be registered twice.
+    // A new object, because a caller may register the same function twice.
     const handler: Handler<Request> = { answer, signals: new Signals() };
     this.#handlers = [handler, ...this.#handlers];
     return registration(() => this.#remove(handler));
@@ -57,7 +57,7 @@ class Handlers<Request extends { id: string; sessionID: string }> {
   }
 
   #begin() {
-    // What was on its way when the last function went comes once more to the next one.
+    // Ignores notices of an earlier registration. The next registration receives the waiting requests again.
     const isCurrent = () => this.#attendance === attendance;
     const attendance = this.#attend({
       asked: (request) => {
@@ -86,20 +86,20 @@ class Handlers<Request extends { id: string; sessionID: string }> {
   }
 
   /**
-   * One that fails leaves the request to people: a handler that was to forbid something must not be overruled by a
-   * more generous one because of a mistake in it.
+   * Calls the handlers one after the other. A handler that fails leaves the request to users: it may have wanted to
+   * forbid something, so a more permissive handler must not overrule it because of a mistake.
    */
   async #handle(request: Request) {
     const { id, sessionID } = request;
     this.#waiting.add(id);
     for (const handler of this.#handlers) {
-      // One before it may have taken its time.
+      // An earlier handler may have taken a long time.
       if (!this.#waiting.has(id)) return;
       if (!this.#handlers.includes(handler)) continue;
       const signal = handler.signals.begin(id);
       try {
         const send = await handler.answer(request, { signal });
-        // An answer after the abort comes too late.
+        // An answer after the abort is too late.
         if (send === undefined || signal.aborted) continue;
         handler.signals.finish(id);
         return await send();
@@ -114,7 +114,7 @@ class Handlers<Request extends { id: string; sessionID: string }> {
   }
 }
 
-/** Somebody else has answered, or nobody waits any more. */
+/** True if another client has answered, or the request does not wait any longer. */
 function isOver(error: unknown) {
   try {
     if (isClientError(error)) return (error.cause as { code?: unknown } | undefined)?.code === HOST_CLOSED;
@@ -122,7 +122,7 @@ function isOver(error: unknown) {
       isTagged(error, tag),
     );
   } catch {
-    // What a function throws may refuse to be looked at.
+    // A value that a function throws may throw when it is inspected.
     return false;
   }
 }
@@ -132,7 +132,7 @@ function checkFunction(kind: string, handler: unknown) {
     throw new TypeError(`A handler of ${kind} must be a function, got ${typeof handler}`);
 }
 
-/** `permissions.handle` and `questions.handle` of a host. What they answer goes the way of every other answer. */
+/** `permissions.handle` and `questions.handle` of a host. Handlers answer through the methods of the client. */
 export function createHandlers(
   connection: NativeConnection,
   client: Pick<OpenCodeClient, "permissions" | "questions">,

@@ -17,7 +17,7 @@ const native_js_1 = require("./native.js");
 const options_js_1 = require("./options.js");
 const transport_js_1 = require("./transport.js");
 const trust_js_1 = require("./trust.js");
-/** Opens a host. The addon is loaded after the options have been found good. */
+/** Opens a host. It loads the addon after it has checked the options. */
 async function openHost(options, load = native_js_1.loadAddon) {
     const { keepAlive, ptyEnvironment, decideTrust, log, ...resolved } = (0, options_js_1.resolveOptions)(options);
     const opened = await open(load(), (0, request_js_1.encodeJson)(resolved), log);
@@ -42,9 +42,9 @@ async function open(addon, options, log) {
     }
 }
 /**
- * The client over the native host, and what only a host can do.
+ * The client over the native host, with the methods that only a host has.
  *
- * @param isLimited Whether the host says what happens to requests that are not answered.
+ * @param isLimited True if the host decides about requests without an answer.
  */
 function createHost(connection, isLimited) {
     const close = () => connection.close();

@@ -18,7 +18,7 @@ import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook }
 import type { ResolvedLog } from "./log.js";
 import type { Addon } from "./native.js";
 
-/** Opens a host. The addon is loaded after the options have been found good. */
+/** Opens a host. It loads the addon after it has checked the options. */
 export async function openHost(
   options: OpenCodeOptions | undefined,
   load: () => Addon = loadAddon,
@@ -44,9 +44,9 @@ async function open(addon: Addon, options: string, log: ResolvedLog) {
 }
 
 /**
- * The client over the native host, and what only a host can do.
+ * The client over the native host, with the methods that only a host has.
  *
- * @param isLimited Whether the host says what happens to requests that are not answered.
+ * @param isLimited True if the host decides about requests without an answer.
  */
 function createHost(connection: NativeConnection, isLimited: boolean): OpenCodeHost {
   const close = () => connection.close();

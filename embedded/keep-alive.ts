@@ -1,17 +1,16 @@
 import type { NativeHost } from "./native.js";
 
 /**
- * Keeps the process alive while a Session Drain runs: Node stays as long as a native promise is pending, and an
- * open host has none otherwise.
+ * Keeps the process alive while a Session Drain runs. Node stays alive while a native promise is pending, and an open
+ * host has no other pending promise.
  *
- * Why a drain never runs without one: a drain is begun by a request, by the recovery at opening, or in the course
- * of another drain. Each of these is itself a pending promise, until the drain is registered. So it is enough to
- * ask whether something runs whenever such a promise has settled, in the same turn of the event loop, which cannot
- * end in between: after opening, after every request, and after the promise of idleness, because something else may
- * have begun since it was fulfilled. Nothing is polled, and no call from another thread has to reach an event loop
- * that may have ended.
+ * A drain is always covered by a promise. It is started by a request, by the recovery at opening, or by another
+ * drain. Each of these is itself a pending promise until the drain is registered. So it is enough to check for
+ * running drains when such a promise settles, in the same turn of the event loop, which cannot end before: after
+ * opening, after every request, and after the promise of idleness, because another drain may have started since.
+ * There is no polling, and no other thread has to reach an event loop that may have ended.
  *
- * @returns Asks; to be called when a promise of this host has settled.
+ * @returns A function that checks. Call it when a promise of this host has settled.
  */
 export function keepAlive(native: NativeHost): () => void {
   let holding = false;

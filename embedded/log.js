@@ -3,9 +3,9 @@ Object.defineProperty(exports, "__esModule", { value: true });
 exports.resolveLog = resolveLog;
 exports.createSink = createSink;
 const registration_js_1 = require("./registration.js");
-/** Milliseconds in which the default sink says the same thing once. */
+/** Period in milliseconds in which the default sink prints the same message once. */
 const PAUSE = 60_000;
-/** Process warnings of one host in that time. */
+/** Process warnings of one host in this period. */
 const MOST_WARNINGS = 30;
 function resolveLog(log = {}) {
     const { level, targets = {}, sink } = readLog(log);
@@ -20,7 +20,7 @@ function readLog(log) {
         return { sink: log };
     return typeof log === "string" ? { level: log } : log;
 }
-/** Takes the batches of the native log. Null where nothing is wanted. */
+/** Takes the batches of the native log. Null without a log. */
 function createSink({ level, targets, sink }) {
     if ([level, ...Object.values(targets)].every((wanted) => wanted === "off"))
         return null;
@@ -30,7 +30,7 @@ function createSink({ level, targets, sink }) {
             give(entry);
     };
 }
-/** A sink that fails loses the entry and nothing else. The process is warned of the first failure. */
+/** If a sink fails, it loses this entry only. The process gets a warning about the first failure. */
 function guarded(sink) {
     let hasFailed = false;
     const fail = (error) => {
@@ -53,7 +53,7 @@ function guarded(sink) {
         }
     };
 }
-/** The default sink: process warnings, of which a loop makes few. */
+/** The default sink. It prints process warnings, with a limit for repeated ones. */
 function warnings() {
     let said = new Set();
     let began = 0;

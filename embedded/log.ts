@@ -9,10 +9,10 @@ export type ResolvedLog = {
   sink: ((entry: LogEntry) => void) | undefined;
 };
 
-/** Milliseconds in which the default sink says the same thing once. */
+/** Period in milliseconds in which the default sink prints the same message once. */
 const PAUSE = 60_000;
 
-/** Process warnings of one host in that time. */
+/** Process warnings of one host in this period. */
 const MOST_WARNINGS = 30;
 
 export function resolveLog(log: OpenCodeOptions["log"] = {}): ResolvedLog {
@@ -27,7 +27,7 @@ function readLog(log: NonNullable<OpenCodeOptions["log"]>): LogOptions {
   return typeof log === "string" ? { level: log } : log;
 }
 
-/** Takes the batches of the native log. Null where nothing is wanted. */
+/** Takes the batches of the native log. Null without a log. */
 export function createSink({ level, targets, sink }: ResolvedLog): ((entries: string) => void) | null {
   if ([level, ...Object.values(targets)].every((wanted) => wanted === "off")) return null;
   const give = sink === undefined ? warnings() : guarded(sink);
@@ -36,7 +36,7 @@ export function createSink({ level, targets, sink }: ResolvedLog): ((entries: st
   };
 }
 
-/** A sink that fails loses the entry and nothing else. The process is warned of the first failure. */
+/** If a sink fails, it loses this entry only. The process gets a warning about the first failure. */
 function guarded(sink: (entry: LogEntry) => unknown) {
   let hasFailed = false;
   const fail = (error: unknown) => {
@@ -57,7 +57,7 @@ function guarded(sink: (entry: LogEntry) => unknown) {
   };
 }
 
-/** The default sink: process warnings, of which a loop makes few. */
+/** The default sink. It prints process warnings, with a limit for repeated ones. */
 function warnings() {
   let said: Set<string> = new Set();
   let began = 0;

@@ -40,12 +40,12 @@ const builtins_js_1 = require("./builtins.js");
 const find_addon_js_1 = require("./find-addon.js");
 const package_js_1 = require("./package.js");
 const platform_js_1 = require("./platform.js");
-/** How many file descriptors loading takes at most, with some to spare. */
+/** Upper bound for the file descriptors that loading takes. */
 const NEEDED_DESCRIPTORS = 16;
 let loaded;
 /**
- * Loads the addon of this platform: on first use, because a program that never opens a host needs none.
- * Throws the tagged failure `AddonUnavailableError`.
+ * Loads the addon of this platform on first use: a program that never opens a host needs none. Throws the tagged
+ * failure `AddonUnavailableError`.
  */
 function loadAddon() {
     loaded ??= loadStarted((0, platform_js_1.describePlatform)());
@@ -60,8 +60,8 @@ function loadStarted(platform) {
     return addon;
 }
 /**
- * An addon that gets no descriptor while it is loaded cannot be loaded again by this process. So this looks
- * whether there are enough.
+ * Checks that enough descriptors are available. If loading fails without a descriptor, this process can never load
+ * the addon.
  */
 function requireDescriptors(platform) {
     const opened = [];
@@ -71,7 +71,7 @@ function requireDescriptors(platform) {
     }
     catch (error) {
         const { code } = error;
-        // A program may be allowed to load addons and not to read this file.
+        // A program may be allowed to load addons but not to read this file.
         if (code === "EMFILE" || code === "ENFILE")
             throw failures.tooFewDescriptors(platform, NEEDED_DESCRIPTORS, code);
     }

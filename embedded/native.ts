@@ -6,44 +6,48 @@ import { platforms, version } from "./package.js";
 import { describePlatform } from "./platform.js";
 import type { FoundAddon } from "./find-addon.js";
 
-/** How many file descriptors loading takes at most, with some to spare. */
+/** Upper bound for the file descriptors that loading takes. */
 const NEEDED_DESCRIPTORS = 16;
 
 /**
- * The addon as this package sees it. Only text crosses the border: it is parsed here, in the realm of the
- * caller, and failures are data that become errors here.
+ * The addon. Only text crosses the border. JavaScript parses it, so values and errors belong to the realm of the
+ * caller.
  */
 export interface NativeHost {
   /**
-   * `head` is JSON `{method, url, headers}`. Requests are admitted in the order of these calls. A finished answer is its head as JSON `{status, headers}`, a line feed, and its body. `call` is a number by which it can be cancelled, or 0.
+   * `head` is JSON `{method, url, headers}`. Requests are admitted in the order of these calls. A finished answer is
+   * its head as JSON `{status, headers}`, a line feed, and its body. `call` is a number for `cancel`, or 0.
    */
   request: (head: string, body: string | null, call: number) => Promise<string | NativeBody | NativeBytes>;
-  /** Gives a pending request up; its promise rejects. */
+  /** Cancels a pending request. Its promise rejects. */
   cancel: (call: number) => void;
   /** A string is a tagged failure as JSON. */
   listen: (options: string) => Promise<string | NativeListener>;
-  /** Null when no Session Drain runs, else a promise for the moment when none does. */
+  /** Null if no Session Drain runs, else a promise that resolves when none runs. */
   untilIdle: () => Promise<void> | null;
   /**
-   * Calls back with each permission request, those that wait, then those that come, as JSON `{asked: request}`, and the end of each as `{ended: id}`.
+   * Calls back with each permission request as JSON `{asked: request}`, first the waiting ones, and with the end of
+   * each as `{ended: id}`.
    */
   askedPermissions: (callback: (request: string) => void) => NativeAttendance;
   askedQuestions: (callback: (request: string) => void) => NativeAttendance;
   /**
-   * Calls back with each terminal that wants variables, as JSON `{asked: {id, directory, cwd}}`, and `{ended: id}` when it ends without an answer.
+   * Calls back with each terminal that needs variables, as JSON `{asked: {id, directory, cwd}}`, and with `{ended:
+   * id}` if it ends without an answer.
    */
   askedEnvironments: (callback: (request: string) => void) => NativeAttendance;
-  /** Answers one of these: with JSON `{variables: [[name, value], ...]}` or `{error: message}`. */
+  /** Answers a terminal with JSON `{variables: [[name, value], ...]}` or `{error: message}`. */
   answerEnvironment: (id: number, answer: string) => void;
   /**
-   * Calls back with each Location that the program is to trust or not, as JSON `{asked: {id, directory}}`, and `{ended: id}` when it ends without an answer.
+   * Calls back with each Location that needs a trust decision, as JSON `{asked: {id, directory}}`, and with
+   * `{ended: id}` if it ends without an answer.
    */
   askedTrust: (callback: (request: string) => void) => NativeAttendance;
-  /** Answers one of these: with JSON `{trusted: boolean}` or `{error: reason}`. */
+  /** Answers a trust decision with JSON `{trusted: boolean}` or `{error: reason}`. */
   answerTrust: (id: number, answer: string) => void;
   /** A string is a tagged failure as JSON. */
   trust: (directory: string | null, trusted: boolean) => Promise<string | null>;
-  /** Takes a warning about a function of the program for the log. `fields` is a JSON object. */
+  /** Writes a warning about a function of the program to the log. `fields` is a JSON object. */
   warn: (message: string, fields: string) => void;
   close: () => Promise<void>;
 }
@@ -54,7 +58,7 @@ export interface NativeAttendance {
 
 export interface NativeListener {
   url: string;
-  /** Null when the password is off. */
+  /** Null without a password. */
   username: string | null;
   password: string | null;
   close: () => Promise<void>;
@@ -62,7 +66,7 @@ export interface NativeListener {
   closed: () => Promise<void>;
 }
 
-/** A finished answer whose body is no text. */
+/** A finished answer whose body is not text. */
 interface NativeBytes {
   head: string;
   bytes: Uint8Array;
@@ -70,7 +74,7 @@ interface NativeBytes {
 
 interface NativeBody {
   head: string;
-  /** All the text that is there, or a promise of it where there is none yet; null is the clean end. */
+  /** Returns all text that has arrived, or a promise of the next text. Null is the clean end. */
   next: () => string | null | Promise<string | null>;
   cancel: () => void;
 }
@@ -84,15 +88,15 @@ export interface InlinedAddon {
 export interface Addon {
   /** A string is a tagged failure as JSON. `log` gets the entries of the log, as JSON arrays; null for no log. */
   open: (options: string, logOptions: string, log: ((entries: string) => void) | null) => Promise<string | NativeHost>;
-  /** Why the addon cannot work in this process; to be asked first. */
+  /** The reason for which the addon cannot work in this process, or null. Call this first. */
   notStarted: () => string | null;
 }
 
 let loaded: Addon | undefined;
 
 /**
- * Loads the addon of this platform: on first use, because a program that never opens a host needs none.
- * Throws the tagged failure `AddonUnavailableError`.
+ * Loads the addon of this platform on first use: a program that never opens a host needs none. Throws the tagged
+ * failure `AddonUnavailableError`.
  */
 export function loadAddon(): Addon {
   loaded ??= loadStarted(describePlatform());
@@ -108,8 +112,8 @@ function loadStarted(platform: string) {
 }
 
 /**
- * An addon that gets no descriptor while it is loaded cannot be loaded again by this process. So this looks
- * whether there are enough.
+ * Checks that enough descriptors are available. If loading fails without a descriptor, this process can never load
+ * the addon.
  */
 function requireDescriptors(platform: string) {
   const opened = [];
@@ -117,7 +121,7 @@ function requireDescriptors(platform: string) {
     while (opened.length < NEEDED_DESCRIPTORS) opened.push(fs.openSync(os.devNull, "r"));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A program may be allowed to load addons and not to read this file.
+    // A program may be allowed to load addons but not to read this file.
     if (code === "EMFILE" || code === "ENFILE") throw failures.tooFewDescriptors(platform, NEEDED_DESCRIPTORS, code);
   } finally {
     for (const descriptor of opened) fs.closeSync(descriptor);

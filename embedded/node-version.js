@@ -1,9 +1,12 @@
 "use strict";
-// The first file that runs: older versions of Node must be able to parse it.
+// The first file that runs. Older versions of Node must be able to parse it.
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.requireSupportedNode = requireSupportedNode;
 const package_js_1 = require("./package.js");
-/** Throws when this is a Node that the package does not support. Bun and Deno only tell which Node they resemble. */
+/**
+ * Throws if the package does not support this version of Node. Bun and Deno report the version of Node that they
+ * resemble.
+ */
 function requireSupportedNode() {
     if (typeof process !== "object" || process.versions.bun || process.versions.deno)
         return;

@@ -13,7 +13,7 @@ import type {
 } from "../index.js";
 import type { ResolvedLog } from "./log.js";
 
-/** What the native host is opened with: nothing is left for it to look up. */
+/** The options of the native host. It looks nothing up by itself. */
 interface NativeOptions {
   directory: string;
   /** An absolute path, or ":memory:". */
@@ -34,7 +34,7 @@ interface NativeOptions {
   trust: "never" | "always" | "ask";
   limits: { inbox: number; steerBatch: number; subagentDepth: number; subagents: number };
   retry: { maxElapsedMs: number; maxAttempts: number; maxDelayMs: number };
-  /** Absent is no limit. */
+  /** An absent deadline is no limit. */
   deadlines: { connectMs?: number; firstByteMs?: number; idleMs?: number; requestMs?: number };
 }
 
@@ -48,33 +48,33 @@ type ResolvedOptions = NativeOptions & {
 /** Admitted Prompts that may wait in one session. */
 const INBOX = 10_000;
 
-/** Levels of child sessions that tasks make below a session that none made. */
+/** Levels of child sessions below a session that is not a child. */
 const SUBAGENT_DEPTH = 3;
 
 /** Tasks of one session that may run at the same time. */
 const SUBAGENTS = 8;
 
-/** Milliseconds that a turn waits in all for a provider that refuses its request for now. */
+/** Total wait of a turn for a provider that is unavailable, in milliseconds. */
 const MAX_ELAPSED_MS = 300_000;
 
-/** Milliseconds between two requests at most, where the provider names no time. */
+/** Longest delay between two requests in milliseconds, unless the provider names a time. */
 const MAX_DELAY_MS = 30_000;
 
-/** Milliseconds until a connection to a provider is there. */
+/** Time limit for a connection to a provider in milliseconds. */
 const CONNECT_MS = 10_000;
 
-/** Deadlines for programs in which a user waits for the answer. */
+/** Deadlines for programs with a waiting user. */
 const INTERACTIVE = { firstByteMs: 120_000, idleMs: 60_000 };
 
 /**
- * Checks the options and fills in every default, so that the host reads nothing of this process by itself.
- * Throws the tagged failure `InvalidOptionError`.
+ * Checks the options and adds all defaults, so that the native host reads nothing of this process. Throws the tagged
+ * failure `InvalidOptionError`.
  */
 export function resolveOptions(given: unknown): ResolvedOptions {
   const options = checkOptions(given);
   const env = copyEnv(options.env ?? process.env);
   const home = path.resolve(options.home ?? (env.HOME || os.homedir()));
-  // A caller who moves the home directory means all of it; the variables of this process would lead back.
+  // With another home directory the variables of this process do not apply. They would point to the real home.
   const xdg = options.home === undefined || options.env !== undefined ? env : {};
   const dataDirectory = options.dataDirectory ?? defaultFolder(xdg.XDG_DATA_HOME, home, ".local/share");
   return {

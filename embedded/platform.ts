@@ -2,24 +2,24 @@ import { fs } from "./builtins.js";
 
 type Report = { header?: { glibcVersionRuntime?: string }; sharedObjects?: string[] };
 
-/** Where an executable of Linux names the loader of its C library. */
+/** The field of a Linux executable that names the loader of its C library. */
 const HEAD_BYTES = 4096;
 
-/** The platform as the packages with the addons are called after it: `linux-x64-gnu`, `darwin-arm64`. */
+/** The platform in the names of the packages with the addons: `linux-x64-gnu`, `darwin-arm64`. */
 export function describePlatform() {
   const { platform, arch } = process;
   if (platform === "linux") return `linux-${arch}-${usesMusl() ? "musl" : "gnu"}`;
   return platform === "win32" ? `win32-${arch}-msvc` : `${platform}-${arch}`;
 }
 
-/** Whether this runtime is linked with musl. The C library of the runtime counts, not others on the system. */
+/** True if this runtime is linked with musl. Other C libraries of the system do not count. */
 function usesMusl() {
   const head = readHead(process.execPath);
   if (head.includes("/ld-musl-")) return true;
   return !head.includes("/ld-linux-") && glibcVersion() === undefined && sharesMusl();
 }
 
-/** The first bytes of a file, each as one character; nothing when it cannot be read. */
+/** Reads the first bytes of a file, each as one character. Empty if the file cannot be read. */
 function readHead(file: string) {
   let descriptor;
   try {
@@ -33,7 +33,7 @@ function readHead(file: string) {
   }
 }
 
-/** The version of the glibc that this runtime uses. @returns {string | undefined} */
+/** The version of the glibc that this runtime uses. */
 export function glibcVersion(): string | undefined {
   return readReport()?.header?.glibcVersionRuntime;
 }
@@ -44,12 +44,12 @@ function sharesMusl() {
   );
 }
 
-/** What Node reports about itself. @returns {Report | undefined} */
+/** The report of Node about itself. */
 function readReport(): Report | undefined {
-  // Node 20.0 to 20.12 do not know the setting.
+  // Node 20.0 to 20.12 do not have the setting.
   const report = process.report as (NodeJS.ProcessReport & { excludeNetwork?: boolean }) | undefined;
   if (report === undefined) return undefined;
-  // The names of connected hosts would be looked up, which can take seconds.
+  // Node would look up the names of connected hosts, which can take seconds.
   const { excludeNetwork = false } = report;
   try {
     report.excludeNetwork = true;

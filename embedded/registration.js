@@ -4,16 +4,16 @@ exports.registration = registration;
 exports.words = words;
 const disposable_js_1 = require("./disposable.js");
 /**
- * What is given for something that can be taken back.
+ * The object that a caller gets for something that it can remove.
  *
- * @param remove Twice is harmless.
+ * @param remove May be called twice.
  */
 function registration(remove) {
     return (0, disposable_js_1.disposable)({ dispose: remove }, remove);
 }
-/** Characters that are told of what a function has thrown. */
+/** Longest text of a thrown value in the log, in UTF-16 code units. */
 const MOST_WORDS = 1_000;
-/** What a function has thrown, which may be anything. */
+/** The text of a thrown value, which may be anything. */
 function words(error) {
     try {
         return String(error).slice(0, MOST_WORDS);

@@ -2,18 +2,18 @@ import { disposable } from "./disposable.js";
 import type { Registration } from "../index.js";
 
 /**
- * What is given for something that can be taken back.
+ * The object that a caller gets for something that it can remove.
  *
- * @param remove Twice is harmless.
+ * @param remove May be called twice.
  */
 export function registration(remove: () => void): Registration {
   return disposable({ dispose: remove }, remove);
 }
 
-/** Characters that are told of what a function has thrown. */
+/** Longest text of a thrown value in the log, in UTF-16 code units. */
 const MOST_WORDS = 1_000;
 
-/** What a function has thrown, which may be anything. */
+/** The text of a thrown value, which may be anything. */
 export function words(error: unknown) {
   try {
     return String(error).slice(0, MOST_WORDS);

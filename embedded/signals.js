@@ -1,7 +1,7 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.Signals = void 0;
-/** The signals of calls of one function, by the ids of the requests that it was called for. */
+/** The signals for the calls of one function, by the ids of requests. */
 class Signals {
     #controllers = new Map();
     get isEmpty() {
@@ -12,11 +12,11 @@ class Signals {
         this.#controllers.set(id, controller);
         return controller.signal;
     }
-    /** Forgets a signal without aborting it: the function has answered. */
+    /** Removes a signal without an abort: the function has answered. */
     finish(id) {
         this.#controllers.delete(id);
     }
-    /** Aborts the signal of one request. Without one it does nothing. */
+    /** Aborts the signal of a request. Does nothing without one. */
     abort(id) {
         const controller = this.#controllers.get(id);
         this.#controllers.delete(id);

@@ -1,4 +1,4 @@
-/** The signals of calls of one function, by the ids of the requests that it was called for. */
+/** The signals for the calls of one function, by the ids of requests. */
 export class Signals<Id> {
   #controllers: Map<Id, AbortController> = new Map();
 
@@ -12,12 +12,12 @@ export class Signals<Id> {
     return controller.signal;
   }
 
-  /** Forgets a signal without aborting it: the function has answered. */
+  /** Removes a signal without an abort: the function has answered. */
   finish(id: Id) {
     this.#controllers.delete(id);
   }
 
-  /** Aborts the signal of one request. Without one it does nothing. */
+  /** Aborts the signal of a request. Does nothing without one. */
   abort(id: Id) {
     const controller = this.#controllers.get(id);
     this.#controllers.delete(id);

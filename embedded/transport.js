@@ -2,15 +2,15 @@
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.createNativeTransport = createNativeTransport;
 /**
- * Says that the client of the embedding program sends a request. The host then refuses mistakes that the contract
+ * The header of a request from the client of the embedding program. The host then refuses mistakes that the contract
  * tolerates, such as an unknown agent.
  */
 const EMBEDDED = ["x-opencode-embedded", "1"];
 /**
- * The transport in memory. Texts from end to end: a Request and a Response would cost more than the call.
+ * The transport in memory. It uses text only: a Request and a Response would cost more than the call.
  *
- * The core settles an aborted call itself, and it closes a stream that arrives after its reader has gone; the
- * signal is passed on so that the other side stops as well.
+ * The core settles an aborted call itself, and closes a stream that arrives after its reader has gone. The signal is
+ * passed on so that the native host stops as well.
  */
 function createNativeTransport(connection) {
     return async (request) => {

@@ -2,16 +2,16 @@ import type { TextStream, Transport } from "../client/internal.js";
 import type { NativeConnection } from "./connection.js";
 
 /**
- * Says that the client of the embedding program sends a request. The host then refuses mistakes that the contract
+ * The header of a request from the client of the embedding program. The host then refuses mistakes that the contract
  * tolerates, such as an unknown agent.
  */
 const EMBEDDED: [string, string] = ["x-opencode-embedded", "1"];
 
 /**
- * The transport in memory. Texts from end to end: a Request and a Response would cost more than the call.
+ * The transport in memory. It uses text only: a Request and a Response would cost more than the call.
  *
- * The core settles an aborted call itself, and it closes a stream that arrives after its reader has gone; the
- * signal is passed on so that the other side stops as well.
+ * The core settles an aborted call itself, and closes a stream that arrives after its reader has gone. The signal is
+ * passed on so that the native host stops as well.
  */
 export function createNativeTransport(connection: NativeConnection): Transport {
   return async (request) => {

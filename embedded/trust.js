@@ -10,7 +10,7 @@ const registration_js_1 = require("./registration.js");
 const signals_js_1 = require("./signals.js");
 const METHOD = "location.trust";
 const SHAPE = { location: { directory: null }, trusted: null };
-/** What is collected attends no more, so it is held as long as its connection. */
+/** Keeps each attendance reachable as long as its connection. A collected attendance stops. */
 const attendances = new WeakMap();
 /** Lets the function of the option `trust` decide about each Location. */
 function answerTrust(connection, decide) {
@@ -18,7 +18,7 @@ function answerTrust(connection, decide) {
     const answerOne = async ({ id, directory }) => {
         const signal = signals.begin(id);
         const answer = await ask(decide, directory, signal);
-        // A late answer is none, and a failure after the abort no mistake.
+        // An answer after the abort is too late, and a failure after it is not a mistake.
         if (signal.aborted)
             return;
         signals.finish(id);
@@ -33,7 +33,7 @@ function answerTrust(connection, decide) {
     });
     attendances.set(connection, attendance);
 }
-/** The answer of the function, or why it gave none. */
+/** Returns the answer of the function, or the reason why there is none. */
 async function ask(decide, directory, signal) {
     try {
         const trusted = (await decide(directory, { signal }));

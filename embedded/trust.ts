@@ -13,7 +13,7 @@ const METHOD = "location.trust";
 
 const SHAPE: ObjectShape = { location: { directory: null }, trusted: null };
 
-/** What is collected attends no more, so it is held as long as its connection. */
+/** Keeps each attendance reachable as long as its connection. A collected attendance stops. */
 const attendances: WeakMap<NativeConnection, NativeAttendance> = new WeakMap();
 
 /** Lets the function of the option `trust` decide about each Location. */
@@ -22,7 +22,7 @@ export function answerTrust(connection: NativeConnection, decide: TrustFunction)
   const answerOne = async ({ id, directory }: { id: number; directory: string }) => {
     const signal = signals.begin(id);
     const answer = await ask(decide, directory, signal);
-    // A late answer is none, and a failure after the abort no mistake.
+    // An answer after the abort is too late, and a failure after it is not a mistake.
     if (signal.aborted) return;
     signals.finish(id);
     if (answer.error !== undefined) {
@@ -37,7 +37,7 @@ export function answerTrust(connection: NativeConnection, decide: TrustFunction)
   attendances.set(connection, attendance);
 }
 
-/** The answer of the function, or why it gave none. */
+/** Returns the answer of the function, or the reason why there is none. */
 async function ask(decide: TrustFunction, directory: string, signal: AbortSignal) {
   try {
     const trusted = (await decide(directory, { signal })) as unknown;

@@ -2,8 +2,8 @@
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.Activity = void 0;
 /**
- * The work on one prompt, as the log tells it: from its promotion to the first step that leaves the model nothing to
- * wait for. A prompt that steers joins that work and does not end it; a step after the end answers another prompt.
+ * The work on one prompt: from its promotion to the first step after which the model needs no result. A prompt with
+ * the delivery `steer` joins this work and does not end it. A step after the end answers another prompt.
  *
  * A pure reducer over durable events.
  */
@@ -12,7 +12,7 @@ class Activity {
     #steps = [];
     #cost = 0;
     #usage = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } };
-    /** The sequence of the newest event that was applied. */
+    /** The sequence of the newest applied event. */
     seq;
     isPromoted = false;
     end = undefined;
@@ -28,7 +28,7 @@ class Activity {
     get messageIDs() {
         return this.#steps.map(({ messageID }) => messageID);
     }
-    /** The text of the newest step that has any. */
+    /** The text of the newest step with a text. */
     get text() {
         const spoken = this.#steps.findLast(({ texts }) => texts.size > 0);
         return spoken === undefined ? "" : [...spoken.texts.values()].join("");
@@ -39,17 +39,17 @@ class Activity {
     get cost() {
         return this.#cost;
     }
-    /** Whether a person declined a request of the newest step, which ends the work. */
+    /** True if a user declined a request of the newest step, which ends the work. */
     get isDeclined() {
         return this.#steps.at(-1)?.declined ?? false;
     }
-    /** Whether a call of the newest step was interrupted. */
+    /** True if a call of the newest step was interrupted. */
     get isInterrupted() {
         return this.#steps.at(-1)?.interrupted ?? false;
     }
-    /** Applies the next event. Returns whether it is part of the work on the prompt. */
+    /** Applies the next event. Returns true if it belongs to the work on the prompt. */
     apply(event) {
-        // The same event may come over two connections.
+        // Two connections may deliver the same event.
         if (this.end !== undefined || event.durable.seq <= this.seq)
             return false;
         this.seq = event.durable.seq;
@@ -125,7 +125,7 @@ class Activity {
     }
 }
 exports.Activity = Activity;
-/** @param error What failed the step. */
+/** @param error The failure of the step. */
 function endOf({ message, cause }, step) {
     if (cause?.kind === "interrupted")
         return { outcome: step.declined ? "declined" : "interrupted" };

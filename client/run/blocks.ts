@@ -1,13 +1,13 @@
 import type { OpenCodeEvent } from "../index.js";
 
 /**
- * The pieces of text and reasoning that have arrived of blocks that are not complete yet. Readers keep their own
- * positions, so each piece is held once, until its block is complete and the log has it.
+ * Pieces of incomplete blocks of text and reasoning. Each reader has its own position, so a piece is stored once,
+ * until its block is complete and in the log.
  */
 export class OpenBlocks {
   #pieces: Map<string, string[]> = new Map();
 
-  /** Takes an event of the live stream. Returns whether there is a new piece. */
+  /** Applies an event of the live stream. Returns true if there is a new piece. */
   apply(event: OpenCodeEvent) {
     switch (event.type) {
       case "session.next.text.started":
@@ -20,7 +20,7 @@ export class OpenBlocks {
         return false;
       case "session.next.text.delta":
       case "session.next.reasoning.delta": {
-        // Without its beginning a piece has no known place in its block.
+        // The position of a piece is unknown if the beginning of its block was missed.
         const pieces = this.#pieces.get(keyOf(event.data));
         pieces?.push(event.data.delta);
         return pieces !== undefined;
@@ -30,12 +30,12 @@ export class OpenBlocks {
     }
   }
 
-  /** The pieces of a block from a position on. */
+  /** Returns the pieces of a block from a position on. */
   from(key: string, position: number) {
     return this.#pieces.get(key)?.slice(position) ?? [];
   }
 
-  /** Forgets everything: pieces may be missing. */
+  /** Removes everything, because pieces may be missing. */
   clear() {
     this.#pieces.clear();
   }

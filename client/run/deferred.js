@@ -1,7 +1,7 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.deferred = deferred;
-/** A promise and what settles it. Its rejection concerns only callers that await it. */
+/** A promise with its settling functions. A rejection without a handler is ignored. */
 function deferred() {
     let resolve = () => { };
     let reject = () => { };

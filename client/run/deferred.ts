@@ -1,4 +1,4 @@
-/** A promise and what settles it. Its rejection concerns only callers that await it. */
+/** A promise with its settling functions. A rejection without a handler is ignored. */
 export function deferred(): {
   promise: Promise<undefined>;
   resolve: (value: undefined) => void;

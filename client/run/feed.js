@@ -5,9 +5,9 @@ const activity_js_1 = require("./activity.js");
 const blocks_js_1 = require("./blocks.js");
 const deferred_js_1 = require("./deferred.js");
 /**
- * What one iteration of a run sees. The log is its queue: it reads events when the caller asks for them, so a slow
- * caller loses nothing and holds nothing. Pieces of text come from the live stream, and what is missing of a block
- * comes with its end.
+ * The parts of one iteration of a run. It reads an event from the log when the caller requests one, so a slow caller
+ * loses nothing and stores nothing. Pieces of text come from the live stream. The end of a block brings its missing
+ * text.
  */
 class RunFeed {
     #run;
@@ -15,10 +15,10 @@ class RunFeed {
     #activity;
     #events;
     #isReading = false;
-    /** The log cannot be read any more. */
+    /** True if the log cannot be read any longer. */
     #isCut = false;
     #isOver = false;
-    /** Open blocks, in the order of their beginning. */
+    /** Open blocks in the order of their beginning. */
     #blocks = new Map();
     /** Names of tools by call. */
     #tools = new Map();
@@ -62,13 +62,13 @@ class RunFeed {
                 this.#take(value);
         }
         catch {
-            // The run itself meets the same failure and says how it ended.
+            // The run itself has the same failure and reports it.
             this.#isCut = true;
         }
         this.#isReading = false;
         this.#notify();
     }
-    /** Collects what needs no further event of the log. */
+    /** Collects the parts that need no further event of the log. */
     #collect() {
         for (const part of this.#run.requests.parts) {
             if (this.#asked.has(part.request.id))

@@ -6,13 +6,13 @@ import type { Feed } from "../internal.js";
 import type { Begun, Run } from "./run.js";
 import type { RunPart } from "./types.js";
 
-/** What a reader has of a block: pieces, and characters. */
+/** Position of a reader in a block, in pieces and in characters. */
 type Position = { pieces: number; length: number };
 
 /**
- * What one iteration of a run sees. The log is its queue: it reads events when the caller asks for them, so a slow
- * caller loses nothing and holds nothing. Pieces of text come from the live stream, and what is missing of a block
- * comes with its end.
+ * The parts of one iteration of a run. It reads an event from the log when the caller requests one, so a slow caller
+ * loses nothing and stores nothing. Pieces of text come from the live stream. The end of a block brings its missing
+ * text.
  */
 export class RunFeed implements Feed<RunPart> {
   #run;
@@ -20,10 +20,10 @@ export class RunFeed implements Feed<RunPart> {
   #activity;
   #events;
   #isReading = false;
-  /** The log cannot be read any more. */
+  /** True if the log cannot be read any longer. */
   #isCut = false;
   #isOver = false;
-  /** Open blocks, in the order of their beginning. */
+  /** Open blocks in the order of their beginning. */
   #blocks: Map<string, Position> = new Map();
   /** Names of tools by call. */
   #tools: Map<string, string> = new Map();
@@ -67,14 +67,14 @@ export class RunFeed implements Feed<RunPart> {
       if (done) this.#isCut = true;
       else this.#take(value);
     } catch {
-      // The run itself meets the same failure and says how it ended.
+      // The run itself has the same failure and reports it.
       this.#isCut = true;
     }
     this.#isReading = false;
     this.#notify();
   }
 
-  /** Collects what needs no further event of the log. */
+  /** Collects the parts that need no further event of the log. */
   #collect() {
     for (const part of this.#run.requests.parts) {
       if (this.#asked.has(part.request.id)) continue;

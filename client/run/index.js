@@ -5,20 +5,19 @@ const stream_js_1 = require("../stream.js");
 const feed_js_1 = require("./feed.js");
 const live_js_1 = require("./live.js");
 const run_js_1 = require("./run.js");
-// Long enough for a person who looks at the terminal, short enough for a script.
+// Long enough for a user at the terminal, short enough for a script.
 const DENY_AFTER_MS = 60_000;
 /**
- * Adds `sessions.run` to a client. It is made of the client's own operations.
+ * Adds `sessions.run` to a client. It uses the operations of the client.
  *
- * @param isAnswered Whether something else answers requests of a kind or
- *   limits how long they wait, so that a run by default does not.
+ * @param isAnswered True if the host answers requests of a kind or limits their wait. Then a run waits by default.
  */
 function addRuns(operations, isAnswered = () => false) {
     const sessions = { ...operations.sessions, run };
     const client = { ...operations, sessions };
     const shared = new live_js_1.LiveEvents(client, undefined);
     function run(input, options = {}) {
-        // Headers belong to one run, and so does the connection they are sent with.
+        // Headers belong to one run, so such a run has its own live stream.
         const live = (options.headers ?? undefined) === undefined ? shared : new live_js_1.LiveEvents(client, options.headers);
         const unanswered = (kind) => input.unanswered ?? (isAnswered(kind) ? "wait" : { denyAfterMs: DENY_AFTER_MS });
         return present(new run_js_1.Run(client, live, input, options, unanswered));
@@ -36,7 +35,7 @@ function present(run) {
         [Symbol.asyncIterator]: () => parts[Symbol.asyncIterator](),
     };
 }
-/** A promise that the caller may leave alone. */
+/** A promise that the caller may ignore. */
 function handled(promise) {
     promise.catch(() => { });
     return promise;

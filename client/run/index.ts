@@ -6,14 +6,13 @@ import type { OpenCodeOperations } from "../generated/types.js";
 import type { OpenCodeClient, RequestOptions } from "../types.js";
 import type { RunInput, RunNeedsInput, RunPart, SessionRun } from "./types.js";
 
-// Long enough for a person who looks at the terminal, short enough for a script.
+// Long enough for a user at the terminal, short enough for a script.
 const DENY_AFTER_MS = 60_000;
 
 /**
- * Adds `sessions.run` to a client. It is made of the client's own operations.
+ * Adds `sessions.run` to a client. It uses the operations of the client.
  *
- * @param isAnswered Whether something else answers requests of a kind or
- *   limits how long they wait, so that a run by default does not.
+ * @param isAnswered True if the host answers requests of a kind or limits their wait. Then a run waits by default.
  */
 export function addRuns(
   operations: OpenCodeOperations,
@@ -24,7 +23,7 @@ export function addRuns(
   const shared = new LiveEvents(client, undefined);
 
   function run(input: RunInput, options: RequestOptions = {}): SessionRun {
-    // Headers belong to one run, and so does the connection they are sent with.
+    // Headers belong to one run, so such a run has its own live stream.
     const live = (options.headers ?? undefined) === undefined ? shared : new LiveEvents(client, options.headers);
     const unanswered = (kind: RunNeedsInput["kind"]) =>
       input.unanswered ?? (isAnswered(kind) ? "wait" : { denyAfterMs: DENY_AFTER_MS });
@@ -46,7 +45,7 @@ function present(run: Run): SessionRun {
   };
 }
 
-/** A promise that the caller may leave alone. */
+/** A promise that the caller may ignore. */
 function handled<T>(promise: Promise<T>) {
   promise.catch(() => {});
   return promise;

@@ -16,14 +16,14 @@ const MEMBERS: Readonly<Record<keyof RunInput, Shape>> = {
   unanswered: { denyAfterMs: null },
 };
 
-// Timers take 31 bits; a longer delay would be none.
+// Timers take 31 bits. A longer delay would be no delay.
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * Checks what the operations of a run would refuse too late, or not at all: a session must not be created for a prompt
- * that is none. Throws the tagged failure `InvalidRequestError`.
+ * Checks an input before a session is created. Its operations would refuse it too late, or not at all. Throws the
+ * tagged failure `InvalidRequestError`.
  *
- * @param input From a caller that may not use TypeScript.
+ * @param input The input of a caller that may not use TypeScript.
  */
 export function readInput(input: RunInput, options: unknown): { model: ModelRef | undefined } {
   checkRequestOptions("sessions.run", options);

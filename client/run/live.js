@@ -6,20 +6,20 @@ const retry_js_1 = require("../retry.js");
 const PACE = { min: 250, max: 10_000 };
 // In a row without a connection: three to five minutes.
 const MAX_RETRIES = 30;
-/** Shares one live stream between all runs of a client: each would otherwise parse every event of the host. */
+/** Shares one live stream between all runs of a client. Otherwise each run would parse every event of the host. */
 class LiveEvents {
     #client;
     #headers;
     #listeners = new Set();
-    /** There is one while the stream is read. */
+    /** Set while the stream is read. */
     #reading = undefined;
-    /** Settles when the stream stands, or cannot be had. */
+    /** Settles if the stream is connected or has failed. */
     #connected = (0, deferred_js_1.deferred)();
     constructor(client, headers) {
         this.#client = client;
         this.#headers = headers;
     }
-    /** Resolves when the stream stands: the listener misses nothing that happens from then on. */
+    /** Resolves if the stream is connected. The listener misses no event after that. */
     async join(listener) {
         this.#listeners.add(listener);
         if (this.#reading === undefined) {
@@ -61,7 +61,7 @@ class LiveEvents {
                 if (signal.aborted)
                     return;
                 failures += 1;
-                // The first connection is part of a call, which fails as any call does.
+                // The first connection is part of a call, so its failure is the failure of the call.
                 if (!hasStood || !(0, retry_js_1.isPassing)(error) || failures > MAX_RETRIES)
                     return this.#fail(error);
                 await delay((0, retry_js_1.retryDelay)(PACE, failures));

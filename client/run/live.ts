@@ -5,9 +5,9 @@ import type { HeadersInput } from "../types.js";
 
 export interface LiveListener {
   onEvent: (event: OpenCodeEvent) => void;
-  /** Events may have been missed. */
+  /** Called if events may have been missed. */
   onGap: () => void;
-  /** The stream cannot be had any more; nothing follows. */
+  /** Called if the stream has failed for good. No event follows. */
   onFailure: (error: unknown) => void;
 }
 
@@ -16,14 +16,14 @@ const PACE = { min: 250, max: 10_000 };
 // In a row without a connection: three to five minutes.
 const MAX_RETRIES = 30;
 
-/** Shares one live stream between all runs of a client: each would otherwise parse every event of the host. */
+/** Shares one live stream between all runs of a client. Otherwise each run would parse every event of the host. */
 export class LiveEvents {
   #client;
   #headers;
   #listeners: Set<LiveListener> = new Set();
-  /** There is one while the stream is read. */
+  /** Set while the stream is read. */
   #reading: AbortController | undefined = undefined;
-  /** Settles when the stream stands, or cannot be had. */
+  /** Settles if the stream is connected or has failed. */
   #connected = deferred();
 
   constructor(client: Pick<OpenCodeClient, "events">, headers: HeadersInput | undefined) {
@@ -31,7 +31,7 @@ export class LiveEvents {
     this.#headers = headers;
   }
 
-  /** Resolves when the stream stands: the listener misses nothing that happens from then on. */
+  /** Resolves if the stream is connected. The listener misses no event after that. */
   async join(listener: LiveListener) {
     this.#listeners.add(listener);
     if (this.#reading === undefined) {
@@ -71,7 +71,7 @@ export class LiveEvents {
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
-        // The first connection is part of a call, which fails as any call does.
+        // The first connection is part of a call, so its failure is the failure of the call.
         if (!hasStood || !isPassing(error) || failures > MAX_RETRIES) return this.#fail(error);
         await delay(retryDelay(PACE, failures));
       }

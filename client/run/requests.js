@@ -1,19 +1,19 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.PendingRequests = void 0;
-// Longer than any tree of sessions is high.
+// Greater than the height of any tree of sessions.
 const MOST_PARENTS = 64;
-/** What a session and its child sessions ask of people, and the answer where none comes in time. */
+/** Requests of a session and its child sessions to users, and the answer if none arrives in time. */
 class PendingRequests {
     #client;
     #options;
     #unanswered;
     #onChange;
     #pending = new Map();
-    /** Whether a session is ours or a child of it. */
+    /** Known sessions. True for the session of the run and its descendants. */
     #families = new Map();
     #isStopped = false;
-    /** Why the run itself answered last. */
+    /** The reason of the last answer of the run itself. */
     denial = undefined;
     constructor(client, options, unanswered, onChange) {
         this.#client = client;
@@ -21,14 +21,14 @@ class PendingRequests {
         this.#unanswered = unanswered;
         this.#onChange = onChange;
     }
-    /** Those that wait, oldest first. */
+    /** Waiting requests, oldest first. */
     get parts() {
         return Array.from(this.#pending.values(), ({ part }) => part);
     }
     follow(sessionID) {
         this.#families.set(sessionID, Promise.resolve(true));
     }
-    /** Takes an event of the live stream. */
+    /** Applies an event of the live stream. */
     apply(event) {
         switch (event.type) {
             case "permission.v2.asked":
@@ -45,7 +45,7 @@ class PendingRequests {
             default:
         }
     }
-    /** Asks for what waits in a session: what was asked before the live stream stood. */
+    /** Reads the waiting requests of a session: those from before the live stream was connected. */
     async refresh(sessionID) {
         const [permissions, questions] = await Promise.all([
             this.#client.permissions.list({ sessionID }, this.#options),
@@ -79,7 +79,10 @@ class PendingRequests {
         }
         this.#onChange();
     }
-    /** The model reads the reason of a refused permission and goes on. A question that is rejected ends the work. */
+    /**
+     * Refuses a request. The model reads the reason of a refused permission and continues. A rejected question ends the
+     * work.
+     */
     async #deny({ kind, request }, reason) {
         const { sessionID, id: requestID } = request;
         this.denial = reason;
@@ -92,7 +95,7 @@ class PendingRequests {
             }
         }
         catch {
-            // Another client has answered, or the host is closed: the run hears of either.
+            // Another client has answered, or the host is closed. The run receives an event of both.
         }
     }
     #remove(requestID) {

@@ -4,21 +4,21 @@ import type { RunNeedsInput, RunUnanswered } from "./types.js";
 
 type Pending = { part: RunNeedsInput; timer: ReturnType<typeof setTimeout> | undefined };
 
-// Longer than any tree of sessions is high.
+// Greater than the height of any tree of sessions.
 const MOST_PARENTS = 64;
 
-/** What a session and its child sessions ask of people, and the answer where none comes in time. */
+/** Requests of a session and its child sessions to users, and the answer if none arrives in time. */
 export class PendingRequests {
   #client;
   #options;
   #unanswered;
   #onChange;
   #pending: Map<string, Pending> = new Map();
-  /** Whether a session is ours or a child of it. */
+  /** Known sessions. True for the session of the run and its descendants. */
   #families: Map<string, Promise<boolean>> = new Map();
   #isStopped = false;
 
-  /** Why the run itself answered last. */
+  /** The reason of the last answer of the run itself. */
   denial: string | undefined = undefined;
 
   constructor(
@@ -33,7 +33,7 @@ export class PendingRequests {
     this.#onChange = onChange;
   }
 
-  /** Those that wait, oldest first. */
+  /** Waiting requests, oldest first. */
   get parts() {
     return Array.from(this.#pending.values(), ({ part }) => part);
   }
@@ -42,7 +42,7 @@ export class PendingRequests {
     this.#families.set(sessionID, Promise.resolve(true));
   }
 
-  /** Takes an event of the live stream. */
+  /** Applies an event of the live stream. */
   apply(event: OpenCodeEvent) {
     switch (event.type) {
       case "permission.v2.asked":
@@ -60,7 +60,7 @@ export class PendingRequests {
     }
   }
 
-  /** Asks for what waits in a session: what was asked before the live stream stood. */
+  /** Reads the waiting requests of a session: those from before the live stream was connected. */
   async refresh(sessionID: string) {
     const [permissions, questions] = await Promise.all([
       this.#client.permissions.list({ sessionID }, this.#options),
@@ -91,7 +91,10 @@ export class PendingRequests {
     this.#onChange();
   }
 
-  /** The model reads the reason of a refused permission and goes on. A question that is rejected ends the work. */
+  /**
+   * Refuses a request. The model reads the reason of a refused permission and continues. A rejected question ends the
+   * work.
+   */
   async #deny({ kind, request }: RunNeedsInput, reason: string) {
     const { sessionID, id: requestID } = request;
     this.denial = reason;
@@ -102,7 +105,7 @@ export class PendingRequests {
         await this.#client.permissions.reply(answer, this.#options);
       }
     } catch {
-      // Another client has answered, or the host is closed: the run hears of either.
+      // Another client has answered, or the host is closed. The run receives an event of both.
     }
   }
 

@@ -56,7 +56,7 @@ async function readMessages(client, options, sessionID, messageIDs) {
     const messages = [];
     for (let at = 0; at < messageIDs.length; at += AT_ONCE) {
         const reading = messageIDs.slice(at, at + AT_ONCE).map((messageID) => 
-        // One that was reverted since, or that a closed host cannot read, is left out.
+        // Leaves out a message that was reverted since, or that a closed host cannot read.
         client.sessions.message({ sessionID, messageID }, options).catch(() => undefined));
         messages.push(...(await Promise.all(reading)).filter((message) => message !== undefined));
     }

@@ -5,16 +5,16 @@ import type { Activity } from "./activity.js";
 import type { Begun } from "./run.js";
 import type { RunFailure, RunResult } from "./types.js";
 
-/** What the log does not say. */
+/** State of a run that the log does not contain. */
 interface State {
-  /** Why the log could not be read to the end of the work. */
+  /** The failure that ended the reading of the log. */
   lost: unknown;
-  /** Whether the host has closed. */
+  /** True if the host has closed. */
   isDisposed: boolean;
-  /** What the session said of its own failure. */
+  /** The failure that the session reported. */
   failure: RunFailure | undefined;
   isAborted: boolean;
-  /** Why the run refused a request itself. */
+  /** The reason for which the run refused a request. */
   denial: string | undefined;
 }
 
@@ -85,7 +85,7 @@ async function readMessages(
   const messages: SessionMessage[] = [];
   for (let at = 0; at < messageIDs.length; at += AT_ONCE) {
     const reading = messageIDs.slice(at, at + AT_ONCE).map((messageID) =>
-      // One that was reverted since, or that a closed host cannot read, is left out.
+      // Leaves out a message that was reverted since, or that a closed host cannot read.
       client.sessions.message({ sessionID, messageID }, options).catch(() => undefined),
     );
     messages.push(...(await Promise.all(reading)).filter((message) => message !== undefined));

@@ -13,7 +13,7 @@ const requests_js_1 = require("./requests.js");
 const result_js_1 = require("./result.js");
 // In a row without an event: three to five minutes.
 const MAX_RETRIES = 30;
-// Before a server that could not say whether the session works is asked again.
+// Delay before the run asks a server again that could not answer, in milliseconds.
 const ASK_AGAIN_MS = 1_000;
 /** One prompt, from its admission to an outcome. */
 class Run {
@@ -23,9 +23,9 @@ class Run {
     #options;
     #signal;
     #watchers = new Set();
-    /** Fires when the session may have stopped working. */
+    /** Resolves if the session may have stopped. */
     #stopped = (0, deferred_js_1.deferred)();
-    /** What the session said last of its own failure, which no event of the log says. */
+    /** The last failure that the session reported. No event of the log contains it. */
     #failure = undefined;
     #isAborted = false;
     /** Known before the prompt is admitted. */
@@ -35,7 +35,7 @@ class Run {
     /** The session and the prompt, from the admission of the prompt on. */
     begun;
     result;
-    /** The host has closed: it answers no further request. */
+    /** True if the host has closed. It answers no further request. */
     isDisposed = false;
     ended = undefined;
     constructor(client, live, input, options, unanswered) {
@@ -55,23 +55,23 @@ class Run {
             this.requests.stop();
             this.#changed();
         });
-        // A caller that does not look at them must not end its process by it.
+        // A caller may ignore these promises. Their rejection must not end its process.
         this.begun.catch(() => { });
         this.result.catch(() => { });
     }
-    /** @param notify Called when there is more to collect. */
+    /** @param notify Called if there is more to collect. */
     watch(notify) {
         this.#watchers.add(notify);
     }
     unwatch(notify) {
         this.#watchers.delete(notify);
     }
-    /** The durable events from the admission of the prompt on. */
+    /** The durable events after the admission of the prompt. */
     events({ sessionID, admittedSeq }) {
         const { headers } = this.#options;
         return (0, resume_js_1.resumeEvents)(this.#client, { sessionID, after: admittedSeq, headers, maxRetries: MAX_RETRIES });
     }
-    /** Withdraws the prompt, or interrupts the session if it has taken it. Resolves when that is done. */
+    /** Withdraws the prompt, or interrupts the session if it was promoted. Resolves after that. */
     async abort() {
         this.#isAborted = true;
         const begun = await this.begun.catch(() => undefined);
@@ -82,7 +82,7 @@ class Run {
             await this.#client.sessions.inbox.withdraw({ sessionID, messageID }, this.#options);
         }
         catch {
-            // The session has taken it, or it is withdrawn already; a host that is closed has interrupted everything.
+            // The prompt was promoted or withdrawn already. A closed host has interrupted everything.
             await this.#client.sessions.interrupt({ sessionID }, this.#options).catch(() => { });
         }
         this.#stop();
@@ -113,10 +113,10 @@ class Run {
         const events = this.events(begun)[Symbol.asyncIterator]();
         let lost;
         try {
-            // Beside everything else; a failure of the connection is met again by what follows.
+            // Runs beside everything else. If the connection has failed, the next request reports it.
             if (this.#input.sessionID !== undefined)
                 void this.requests.refresh(begun.sessionID).catch(() => { });
-            // A prompt that was answered before is announced no more.
+            // There are no more events of a prompt that was answered before.
             if (begun.isRepeated)
                 this.#stop();
             await this.#read(events, activity, begun.sessionID);
@@ -133,7 +133,9 @@ class Run {
         this.ended = { seq: activity.seq, result };
         return result;
     }
-    /** Reads events until the log says how the work ended, or until the session has stopped without saying it. */
+    /**
+     * Reads events until the log contains the end of the work, or until the session has stopped without such an event.
+     */
     async #read(events, activity, sessionID) {
         let reading = events.next();
         while (activity.end === undefined) {
@@ -152,8 +154,8 @@ class Run {
         }
     }
     /**
-     * A server that cannot be asked now has not stopped the work: it is asked again a little later, until the stream of
-     * events gives it up.
+     * Returns true if the session works. If the server cannot answer now, the run asks again later, until the stream of
+     * events fails for good.
      */
     async #isActive(sessionID) {
         if (this.isDisposed)
@@ -209,7 +211,7 @@ class Run {
                 break;
             case "session.next.prompt.admitted":
             case "session.next.step.started":
-                // What failed before concerned another prompt, or was overcome.
+                // An earlier failure belongs to another prompt, or the session has recovered from it.
                 this.#failure = undefined;
                 break;
             default:
