@@ -76,7 +76,7 @@ fn path(operation: &Operation) -> String {
 fn output(contract: &Contract, success: &Success) -> String {
     match success {
         Success::Value { r#type, .. } => format!("Promise<{}>", name(contract, r#type)),
-        Success::Page(page) => format!("Promise<Page<{}>>", name(contract, &page.item)),
+        Success::Page(page) => format!("PagePromise<Page<{}>>", name(contract, &page.item)),
         Success::Void { .. } => "Promise<void>".to_owned(),
         Success::Stream { element, .. } => format!("AsyncIterable<{}>", name(contract, element)),
         Success::Lines { .. } => "AsyncIterable<string>".to_owned(),
