@@ -125,7 +125,6 @@ import type {
 } from "./types.js";
 
 
-
 export const shapes = {  };
 
 const sessionsRevertStage: OperationOf<SessionsRevertStageInput> = {
