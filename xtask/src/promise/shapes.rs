@@ -198,7 +198,7 @@ mod tests {
             "const Inner = { x: null, choice: null };\n\
              const Tree = { children: null };\n\
              const Outer = { list: [Inner], maybe: Inner, free: null, either: null, map: null };\n\n\
-             exports.shapes = { Inner, Tree, Outer };\n"
+             export const shapes = { Inner, Tree, Outer };\n"
         );
     }
 }
