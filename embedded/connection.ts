@@ -4,7 +4,7 @@ import { HOST_CLOSED, taggedError, transportError } from "../client/failures.js"
 import { keepAlive } from "./keep-alive.js";
 import type { TextStream } from "../client/internal.js";
 import type { PermissionRequest, PtyEnvironmentContext, QuestionRequest } from "../index.js";
-import type { NativeAttendance, NativeHost, NativeListener } from "./native.js";
+import type { NativeAttendance, NativeHost, NativeListener } from "./native-types.js";
 
 // Numbers of calls have 32 bits and repeat. No call lives that long.
 const LAST_CALL = 0xffffffff;

@@ -4,7 +4,7 @@ import { registration, words } from "./registration.js";
 import { Signals } from "./signals.js";
 import type { PtyEnvironmentContext, PtyEnvironmentHook } from "../index.js";
 import type { NativeConnection } from "./connection.js";
-import type { NativeAttendance } from "./native.js";
+import type { NativeAttendance } from "./native-types.js";
 
 /**
  * The functions of a host that give variables to its terminals. The host calls all of them, and the last registered

@@ -2,7 +2,7 @@
 
 import { createRequire, fs, path } from "./builtins.js";
 import { name } from "./package.js";
-import type { Addon } from "./native.js";
+import type { Addon } from "./native-types.js";
 
 type Load = (file: string) => Addon;
 

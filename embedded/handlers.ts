@@ -12,7 +12,7 @@ import type {
   Registration,
 } from "../index.js";
 import type { Attendant, NativeConnection } from "./connection.js";
-import type { NativeAttendance } from "./native.js";
+import type { NativeAttendance } from "./native-types.js";
 
 /** Returns a function that sends the answer, or undefined if another handler should answer. */
 type Answer<Request> = (request: Request, options: HandlerOptions) => Promise<(() => Promise<void>) | undefined>;

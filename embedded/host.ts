@@ -16,7 +16,7 @@ import { createNativeTransport } from "./transport.js";
 import { answerTrust, createTrust } from "./trust.js";
 import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook } from "../index.js";
 import type { ResolvedLog } from "./log.js";
-import type { Addon } from "./native.js";
+import type { Addon } from "./native-types.js";
 
 /** Opens a host. It loads the addon after it has checked the options. */
 export async function openHost(

@@ -1,4 +1,4 @@
-import type { NativeHost } from "./native.js";
+import type { NativeHost } from "./native-types.js";
 
 /**
  * Keeps the process alive while a Session Drain runs. Node stays alive while a native promise is pending, and an open

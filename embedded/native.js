@@ -1,4 +1,6 @@
 "use strict";
+// Loads the addon. Only text crosses its border. JavaScript parses it, so values and errors belong to the realm of the
+// caller.
 var __createBinding = (this && this.__createBinding) || (Object.create ? (function(o, m, k, k2) {
     if (k2 === undefined) k2 = k;
     var desc = Object.getOwnPropertyDescriptor(m, k);

@@ -7,7 +7,7 @@ import { Signals } from "./signals.js";
 import type { ObjectShape } from "../client/operation.js";
 import type { LocationTrustInput, TrustFunction } from "../index.js";
 import type { NativeConnection } from "./connection.js";
-import type { NativeAttendance } from "./native.js";
+import type { NativeAttendance } from "./native-types.js";
 
 const METHOD = "location.trust";
 

@@ -1,6 +1,6 @@
 // Builds the addon's library with cargo, which knows what is stale.
 
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { BuildProgress } from "./build-progress.mjs";
 import { Failure } from "./failure.mjs";
@@ -42,6 +42,15 @@ export function describeFirstBuild(profile) {
 }
 
 /**
+ * The folder in which napi writes the types of the addon while it is compiled.
+ *
+ * @param {Profile} profile
+ */
+export function typeFolder(profile) {
+  return inProject("target/native-types", profile);
+}
+
+/**
  * Builds the library unless it is up to date, and gives its file.
  *
  * @param {Profile} profile
@@ -56,7 +65,9 @@ export async function buildLibrary(profile, say) {
   let library = "";
   const format = "--message-format=json-render-diagnostics";
   const command = cargo("build", "--locked", "--color=never", "--package", CRATE, format, ...FLAGS[profile]);
+  mkdirSync(typeFolder(profile), { recursive: true });
   const { code, stderr } = await run(command, {
+    env: { ...process.env, NAPI_TYPE_DEF_TMP_FOLDER: typeFolder(profile) },
     onStdoutLine(line) {
       const message = JSON.parse(line);
       if (message.reason !== "compiler-artifact") return;

@@ -1,7 +1,10 @@
 // The addon that the stages after it use.
 
+import { readFileSync } from "node:fs";
 import { buildAddon, ensureAddon } from "../lib/addon.mjs";
 import { AS_TESTED, CRATE } from "../lib/cargo-build.mjs";
+import { NATIVE_TYPES, renderNativeTypes } from "../lib/native-types.mjs";
+import { inProject } from "../lib/project.mjs";
 import { cargo } from "../lib/tools.mjs";
 import { mustBeEmpty, mustRun, runChecks } from "./checks.mjs";
 
@@ -12,7 +15,13 @@ export const addon = {
   title: "Addon",
   async run(say) {
     const profile = await ensureAddon((_title, work) => work(say));
-    const result = await runChecks([["the debug addon shares its libraries with the tests", checkSharing]], say);
+    const result = await runChecks(
+      [
+        ["the debug addon shares its libraries with the tests", checkSharing],
+        ["its types are fresh: node scripts/native-types.mjs", () => checkTypes(profile)],
+      ],
+      say,
+    );
     return { ...result, passed: result.passed + 1, note: `the ${profile} build` };
   },
 };
@@ -25,6 +34,12 @@ export const releaseAddon = {
     return { passed: 1, failures: [], note: "the release build" };
   },
 };
+
+/** @param {import("../lib/cargo-build.mjs").Profile} profile */
+function checkTypes(profile) {
+  const written = readFileSync(inProject(NATIVE_TYPES), "utf8");
+  if (renderNativeTypes(profile) !== written) throw new Error(`${NATIVE_TYPES} differs from the types of the addon`);
+}
 
 /** A library with other features is another library: cargo would compile it, and all that stands on it, twice. */
 async function checkSharing() {
