@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { CRATE, typeFolder } from "./cargo-build.mjs";
-import { inProject } from "./project.mjs";
 
 /** @typedef {import("./cargo-build.mjs").Profile} Profile */
 
