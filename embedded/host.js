@@ -19,8 +19,8 @@ const transport_js_1 = require("./transport.js");
 const trust_js_1 = require("./trust.js");
 /** Opens a host. It loads the addon after it has checked the options. */
 async function openHost(options, load = native_js_1.loadAddon) {
-    const { keepAlive, ptyEnvironment, decideTrust, log, ...resolved } = (0, options_js_1.resolveOptions)(options);
-    const opened = await open(load(), (0, request_js_1.encodeJson)(resolved), log);
+    const { native, keepAlive, ptyEnvironment, decideTrust, log } = (0, options_js_1.resolveOptions)(options);
+    const opened = await open(load(), (0, request_js_1.encodeJson)(native), log);
     if (typeof opened === "string")
         throw (0, failures_js_1.taggedError)(JSON.parse(opened));
     const isLimited = options?.permissions?.unanswered !== undefined;

@@ -23,8 +23,8 @@ export async function openHost(
   options: OpenCodeOptions | undefined,
   load: () => Addon = loadAddon,
 ): Promise<OpenCodeHost> {
-  const { keepAlive, ptyEnvironment, decideTrust, log, ...resolved } = resolveOptions(options);
-  const opened = await open(load(), encodeJson(resolved), log);
+  const { native, keepAlive, ptyEnvironment, decideTrust, log } = resolveOptions(options);
+  const opened = await open(load(), encodeJson(native), log);
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
   const isLimited = options?.permissions?.unanswered !== undefined;
   const connection = new NativeConnection(opened, keepAlive);

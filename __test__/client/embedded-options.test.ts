@@ -26,22 +26,16 @@ describe("defaults", () => {
 
   test("come from the process when nothing is given", () => {
     expect(resolveOptions(undefined)).toEqual({
-      directory: cwd,
-      database: at("xdg/data/opencode/embedded/opencode.db"),
-      home: at("home/process"),
-      dataDirectory: at("xdg/data/opencode"),
-      configDirectory: at("xdg/config/opencode"),
-      cacheDirectory: at("home/process/.cache/opencode"),
-      config: {},
-      env: { HOME: "/home/process", XDG_DATA_HOME: "/xdg/data", XDG_CONFIG_HOME: "/xdg/config" },
-      commandEnvironment: { omit: [], keep: [] },
-      durability: "normal",
-      recovery: "manual",
-      permissions: { unanswered: "wait" },
-      trust: "never",
-      limits: { inbox: 10_000, steerBatch: 10_000, subagentDepth: 3, subagents: 8 },
-      retry: { maxElapsedMs: 300_000, maxAttempts: Number.MAX_SAFE_INTEGER, maxDelayMs: 30_000 },
-      deadlines: { connectMs: 10_000 },
+      native: {
+        directory: cwd,
+        database: at("xdg/data/opencode/embedded/opencode.db"),
+        home: at("home/process"),
+        dataDirectory: at("xdg/data/opencode"),
+        configDirectory: at("xdg/config/opencode"),
+        cacheDirectory: at("home/process/.cache/opencode"),
+        env: { HOME: "/home/process", XDG_DATA_HOME: "/xdg/data", XDG_CONFIG_HOME: "/xdg/config" },
+        trust: "never",
+      },
       keepAlive: true,
       log: { level: "warn", targets: {} },
     });
@@ -65,13 +59,8 @@ describe("defaults", () => {
     expect(resolveOptions(Object.create(null))).toEqual(resolveOptions({}));
   });
 
-  test("one boundary promotes as many steers as may wait", () => {
-    expect(resolveOptions({ limits: { inbox: 3 } })).toMatchObject({ limits: { inbox: 3, steerBatch: 3 } });
-    expect(resolveOptions({ limits: { steerBatch: 3 } })).toMatchObject({ limits: { inbox: 10_000, steerBatch: 3 } });
-  });
-
   test("with a home the variables of the process do not count", () => {
-    expect(resolveOptions({ home: "/home/given" })).toMatchObject({
+    expect(resolveOptions({ home: "/home/given" }).native).toMatchObject({
       database: at("home/given/.local/share/opencode/embedded/opencode.db"),
       home: at("home/given"),
       dataDirectory: at("home/given/.local/share/opencode"),
@@ -83,7 +72,7 @@ describe("defaults", () => {
 
   test("with a home and an environment the variables of that environment count", () => {
     const env = { HOME: "/home/env", XDG_CACHE_HOME: "/xdg/cache", XDG_DATA_HOME: "" };
-    expect(resolveOptions({ home: "/home/given", env })).toMatchObject({
+    expect(resolveOptions({ home: "/home/given", env }).native).toMatchObject({
       home: at("home/given"),
       dataDirectory: at("home/given/.local/share/opencode"),
       configDirectory: at("home/given/.config/opencode"),
@@ -93,18 +82,18 @@ describe("defaults", () => {
   });
 
   test("an environment replaces that of the process", () => {
-    expect(resolveOptions({ env: { HOME: "/home/env" } })).toMatchObject({
+    expect(resolveOptions({ env: { HOME: "/home/env" } }).native).toMatchObject({
       home: at("home/env"),
       dataDirectory: at("home/env/.local/share/opencode"),
       configDirectory: at("home/env/.config/opencode"),
       env: { HOME: "/home/env" },
     });
-    expect(resolveOptions({ env: {} })).toMatchObject({ home: os.homedir(), env: {} });
-    expect(resolveOptions({ env: { HOME: "" } })).toMatchObject({ home: os.homedir() });
+    expect(resolveOptions({ env: {} }).native).toMatchObject({ home: os.homedir(), env: {} });
+    expect(resolveOptions({ env: { HOME: "" } }).native).toMatchObject({ home: os.homedir() });
   });
 
   test("the database lies in the data directory", () => {
-    expect(resolveOptions({ dataDirectory: "/data" })).toMatchObject({
+    expect(resolveOptions({ dataDirectory: "/data" }).native).toMatchObject({
       dataDirectory: at("data"),
       database: at("data/embedded/opencode.db"),
     });
@@ -132,21 +121,15 @@ test("everything that is given is kept", () => {
     keepAlive: false,
     log: { level: "info", targets: { "opencode::store": "trace" }, sink: () => {} },
   };
-  expect(resolveOptions(options)).toEqual({ ...options, trust: "always" });
+  const { keepAlive, log, ...values } = options;
+  expect(resolveOptions(options)).toEqual({ native: { ...values, trust: "always" }, keepAlive, log });
   const decideTrust = () => false;
-  expect(resolveOptions({ trust: decideTrust })).toMatchObject({ trust: "ask", decideTrust });
-});
-
-test("waits for providers have a short form", () => {
-  expect(resolveOptions({ retry: false }).retry).toEqual({ maxElapsedMs: 0, maxAttempts: 1, maxDelayMs: 0 });
-  const interactive = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000 };
-  expect(resolveOptions({ deadlines: "interactive" }).deadlines).toEqual(interactive);
-  expect(resolveOptions({ deadlines: { connectMs: false, idleMs: 5 } }).deadlines).toEqual({ idleMs: 5 });
+  expect(resolveOptions({ trust: decideTrust })).toMatchObject({ native: { trust: "ask" }, decideTrust });
 });
 
 test("relative paths are resolved against the working directory", () => {
   const options = { directory: "a", database: "b.db", home: "c", dataDirectory: "d", env: { XDG_CACHE_HOME: "e" } };
-  expect(resolveOptions(options)).toMatchObject({
+  expect(resolveOptions(options).native).toMatchObject({
     directory: path.join(cwd, "a"),
     database: path.join(cwd, "b.db"),
     home: path.join(cwd, "c"),
@@ -157,16 +140,18 @@ test("relative paths are resolved against the working directory", () => {
 });
 
 test("a database in memory is no path", () => {
-  expect(resolveOptions({ database: ":memory:", env: {} }).database).toBe(":memory:");
+  expect(resolveOptions({ database: ":memory:", env: {} }).native.database).toBe(":memory:");
 });
 
 test("a database may be given as a URL of its file, and a letter before a colon is a drive", () => {
-  expect(resolveOptions({ database: "file:///data/a%20b.db", env: {} }).database).toBe(path.resolve("/data/a b.db"));
-  expect(resolveOptions({ database: "C:\\x.db", env: {} }).database).toBe(path.resolve("C:\\x.db"));
+  expect(resolveOptions({ database: "file:///data/a%20b.db", env: {} }).native.database).toBe(
+    path.resolve("/data/a b.db"),
+  );
+  expect(resolveOptions({ database: "C:\\x.db", env: {} }).native.database).toBe(path.resolve("C:\\x.db"));
 });
 
 test("an option that is undefined counts as absent", () => {
-  const options = { durability: undefined, keepAlive: undefined, limits: { inbox: undefined }, env: {}, home: "/h" };
+  const options = { durability: undefined, keepAlive: undefined, limits: undefined, env: {}, home: "/h" };
   expect(resolveOptions(options)).toEqual(resolveOptions({ env: {}, home: "/h" }));
 });
 
@@ -174,7 +159,7 @@ test("the environment is copied", () => {
   const env: Record<string, string | undefined> = { A: "1", B: undefined };
   const resolved = resolveOptions({ env });
   env.A = "2";
-  expect(resolved.env).toEqual({ A: "1" });
+  expect(resolved.native.env).toEqual({ A: "1" });
 });
 
 test.each([

@@ -1,13 +1,16 @@
-//! Options of a host. All defaults are resolved before: nothing below reads the environment, the home directory or the
+//! Options of a host, in the form in which a program gives them, with their defaults.
+//!
+//! Folders and the environment have no default here: nothing below reads the environment, the home directory or the
 //! working directory of the process.
+
+mod providers;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::model::Timeouts;
-use opencode_llm::{RetryPolicy, Secret};
+use opencode_llm::Secret;
 use opencode_location::command_environment::CommandEnvironment;
 use opencode_location::config::{
     HostConfiguration, HostModel, WrongRules, parse_model, permission_rules, problems,
@@ -23,12 +26,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
+pub(crate) use self::providers::{DeadlineOptions, RetryOptions};
 use crate::trust::TrustQuestions;
 
 /// The machine and its configuration, from the options.
 pub(crate) type MachineConfiguration = (Environment, HostConfiguration);
 
-/// Options of a host, complete.
+/// Options of a host.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HostOptions {
@@ -186,8 +190,8 @@ pub enum RecoveryOption {
 pub struct LimitOptions {
     /// Admitted Prompts of one session that may wait.
     pub inbox: u64,
-    /// Steers that one Safe Provider-Turn Boundary promotes at most.
-    pub steer_batch: usize,
+    /// Steers that one Safe Provider-Turn Boundary promotes at most. `None` is as many as `inbox`.
+    pub steer_batch: Option<usize>,
     /// Levels of child sessions below a session that no task made.
     pub subagent_depth: usize,
     /// Tasks of one session that may run at the same time.
@@ -199,7 +203,7 @@ impl Default for LimitOptions {
         let limits = Limits::default();
         Self {
             inbox: limits.inbox,
-            steer_batch: limits.steer_batch,
+            steer_batch: None,
             subagent_depth: limits.subagent_depth,
             subagents: limits.subagents,
         }
@@ -210,70 +214,11 @@ impl From<LimitOptions> for Limits {
     fn from(limits: LimitOptions) -> Self {
         Self {
             inbox: limits.inbox,
-            steer_batch: limits.steer_batch,
+            steer_batch: limits
+                .steer_batch
+                .unwrap_or_else(|| usize::try_from(limits.inbox).unwrap_or(usize::MAX)),
             subagent_depth: limits.subagent_depth,
             subagents: limits.subagents,
-        }
-    }
-}
-
-/// Time that a Provider Turn waits for a provider that temporarily refuses its request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct RetryOptions {
-    /// From the first request to the last one.
-    pub max_elapsed_ms: u64,
-    /// Requests in all, the first one included.
-    pub max_attempts: u64,
-    /// The longest wait if the provider names none.
-    pub max_delay_ms: u64,
-}
-
-impl Default for RetryOptions {
-    fn default() -> Self {
-        Self {
-            max_elapsed_ms: 300_000,
-            max_attempts: u64::MAX,
-            max_delay_ms: 30_000,
-        }
-    }
-}
-
-impl From<RetryOptions> for RetryPolicy {
-    fn from(options: RetryOptions) -> Self {
-        Self {
-            max_elapsed: Duration::from_millis(options.max_elapsed_ms),
-            max_attempts: u32::try_from(options.max_attempts).unwrap_or(u32::MAX),
-            max_delay: Duration::from_millis(options.max_delay_ms),
-            ..Self::default()
-        }
-    }
-}
-
-/// Time limits of providers, in milliseconds. `None` means no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct DeadlineOptions {
-    /// Until the connection is established.
-    pub connect_ms: Option<u64>,
-    /// From the request to the headers of the answer.
-    pub first_byte_ms: Option<u64>,
-    /// Between two pieces of the answer.
-    pub idle_ms: Option<u64>,
-    /// From the request to the end of the answer.
-    pub request_ms: Option<u64>,
-}
-
-impl DeadlineOptions {
-    pub(crate) fn connect(self) -> Option<Duration> {
-        self.connect_ms.map(Duration::from_millis)
-    }
-
-    pub(crate) fn timeouts(self) -> Timeouts {
-        Timeouts {
-            header: self.first_byte_ms.map(Duration::from_millis),
-            chunk: self.idle_ms.map(Duration::from_millis),
-            total: self.request_ms.map(Duration::from_millis),
         }
     }
 }
@@ -425,5 +370,26 @@ fn invalid(option: &str, message: String) -> Failure {
     Failure::InvalidOption {
         option: option.to_owned(),
         message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn limits(given: Value) -> Limits {
+        let options: LimitOptions = serde_json::from_value(given).expect("the limits are valid");
+        options.into()
+    }
+
+    #[test]
+    fn one_boundary_promotes_as_many_steers_as_may_wait() {
+        let steers = |given| limits(given).steer_batch;
+        assert_eq!(steers(json!({})), 10_000);
+        assert_eq!(steers(json!({ "inbox": 3 })), 3);
+        assert_eq!(steers(json!({ "inbox": 3, "steerBatch": 2 })), 2);
+        assert_eq!(limits(json!({ "steerBatch": 3 })).inbox, 10_000);
     }
 }
