@@ -3,7 +3,7 @@ import { collect, createTestClient, events, json, listenerCount, openEvents, rej
 const reason = new Error("enough");
 const aborted = { name: "ClientError", reason: "Transport" };
 
-/** A fetch as the platform has it: it rejects with the reason of its signal. */
+/** Stands in for the fetch of the platform: rejects with the reason of its signal. */
 function untilAborted(_: unknown, init: RequestInit) {
   return new Promise<Response>((_resolve, reject) => {
     init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
@@ -11,7 +11,7 @@ function untilAborted(_: unknown, init: RequestInit) {
 }
 
 describe("a call", () => {
-  test("with a signal that is aborted already sends nothing", async () => {
+  test("sends nothing if its signal is already aborted", async () => {
     const { client, requests } = createTestClient(() => json({ healthy: true }));
     const error = await rejection(client.health.get({ signal: AbortSignal.abort(reason) }));
     expect(error).toMatchObject(aborted);
@@ -21,8 +21,8 @@ describe("a call", () => {
 
   test.each([
     ["that stops", untilAborted],
-    ["that takes no notice", () => new Promise<Response>(() => {})],
-  ])("is settled at once, with a fetch %s", async (_, answer) => {
+    ["that ignores its signal", () => new Promise<Response>(() => {})],
+  ])("settles at once on abort, with a fetch %s", async (_, answer) => {
     const { client } = createTestClient(answer);
     const controller = new AbortController();
     const call = rejection(client.health.get({ signal: controller.signal }));
@@ -35,7 +35,7 @@ describe("a call", () => {
     expect(listenerCount(controller.signal)).toBe(0);
   });
 
-  test("is settled while its body arrives", async () => {
+  test("settles on abort while its body arrives", async () => {
     const body = new ReadableStream();
     const { client } = createTestClient(() => new Response(body, { headers: { "content-type": "application/json" } }));
     const controller = new AbortController();
@@ -45,7 +45,7 @@ describe("a call", () => {
     expect((await call).cause).toBe(reason);
   });
 
-  test("leaves no listener behind, however it ends", async () => {
+  test("leaves no listener on its signal, after success and after failure", async () => {
     const { signal } = new AbortController();
     await createTestClient(() => json({ healthy: true })).client.health.get({ signal });
     await rejection(createTestClient(() => json({ _tag: "UnknownError" }, 500)).client.health.get({ signal }));
@@ -54,7 +54,7 @@ describe("a call", () => {
     expect(listenerCount(signal)).toBe(0);
   });
 
-  test("shares one listener with all others on the same signal", async () => {
+  test("shares one listener with all other calls on the same signal", async () => {
     const controller = new AbortController();
     const { client } = createTestClient(untilAborted);
     const calls = Array.from({ length: 20 }, () => rejection(client.health.get({ signal: controller.signal })));
@@ -68,7 +68,7 @@ describe("a call", () => {
     expect(listenerCount(controller.signal)).toBe(0);
   });
 
-  test("an abort afterwards changes nothing", async () => {
+  test("ignores an abort after its end", async () => {
     const controller = new AbortController();
     const { client } = createTestClient(() => json({ healthy: true }));
     const call = client.health.get({ signal: controller.signal });
@@ -79,7 +79,7 @@ describe("a call", () => {
 });
 
 describe("a stream", () => {
-  test("with a signal that is aborted already requests nothing", async () => {
+  test("sends no request if its signal is already aborted", async () => {
     const { client, requests } = createTestClient(() => events([]));
     const iterator = client.events.subscribe({ signal: AbortSignal.abort(reason) })[Symbol.asyncIterator]();
     const error = await rejection(iterator.next());
@@ -89,7 +89,7 @@ describe("a stream", () => {
     expect(requests).toEqual([]);
   });
 
-  test("listens from its first next() to its end", async () => {
+  test("listens to its signal from its first next() to its end", async () => {
     const controller = new AbortController();
     const source = openEvents();
     const { client } = createTestClient(() => source.response);
@@ -106,7 +106,7 @@ describe("a stream", () => {
   test.each([
     ["the body breaks", (source: ReturnType<typeof openEvents>) => source.fail(reason)],
     ["an event is malformed", (source: ReturnType<typeof openEvents>) => source.send(null)],
-  ])("leaves no listener behind when %s", async (_, breakIt) => {
+  ])("leaves no listener on its signal when %s", async (_, breakIt) => {
     const { signal } = new AbortController();
     const source = openEvents();
     const { client } = createTestClient(() => source.response);
@@ -115,7 +115,7 @@ describe("a stream", () => {
     expect(listenerCount(signal)).toBe(0);
   });
 
-  test("leaves no listener behind when the loop is left, or nothing could be opened", async () => {
+  test("leaves no listener on its signal when the loop is left or the stream cannot be opened", async () => {
     const { signal } = new AbortController();
     const { client } = createTestClient(() => events(["data: {}\n\n"]));
     for await (const _ of client.events.subscribe({ signal })) break;
@@ -123,7 +123,7 @@ describe("a stream", () => {
     expect(listenerCount(signal)).toBe(0);
   });
 
-  test("is closed at once while a read waits", async () => {
+  test("closes at once on abort while a read waits", async () => {
     const controller = new AbortController();
     const source = openEvents();
     const { client } = createTestClient(() => source.response);
@@ -140,7 +140,7 @@ describe("a stream", () => {
     expect(listenerCount(controller.signal)).toBe(0);
   });
 
-  test("is closed at once while nobody reads, and the next read learns of it", async () => {
+  test("closes at once on abort without a pending read, and the next read rejects", async () => {
     const controller = new AbortController();
     const source = openEvents();
     const { client } = createTestClient(() => source.response);
@@ -154,7 +154,7 @@ describe("a stream", () => {
     await expect(iterator.next()).resolves.toEqual({ done: true, value: undefined });
   });
 
-  test("is given up while it is being opened", async () => {
+  test("stops on abort while it is being opened", async () => {
     const controller = new AbortController();
     const { client } = createTestClient(untilAborted);
     const iterator = client.events.subscribe({ signal: controller.signal })[Symbol.asyncIterator]();

@@ -5,7 +5,7 @@ import { events, json } from "./support";
 
 const root = path.resolve(__dirname, "../..");
 
-/** What a program bundles for browsers, by the name of the package. */
+/** Bundles a program for browsers. The program imports the package by its name. */
 function bundle(program: string) {
   const { outputFiles, metafile } = buildSync({
     stdin: { contents: program, resolveDir: root },
@@ -23,7 +23,7 @@ function bundle(program: string) {
 
 const client = bundle('export * from "opencode-embedded/client"');
 
-/** Everything a browser has that the client needs. Nothing of Node is among it. */
+/** All globals of a browser that the client needs, and none of Node. */
 const WEB = {
   AbortController,
   Headers,
@@ -35,24 +35,24 @@ const WEB = {
   setTimeout,
 };
 
-/** Runs the bundle in a realm of its own, where nothing else is known, and a program behind it. */
+/** Runs a bundle and its program in a new realm that has only these globals. */
 function run(program: string, fetch: (url: string) => Promise<Response>) {
   const context = vm.createContext({ ...WEB, fetch });
   vm.runInContext(client.code, context);
   return vm.runInContext(`(async () => { ${program} })()`, context) as Promise<string>;
 }
 
-test("the bundle is the client and nothing else", () => {
+test("the bundle contains the client and nothing else", () => {
   const foreign = client.inputs.filter((input) => !input.startsWith("client/") && input !== "<stdin>");
   expect(foreign).toEqual([]);
   expect(client.inputs).toContain("client/resume.js");
 });
 
-test.each(["fs", "node:fs", "./embedded/native.js", "./index.js"])("a bundle with %s would fail", (name) => {
+test.each(["fs", "node:fs", "./embedded/native.js", "./index.js"])("a bundle with %s fails", (name) => {
   expect(() => bundle(`import ${JSON.stringify(name)}`)).toThrow();
 });
 
-test("a realm with nothing but the web has all it needs", async () => {
+test("the client works in a realm that has only the globals of the web", async () => {
   const fetch = async (url: string) => {
     const { pathname, search } = new URL(url);
     if (pathname === "/at/api/health") return json({ healthy: true });

@@ -9,7 +9,7 @@ test.each([
   ["a URL", new URL("https://other:1/api/x%20y?a=1&b"), undefined],
   ["a Request", new Request("http://opencode.local/api/x%20y?a=1&b"), undefined],
   ["a Request and init", new Request("http://opencode.local/api/x%20y?a=1&b", { method: "PUT" }), { method: "GET" }],
-])("takes %s of any origin", async (_, input, init) => {
+])("accepts %s of any origin", async (_, input, init) => {
   const { host, requests } = await openTestHost(() => finished("{}"));
   const response = await host.fetch(input, init);
   expect(requests).toEqual([{ method: "GET", url: "/api/x%20y?a=1&b", headers: [], body: null }]);
@@ -38,13 +38,13 @@ test("sends method, headers and body", async () => {
   expect(requests).toEqual([expected, expected, expected]);
 });
 
-test("a POST without a body has none", async () => {
+test("sends no body with a POST that has none", async () => {
   const { host, requests } = await openTestHost(() => finished("", 204, []));
   await host.fetch(new Request("http://host/api/session/s/wait", { method: "POST" }));
   expect(requests[0]?.body).toBeNull();
 });
 
-test("answers with a genuine response", async () => {
+test("returns a genuine Response", async () => {
   const { host } = await openTestHost(() =>
     finished('{"a":"\u00e9"}\nrest', 404, [
       ["content-type", "text/plain"],
@@ -59,28 +59,28 @@ test("answers with a genuine response", async () => {
   await expect(response.blob()).resolves.toMatchObject({ size: 15 });
 });
 
-test("a body that is no text comes as it is", async () => {
+test("returns a binary body unchanged", async () => {
   const { host } = await openTestHost(() => finishedBytes([0, 255, 254]));
   const response: Response = await host.fetch("http://host/api/fs/read/a.png");
   expect(response.headers.get("content-type")).toBe("image/png");
   expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255, 254]);
 });
 
-test("204 has neither a body nor a content type", async () => {
+test("returns 204 without body and content type", async () => {
   const { host } = await openTestHost(() => finished("", 204, []));
   const response: Response = await host.fetch("http://host/", { method: "POST" });
   expect(response.body).toBeNull();
   expect(response.headers.get("content-type")).toBeNull();
 });
 
-test("an empty body gets no content type", async () => {
+test("returns an empty body without content type", async () => {
   const { host } = await openTestHost(() => finished("", 404, [["content-length", "0"]]));
   const response: Response = await host.fetch("http://host/");
   expect(response.headers.get("content-type")).toBeNull();
   await expect(response.text()).resolves.toBe("");
 });
 
-test("rejects what fetch rejects", async () => {
+test("rejects the inputs that fetch rejects", async () => {
   const { host, requests } = await openTestHost(() => finished("{}"));
   await expect(host.fetch("/relative")).rejects.toMatchObject({ name: "TypeError" });
   await expect(host.fetch("data:text/plain,x")).rejects.toMatchObject({ name: "TypeError" });
@@ -91,14 +91,14 @@ test("rejects what fetch rejects", async () => {
   expect(requests).toEqual([]);
 });
 
-test("a native failure is a ClientError", async () => {
+test("rejects with a ClientError if the addon fails", async () => {
   const { host } = await openTestHost(() => Promise.reject(new Error("panic")));
   const error = await rejection(host.fetch("http://host/"));
   expect(error).toMatchObject({ name: "ClientError", reason: "Transport", cause: { message: "panic" } });
 });
 
 describe("streams", () => {
-  test("are bytes, pulled when they are read", async () => {
+  test("return bytes and pull them only when they are read", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     const response: Response = await host.fetch("http://host/api/event");
@@ -125,7 +125,7 @@ describe("streams", () => {
     await expect(collect(text as never)).resolves.toEqual(["data: 1\n\n"]);
   });
 
-  test("can be read into the reader's own buffer, to the end", async () => {
+  test("fill the buffer of the reader up to the end", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     const response: Response = await host.fetch("http://host/api/event");
@@ -137,7 +137,7 @@ describe("streams", () => {
     await expect(reader.read(new Uint8Array(8))).resolves.toMatchObject({ done: true });
   });
 
-  test("hand cancel on, also while a read waits", async () => {
+  test("pass cancel on to the addon, also while a read waits", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     const response: Response = await host.fetch("http://host/api/event");
@@ -149,7 +149,7 @@ describe("streams", () => {
     await expect(read).resolves.toEqual({ done: true, value: undefined });
   });
 
-  test("break when the body breaks", async () => {
+  test("error when the body fails", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     const response: Response = await host.fetch("http://host/api/event");
@@ -159,7 +159,7 @@ describe("streams", () => {
 });
 
 describe("abort", () => {
-  test("before: nothing is sent", async () => {
+  test("sends nothing if the signal is aborted before the request", async () => {
     const { host, requests } = await openTestHost(() => finished("{}"));
     const error = await rejection(host.fetch("http://host/", { signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ name: "AbortError" });
@@ -167,7 +167,7 @@ describe("abort", () => {
     expect(requests).toEqual([]);
   });
 
-  test("during: it rejects with the reason, and a late stream is closed", async () => {
+  test("rejects with the reason during the request, and closes a stream that arrives late", async () => {
     const source = openBody();
     const answer = deferred();
     const { host } = await openTestHost(() => answer.promise);
@@ -182,7 +182,7 @@ describe("abort", () => {
     expect(source.state.cancelled).toBe(true);
   });
 
-  test("afterwards: the body breaks with the reason, also while a read waits", async () => {
+  test("errors the body with the reason after the response, also while a read waits", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     const controller = new AbortController();
@@ -194,7 +194,7 @@ describe("abort", () => {
     expect(source.state.cancelled).toBe(true);
   });
 
-  test("a request keeps no listener when its answer has ended", async () => {
+  test("removes the listener of a request when its body has ended", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     const request = new Request("http://host/");
@@ -206,7 +206,7 @@ describe("abort", () => {
   });
 });
 
-test("a network client runs over it unchanged", async () => {
+test("a network client works over the embedded fetch unchanged", async () => {
   const source = openBody();
   const { host } = await openTestHost(({ url }) => (url === "/api/event" ? source.body : finished('{"healthy":true}')));
   const transport = createFetchTransport({ baseUrl: "http://opencode.local", fetch: host.fetch });

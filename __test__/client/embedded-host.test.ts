@@ -7,13 +7,13 @@ const closed = { name: "ClientError", reason: "Transport", cause: { message: "Th
 describe("opening", () => {
   const open = (options: unknown, addon: unknown) => openHost(options as never, () => addon as never);
 
-  test("hands the resolved options over as one JSON text", async () => {
+  test("passes the resolved options as one JSON text", async () => {
     const { addon, opened } = createFakeNative(() => "");
     await open({ database: ":memory:", home: "/home", env: { TEXT: "half\ud83d" }, directory: "/" }, addon);
     expect(opened).toEqual([expect.objectContaining({ database: ":memory:", env: { TEXT: "half\ufffd" } })]);
   });
 
-  test("checks the options before the addon is loaded", async () => {
+  test("checks the options before it loads the addon", async () => {
     const load = jest.fn();
     const error = await rejection(openHost({ databse: ":memory:" } as never, load));
     expect(error).toMatchObject({ _tag: "InvalidOptionError", option: "databse" });
@@ -27,14 +27,14 @@ describe("opening", () => {
     expect(JSON.stringify(error)).toBe(JSON.stringify(body));
   });
 
-  test("an addon that fails is no failure of ours", async () => {
+  test("rejects with a ClientError if the addon fails with an untagged error", async () => {
     const error = await rejection(open({}, { open: () => Promise.reject(new Error("panic")) }));
     expect(error).toMatchObject({ name: "ClientError", reason: "Transport", cause: { message: "panic" } });
   });
 });
 
 describe("calls", () => {
-  test("travel as one head and one body", async () => {
+  test("pass one head and one body to the addon", async () => {
     const { host, requests } = await openTestHost(() => finished('{"data":{"id":"msg_1"}}'));
     const input = { sessionID: "ses_1", prompt: { text: "Hi \ud83d" } };
     await expect(host.sessions.prompt(input, { headers: { "X-A": "1" } })).resolves.toEqual({ id: "msg_1" });
@@ -54,14 +54,14 @@ describe("calls", () => {
     ]);
   });
 
-  test("are admitted in the order they are made", async () => {
+  test("are admitted in the order in which they are made", async () => {
     const { host, requests } = await openTestHost(() => finished('{"data":{}}'));
     const ids = Array.from({ length: 100 }, (_, index) => `msg_${index}`);
     for (const id of ids) void host.sessions.prompt({ sessionID: "s", id, prompt: { text: "" } });
     expect(requests.map(({ body }) => JSON.parse(body as string).id)).toEqual(ids);
   });
 
-  test("have results of this realm", async () => {
+  test("return values of the realm of the caller", async () => {
     const { host } = await openTestHost(() => finished('{"data":[{"id":1}],"cursor":{"next":"n"}}'));
     const page = await host.sessions.list();
     expect(page).toStrictEqual({ items: [{ id: 1 }], next: "n" });
@@ -87,7 +87,7 @@ describe("calls", () => {
     });
   });
 
-  test("may be answered with nothing, or in pieces", async () => {
+  test("accept an empty answer and an answer in pieces", async () => {
     const nothing = await openTestHost(() => finished("", 204, []));
     await expect(nothing.host.sessions.interrupt({ sessionID: "s" })).resolves.toBeUndefined();
     const source = openBody("application/json");
@@ -98,7 +98,7 @@ describe("calls", () => {
     await expect(pieces.host.health.get()).resolves.toEqual({ healthy: true });
   });
 
-  test("are given up by an abort", async () => {
+  test("settle on abort", async () => {
     const { host, cancelled } = await openTestHost(() => new Promise(() => {}));
     const controller = new AbortController();
     const call = rejection(host.health.get({ signal: controller.signal }));
@@ -112,17 +112,17 @@ describe("calls", () => {
 
 describe("bytes", () => {
   test.each([
-    ["that are no text", () => finishedBytes([0, 255, 254]), [0, 255, 254]],
-    ["that are text", () => finished("\ufeff\u00e9"), [0xef, 0xbb, 0xbf, 0xc3, 0xa9]],
-    ["that there are none of", () => finished(""), []],
-  ])("%s come as they are, without the methods of a Buffer", async (_, answer, expected) => {
+    ["of a binary body", () => finishedBytes([0, 255, 254]), [0, 255, 254]],
+    ["of a text body", () => finished("\ufeff\u00e9"), [0xef, 0xbb, 0xbf, 0xc3, 0xa9]],
+    ["of an empty body", () => finished(""), []],
+  ])("%s are returned unchanged, as a Uint8Array that is not a Buffer", async (_, answer, expected) => {
     const { host } = await openTestHost(answer);
     const bytes = await host.files.read({ path: "a" });
     expect(Object.getPrototypeOf(bytes)).toBe(Uint8Array.prototype);
     expect([...bytes]).toEqual(expected);
   });
 
-  test("where text was promised are an answer that cannot be read", async () => {
+  test("reject as malformed if the operation promises text", async () => {
     const json = [["content-type", "application/json"]];
     const { host } = await openTestHost(() => finishedBytes([255], 200, json));
     await expect(host.health.get()).rejects.toMatchObject({ reason: "MalformedResponse" });
@@ -134,7 +134,7 @@ describe("bytes", () => {
 });
 
 describe("streams", () => {
-  test("are read from the native body", async () => {
+  test("are read from the body of the addon", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     source.send('data: {"seq":1}\n\ndata: {"s');
@@ -143,7 +143,7 @@ describe("streams", () => {
     await expect(collect(host.events.subscribe())).resolves.toEqual([{ seq: 1 }, { seq: 2 }]);
   });
 
-  test("break when the body breaks", async () => {
+  test("reject when the body fails", async () => {
     const source = openBody();
     const { host } = await openTestHost(() => source.body);
     source.fail(new Error("lost events"));
@@ -165,7 +165,7 @@ describe("streams", () => {
     await expect(read).resolves.toEqual({ done: true, value: undefined });
   });
 
-  test("that arrive after their reader has gone are cancelled", async () => {
+  test("are cancelled if they arrive after return()", async () => {
     const source = openBody();
     const answer = deferred();
     const { host } = await openTestHost(() => answer.promise);
@@ -181,7 +181,7 @@ describe("streams", () => {
 });
 
 describe("closing", () => {
-  test("happens once, and every later call rejects", async () => {
+  test("closes the host once, and rejects every later call", async () => {
     const { host, requests, closes } = await openTestHost(() => finished("{}"));
     const first = host.close();
     expect(host.close()).toBe(first);
@@ -194,14 +194,14 @@ describe("closing", () => {
     expect(requests).toEqual([]);
   });
 
-  test("rejects calls from its beginning on", async () => {
+  test("rejects new calls as soon as it begins", async () => {
     const { host, requests } = await openTestHost(() => finished("{}"));
     void host.close();
     await expect(host.health.get()).rejects.toMatchObject(closed);
     expect(requests).toEqual([]);
   });
 
-  test("is what leaving a scope does", async () => {
+  test("happens at the end of an `await using` scope", async () => {
     const { host, closes } = await openTestHost(() => finished("{}"));
     {
       await using opencode = host;

@@ -5,7 +5,7 @@ import { resolveOptions } from "../../embedded/options.js";
 const cwd = process.cwd();
 const at = (...parts: string[]) => path.resolve("/", ...parts);
 
-/** The failure an option is refused with. */
+/** The failure that the check of the options throws. */
 function refusal(options: unknown): any {
   try {
     resolveOptions(options);
@@ -24,7 +24,7 @@ describe("defaults", () => {
     process.env = original;
   });
 
-  test("come from the process when nothing is given", () => {
+  test("come from the process if no option is given", () => {
     expect(resolveOptions(undefined)).toEqual({
       native: {
         directory: cwd,
@@ -41,7 +41,7 @@ describe("defaults", () => {
     });
   });
 
-  test("the log may be a function, a level or an object", () => {
+  test("accept a function, a level or an object as the log", () => {
     const sink = () => {};
     expect(resolveOptions({ log: sink }).log).toEqual({ level: "warn", targets: {}, sink });
     expect(resolveOptions({ log: "debug" }).log).toEqual({ level: "debug", targets: {} });
@@ -50,7 +50,7 @@ describe("defaults", () => {
     expect(resolveOptions({ log }).log).toEqual({ level: "info", targets, sink });
   });
 
-  test("an object of a class is no bag of options", () => {
+  test("refuse an instance of a class as options", () => {
     for (const given of [new Date(), new Map(), Promise.resolve(), new AbortController()]) {
       expect(refusal(given)).toMatchObject({ _tag: "InvalidOptionError", option: "options" });
       expect(refusal({ limits: given })).toMatchObject({ _tag: "InvalidOptionError", option: "limits" });
@@ -59,7 +59,7 @@ describe("defaults", () => {
     expect(resolveOptions(Object.create(null))).toEqual(resolveOptions({}));
   });
 
-  test("with a home the variables of the process do not count", () => {
+  test("ignore the variables of the process if a home is given", () => {
     expect(resolveOptions({ home: "/home/given" }).native).toMatchObject({
       database: at("home/given/.local/share/opencode/embedded/opencode.db"),
       home: at("home/given"),
@@ -70,7 +70,7 @@ describe("defaults", () => {
     });
   });
 
-  test("with a home and an environment the variables of that environment count", () => {
+  test("use the variables of the given environment if a home and an environment are given", () => {
     const env = { HOME: "/home/env", XDG_CACHE_HOME: "/xdg/cache", XDG_DATA_HOME: "" };
     expect(resolveOptions({ home: "/home/given", env }).native).toMatchObject({
       home: at("home/given"),
@@ -81,7 +81,7 @@ describe("defaults", () => {
     });
   });
 
-  test("an environment replaces that of the process", () => {
+  test("replace the environment of the process by a given environment", () => {
     expect(resolveOptions({ env: { HOME: "/home/env" } }).native).toMatchObject({
       home: at("home/env"),
       dataDirectory: at("home/env/.local/share/opencode"),
@@ -92,7 +92,7 @@ describe("defaults", () => {
     expect(resolveOptions({ env: { HOME: "" } }).native).toMatchObject({ home: os.homedir() });
   });
 
-  test("the database lies in the data directory", () => {
+  test("place the database in the data directory", () => {
     expect(resolveOptions({ dataDirectory: "/data" }).native).toMatchObject({
       dataDirectory: at("data"),
       database: at("data/embedded/opencode.db"),
@@ -100,7 +100,7 @@ describe("defaults", () => {
   });
 });
 
-test("everything that is given is kept", () => {
+test("keeps every option that is given", () => {
   const options = {
     directory: at("project"),
     database: at("file.db"),
@@ -127,7 +127,7 @@ test("everything that is given is kept", () => {
   expect(resolveOptions({ trust: decideTrust })).toMatchObject({ native: { trust: "ask" }, decideTrust });
 });
 
-test("relative paths are resolved against the working directory", () => {
+test("resolves relative paths against the working directory", () => {
   const options = { directory: "a", database: "b.db", home: "c", dataDirectory: "d", env: { XDG_CACHE_HOME: "e" } };
   expect(resolveOptions(options).native).toMatchObject({
     directory: path.join(cwd, "a"),
@@ -139,23 +139,23 @@ test("relative paths are resolved against the working directory", () => {
   });
 });
 
-test("a database in memory is no path", () => {
+test("does not resolve :memory: as a path", () => {
   expect(resolveOptions({ database: ":memory:", env: {} }).native.database).toBe(":memory:");
 });
 
-test("a database may be given as a URL of its file, and a letter before a colon is a drive", () => {
+test("accepts a file: URL as the database, and takes a letter before a colon for a drive", () => {
   expect(resolveOptions({ database: "file:///data/a%20b.db", env: {} }).native.database).toBe(
     path.resolve("/data/a b.db"),
   );
   expect(resolveOptions({ database: "C:\\x.db", env: {} }).native.database).toBe(path.resolve("C:\\x.db"));
 });
 
-test("an option that is undefined counts as absent", () => {
+test("treats an undefined option as absent", () => {
   const options = { durability: undefined, keepAlive: undefined, limits: undefined, env: {}, home: "/h" };
   expect(resolveOptions(options)).toEqual(resolveOptions({ env: {}, home: "/h" }));
 });
 
-test("the environment is copied", () => {
+test("copies the environment", () => {
   const env: Record<string, string | undefined> = { A: "1", B: undefined };
   const resolved = resolveOptions({ env });
   env.A = "2";
@@ -179,7 +179,7 @@ test.each([
   ["recover", "recovery"],
   ["keepalive", "keepAlive"],
   ["limit", "limits"],
-])("an unknown option %s is named, and so is %s", (option, intended) => {
+])("suggests a name for the unknown option %s: %s", (option, intended) => {
   const error = refusal({ [option]: "x" });
   expect({ ...error }).toEqual({
     _tag: "InvalidOptionError",
@@ -190,7 +190,7 @@ test.each([
 });
 
 test.each(["x", "listen", "toString", "__proto__", "y".repeat(10_000)])(
-  "an unknown option that resembles none: %.20s",
+  "suggests no name for an unknown option that resembles none: %.20s",
   (option) => {
     expect({ ...refusal(JSON.parse(`{${JSON.stringify(option)}:"x"}`)) }).toEqual({
       _tag: "InvalidOptionError",
@@ -205,7 +205,7 @@ test.each([
   ["steer", '. Did you mean "limits.steerBatch"?'],
   ["subagent", '. Did you mean "limits.subagentDepth"?'],
   ["toString", ""],
-])("an unknown limit %s is named with its place", (limit, hint) => {
+])("names the unknown limit %s with its place", (limit, hint) => {
   const option = `limits.${limit}`;
   expect({ ...refusal({ limits: { [limit]: 1 } }) }).toEqual({
     _tag: "InvalidOptionError",
@@ -275,6 +275,6 @@ test.each([
   expect({ ...refusal({ limits: { [limit]: value } }) }).toEqual({ _tag: "InvalidOptionError", option, message });
 });
 
-test.each([[null], ["/project"], [[]], [5]])("the options must be an object: %p", (options) => {
+test.each([[null], ["/project"], [[]], [5]])("refuses options that are not an object: %p", (options) => {
   expect(refusal(options)).toMatchObject({ _tag: "InvalidOptionError", option: "options" });
 });

@@ -2,7 +2,7 @@ import { openHost } from "../../embedded/host.js";
 
 type Head = { method: string; url: string; headers: [string, string][] };
 
-/** A native host that answers with `answer` and keeps what it was asked. */
+/** A native host that answers with `answer` and records the requests. */
 export function createFakeNative(answer: (head: Head, body: string | null) => unknown) {
   const requests: (Head & { body: string | null })[] = [];
   const opened: unknown[] = [];
@@ -42,12 +42,12 @@ export function finished(body: string, status = 200, headers = [["content-type",
   return `${JSON.stringify({ status, headers })}\n${body}`;
 }
 
-/** An answer whose body is no text. */
+/** An answer with a binary body. */
 export function finishedBytes(bytes: number[], status = 200, headers = [["content-type", "image/png"]]) {
   return { head: JSON.stringify({ status, headers }), bytes: Buffer.from(bytes) };
 }
 
-/** A body that is fed by hand. */
+/** A body that the test fills piece by piece. */
 export function openBody(contentType = "text/event-stream") {
   const texts: (string | null | Error)[] = [];
   const state = { cancelled: false, pulls: 0 };

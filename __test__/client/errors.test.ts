@@ -3,7 +3,7 @@ import { ClientError, isClientError, isTagged } from "../../client/errors.js";
 import { taggedError } from "../../client/failures.js";
 import * as guards from "../../client/generated/guards.js";
 
-/** The module once more, as a second copy of the package would have it. */
+/** Loads the module a second time, as a second copy of the package does. */
 function secondCopy(): typeof import("../../client/errors.js") {
   let copy: typeof import("../../client/errors.js") | undefined;
   jest.isolateModules(() => {
@@ -22,12 +22,12 @@ describe("guards", () => {
     ["SessionNotFoundError", false],
     [null, false],
     [undefined, false],
-  ])("look at the tag alone: %p", (value, expected) => {
+  ])("check only the tag: %p", (value, expected) => {
     expect(guards.isSessionNotFoundError(value)).toBe(expected);
     expect(isTagged(value, "SessionNotFoundError")).toBe(expected);
   });
 
-  test("a missing message has two names", () => {
+  test("accept both tags of a missing message", () => {
     for (const _tag of ["MessageNotFoundError", "SessionMessageNotFoundError"]) {
       expect(guards.isMessageNotFoundError({ _tag })).toBe(true);
       expect(guards.isSessionMessageNotFoundError({ _tag })).toBe(true);
@@ -45,7 +45,7 @@ describe("ClientError", () => {
     expect(error).toBeInstanceOf(ClientError);
   });
 
-  test("is known across copies of the package and across realms", () => {
+  test("is recognised across copies of the package and across realms", () => {
     const copy = secondCopy();
     const error = new copy.ClientError("UnexpectedStatus", { cause: { status: 418 } });
     expect(error).not.toBeInstanceOf(ClientError);
@@ -66,7 +66,7 @@ describe("ClientError", () => {
   });
 });
 
-test("a tagged failure belongs to the realm of its caller", () => {
+test("creates a tagged failure in the realm of the caller", () => {
   const error = taggedError({ _tag: "ConflictError", message: "m" });
   expect(error).toBeInstanceOf(Error);
   expect(() => {

@@ -6,8 +6,8 @@ const root = path.resolve(__dirname, "../..");
 const contract = fs.readFileSync(path.join(root, "crates/protocol/contract.json"), "utf8");
 const tags = Object.keys((JSON.parse(contract) as { failures: object }).failures);
 
-// The compiler finds a name that is declared but missing here, or the reverse; the tests find a name that is
-// declared but not exported, or the reverse.
+// The compiler reports a name that is declared and missing here, or the reverse. The tests report a name that is
+// declared and not exported, or the reverse.
 const client: Record<keyof typeof import("../../client/index.js"), true> = {
   createClient: true,
   resumeEvents: true,
@@ -45,7 +45,7 @@ const facade: Record<keyof typeof import("../../index.js"), true> = {
   OpenCode: true,
 };
 
-/** What a program sees that imports the package both ways, by its name. */
+/** The names that a program sees if it imports the package by name with `import` and with `require`. */
 function inspect(specifier: string): { esm: string[]; cjs: string[]; same: boolean } {
   const program = `
     import { createRequire } from "node:module";
@@ -61,7 +61,7 @@ function inspect(specifier: string): { esm: string[]; cjs: string[]; same: boole
 test.each([
   ["opencode-embedded", facade],
   ["opencode-embedded/client", client],
-])("%s exports what it declares, the same values to both module systems", (specifier, declared) => {
+])("%s exports the declared names, with the same values in both module systems", (specifier, declared) => {
   const { esm, cjs, same } = inspect(specifier);
   expect(esm.sort()).toEqual(Object.keys(declared).sort());
   expect(cjs.sort()).toEqual(esm);
@@ -72,7 +72,7 @@ test("every tag has a guard", () => {
   expect(Object.keys(client)).toEqual(expect.arrayContaining(tags.map((tag) => `is${tag}`)));
 });
 
-test("the client needs nothing but itself, so that it runs in browsers", () => {
+test("the client imports only its own files, so that it runs in browsers", () => {
   const folder = path.join(root, "client");
   const files = fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?[jt]s$/.test(name));
   expect(files).toEqual(expect.arrayContaining(["index.js", "index.d.ts", path.join("generated", "operations.js")]));
@@ -80,7 +80,7 @@ test("the client needs nothing but itself, so that it runs in browsers", () => {
     const source = fs.readFileSync(path.join(folder, file), "utf8");
     const needed = source.matchAll(/(?:require\(|import\(|import |from )"([^"]+)"/g);
     const targets = Array.from(needed, ([, specifier]) => path.join(path.dirname(file), specifier as string));
-    // A declaration and the module it declares are named alike.
+    // A declaration and its module have the same name.
     const isOurs = (target: string) => files.includes(target) || files.includes(target.replace(/\.(m?)js$/, ".d.$1ts"));
     return targets.filter((target) => !isOurs(target)).map((target) => `${file}: ${target}`);
   });

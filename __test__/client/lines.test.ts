@@ -20,17 +20,17 @@ function lineResponse(pieces: Iterable<string | Uint8Array>, headers: Record<str
   return new Response(body, { headers });
 }
 
-/** The iterator of an export that answers with these pieces. */
+/** The iterator of an export whose body consists of these pieces. */
 function exported(pieces: Iterable<string | Uint8Array>, headers?: Record<string, string>) {
   const { client } = createTestClient(() => lineResponse(pieces, headers));
   return client.sessions.export({ sessionID: "ses_1" })[Symbol.asyncIterator]();
 }
 
-describe("lines that come", () => {
+describe("received lines", () => {
   const text = '{"a":"\u00e9"}\n{"b":"\ud83d\ude00\\n"}\n\n{}\n';
   const lines = ['{"a":"\u00e9"}', '{"b":"\ud83d\ude00\\n"}', "", "{}"];
 
-  test("are told apart wherever the body is split", async () => {
+  test("are separated correctly wherever the body is split", async () => {
     const bytes = Buffer.from(text);
     for (let at = 0; at <= bytes.length; at += 1) {
       await expect(collect(exported([bytes.subarray(0, at), bytes.subarray(at)]))).resolves.toEqual(lines);
@@ -38,7 +38,7 @@ describe("lines that come", () => {
     await expect(collect(exported([...bytes].map((byte) => Uint8Array.of(byte))))).resolves.toEqual(lines);
   });
 
-  test("may be none, and may be many in one piece", async () => {
+  test("may be empty, or arrive many in one piece", async () => {
     await expect(collect(exported([]))).resolves.toEqual([]);
     const many = Array.from({ length: 20_000 }, (_, n) => `{"seq":${n}}`);
     await expect(collect(exported([many.join("\n") + "\n"]))).resolves.toEqual(many);
@@ -54,7 +54,7 @@ describe("lines that come", () => {
     await expect(iterator.next()).resolves.toEqual(done);
   });
 
-  test("end the body when nobody wants more of them", async () => {
+  test("close the body when the reader stops", async () => {
     const state = { cancelled: false };
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(Buffer.from("1\n2\n")),
@@ -68,7 +68,7 @@ describe("lines that come", () => {
     expect(state.cancelled).toBe(true);
   });
 
-  test("are given up by an abort", async () => {
+  test("stop on abort", async () => {
     const controller = new AbortController();
     const body = new ReadableStream({ start: (given) => given.enqueue(Buffer.from("1\n")) });
     const { client } = createTestClient(() => new Response(body, { headers: LINES }));
@@ -80,7 +80,7 @@ describe("lines that come", () => {
     await expect(waiting).resolves.toMatchObject({ ...cut, cause: "enough" });
   });
 
-  test("in memory are pulled one text after the other", async () => {
+  test("are pulled one text at a time from a host in memory", async () => {
     const source = openBody("application/x-ndjson");
     const { host } = await openTestHost(() => source.body);
     const iterator = host.sessions.export({ sessionID: "ses_1" })[Symbol.asyncIterator]();
@@ -96,11 +96,11 @@ describe("lines that come", () => {
   });
 });
 
-describe("a body of lines that is not whole", () => {
+describe("an incomplete body of lines rejects", () => {
   test.each([
     ["within a line", ["1\n", "2"]],
     ["within a character", ["1\n", Uint8Array.of(0xc3)]],
-  ])("because it ends %s", async (_, pieces) => {
+  ])("if it ends %s", async (_, pieces) => {
     const iterator = exported(pieces);
     await expect(iterator.next()).resolves.toEqual({ done: false, value: "1" });
     await expect(rejection(iterator.next())).resolves.toMatchObject({
@@ -110,7 +110,7 @@ describe("a body of lines that is not whole", () => {
     await expect(iterator.next()).resolves.toEqual(done);
   });
 
-  test("because it breaks between two lines", async () => {
+  test("if it breaks between two lines", async () => {
     const failure = new Error("terminated");
     const pieces = [Buffer.from("1\n")];
     const body = new ReadableStream({
@@ -128,7 +128,7 @@ describe("a body of lines that is not whole", () => {
     expect(error.cause).toBe(failure);
   });
 
-  test("because its connection is gone, over a real one", async () => {
+  test("if a real connection is lost", async () => {
     const server = http.createServer((_, response) => {
       response.writeHead(200, LINES);
       response.write("1\n", () => response.destroy());
@@ -142,7 +142,7 @@ describe("a body of lines that is not whole", () => {
     await once(server, "close");
   });
 
-  test("because it is something else", async () => {
+  test("if it has another content type", async () => {
     await expect(rejection(exported([], { "content-type": "text/event-stream" }).next())).resolves.toMatchObject({
       reason: "UnsupportedContentType",
       cause: { contentType: "text/event-stream" },
@@ -157,7 +157,7 @@ describe("a body of lines that is not whole", () => {
     expect({ ...error }).toEqual(missing);
   });
 
-  test("because a line is larger than 256 MiB", async () => {
+  test("if a line is larger than 256 MiB", async () => {
     const filler = "x".repeat(1024 * 1024);
     const line = (megabytes: number) => [...Array<string>(megabytes).fill(filler), "\n"];
     const refused = {
@@ -171,7 +171,7 @@ describe("a body of lines that is not whole", () => {
   });
 });
 
-describe("lines that go", () => {
+describe("sent lines", () => {
   async function* slowly(given: string[]) {
     for (const line of given) {
       await settle();
@@ -181,12 +181,12 @@ describe("lines that go", () => {
 
   test.each([
     ["an array", ["1", "2"]],
-    ["an array of lines that keep their ends", ["1\n", "2\n"]],
+    ["an array of lines with line ends", ["1\n", "2\n"]],
     ["any iterable", new Set(["1", "2"])],
     ["an asynchronous iterable", slowly(["1", "2"])],
     ["a string", "1\n2"],
-    ["a string that ends as a file does", "1\n2\n"],
-    ["a text that was split", "1\n2\n".split("\n")],
+    ["a string that ends with a line end", "1\n2\n"],
+    ["a text that was split at line ends", "1\n2\n".split("\n")],
   ])("may be %s", async (_, lines) => {
     const { client, requests } = createTestClient(() => json({ data: { applied: 2 } }));
     await expect(client.sessions.import(lines)).resolves.toEqual({ applied: 2 });
@@ -195,7 +195,7 @@ describe("lines that go", () => {
     ]);
   });
 
-  test("may be those that come", async () => {
+  test("may be the received lines of an export", async () => {
     const { client, requests } = createTestClient(({ method }) =>
       method === "GET" ? lineResponse(["1\n", "2\n"]) : json({ data: null }),
     );
@@ -203,7 +203,7 @@ describe("lines that go", () => {
     expect(requests.map(({ body }) => body)).toEqual([null, "1\n2\n"]);
   });
 
-  test("go through memory as one text", async () => {
+  test("reach a host in memory as one text", async () => {
     const { host, requests } = await openTestHost(() => finished('{"data":null}'));
     await host.sessions.import(["1", "2"]);
     const headers = [...Object.entries(LINES), ["x-opencode-embedded", "1"]];
@@ -224,7 +224,7 @@ describe("lines that go", () => {
     expect(requests).toEqual([]);
   });
 
-  test("have a limit together", async () => {
+  test("share one size limit", async () => {
     await expect(joinLines(["12", "34"], undefined, 6)).resolves.toBe("12\n34\n");
     await expect(rejection(joinLines(["12", "34"], undefined, 5))).resolves.toMatchObject({
       _tag: "InvalidRequestError",
@@ -232,7 +232,7 @@ describe("lines that go", () => {
     });
   });
 
-  test("are not sent when their source fails, and the caller gets what it threw", async () => {
+  test("are not sent if their source fails, and the call rejects with the error of the source", async () => {
     const failure = new Error("disk");
     const { client, requests } = createTestClient(() => json({ data: null }));
     const source = (async function* () {
@@ -243,7 +243,7 @@ describe("lines that go", () => {
     expect(requests).toEqual([]);
   });
 
-  test("are not sent after an abort, and their source is asked for no more", async () => {
+  test("are not sent after an abort, and their source is not read further", async () => {
     const controller = new AbortController();
     const next = deferred<void>();
     const asked: string[] = [];
@@ -271,7 +271,7 @@ describe("lines that go", () => {
   });
 });
 
-test("names of three parts make groups in groups", async () => {
+test("names of three parts make nested groups", async () => {
   const { client, requests } = createTestClient(() => json({ data: [] }));
   await expect(client.sessions.inbox.list({ sessionID: "ses_1" })).resolves.toEqual([]);
   expect(requests.map(({ url }) => url)).toEqual(["http://host/api/session/ses_1/inbox"]);

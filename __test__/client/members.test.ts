@@ -3,7 +3,7 @@ import { createTestClient, json, rejection } from "./support";
 
 const ok = () => json({ data: {} });
 
-describe("a member that the input does not have", () => {
+describe("an unknown member", () => {
   test.each([
     ["sessions.get", { other: "s" }, "other", "of sessions.get, which takes sessionID"],
     ["sessions.get", { other: null }, "other", "of sessions.get, which takes sessionID"],
@@ -81,7 +81,7 @@ describe("a member that the input does not have", () => {
       "prompt.files[0].url",
       "of sessions.prompt, whose prompt.files[0] takes uri, source. Did you mean prompt.files[0].uri?",
     ],
-  ])("is named and nothing is sent: %s(%j)", async (method, input, field, message) => {
+  ])("is refused by name and nothing is sent: %s(%j)", async (method, input, field, message) => {
     const { client, requests } = createTestClient(ok);
     const [group, name] = method.split(".") as [string, string];
     const error = await rejection(client[group][name](input));
@@ -89,7 +89,7 @@ describe("a member that the input does not have", () => {
     expect(requests).toEqual([]);
   });
 
-  test("is named by a stream when it is read", async () => {
+  test("is refused by a stream at its first read", async () => {
     const { client, requests } = createTestClient(ok);
     const stream = client.sessions.events({ sessionID: "s", aftr: 1 })[Symbol.asyncIterator]();
     await expect(rejection(stream.next())).resolves.toMatchObject({
@@ -99,7 +99,7 @@ describe("a member that the input does not have", () => {
     expect(requests).toEqual([]);
   });
 
-  test("is shown shortened", async () => {
+  test("is shortened in the message", async () => {
     const { client } = createTestClient(ok);
     const error = await rejection(client.sessions.get({ ["x".repeat(1_000_000)]: 1 }));
     expect(error.message).toBe(`Unknown member ${"x".repeat(60)}... of sessions.get, which takes sessionID`);
@@ -111,7 +111,7 @@ describe("a member that the input does not have", () => {
     expect(error.message).toBe('Unknown member "a\\nb" of sessions.get, which takes sessionID');
   });
 
-  test("cannot be found in what cannot be looked at, which is not sent", async () => {
+  test("is not searched in a value that cannot be inspected, which is not sent", async () => {
     const { client, requests } = createTestClient(ok);
     const cause = new Error("closed");
     const thrower = () => {
@@ -127,7 +127,7 @@ describe("a member that the input does not have", () => {
     expect(requests).toEqual([]);
   });
 
-  test("is not looked for where everything is allowed, nor in values of another kind", async () => {
+  test("is not searched in free-form objects, nor in values of another kind", async () => {
     const { client, requests } = createTestClient(ok);
     const open = new Proxy({}, { get: () => undefined, ownKeys: () => [] });
     for (const prompt of ["text", ["a"], 5, { text: { any: 1 } }, { text: "", files: { uri: 1 } }, { files: ["a"] }]) {
@@ -163,7 +163,7 @@ describe("a member that the input does not have", () => {
     [1, "sessions.get takes { signal, headers } as its options, got a number"],
     ["s", "sessions.get takes { signal, headers } as its options, got a string"],
     [new AbortController().signal, "Write { signal } as the options of sessions.get"],
-  ])("options of another kind are refused, case %#", async (options, message) => {
+  ])("call options of another kind are refused, case %#", async (options, message) => {
     const { client, requests } = createTestClient(ok);
     const error = await rejection(client.sessions.get({ sessionID: "s" }, options));
     expect({ ...error }).toEqual({ _tag: "InvalidRequestError", message });

@@ -39,7 +39,7 @@ describe("URL", () => {
     [{ sessionID: "" }, 'Invalid sessionID: ""'],
     [{ sessionID: "." }, 'Invalid sessionID: "."'],
     [{ sessionID: ".." }, 'Invalid sessionID: ".."'],
-  ])("an input that would reach another path is not sent: %j", async (input, message) => {
+  ])("does not send an input that would change the path: %j", async (input, message) => {
     const { client, requests } = createTestClient(ok);
     const error = await rejection(client.sessions.get(input));
     expect({ ...error }).toEqual({ _tag: "InvalidRequestError", message, field: "sessionID" });
@@ -67,7 +67,7 @@ describe("URL", () => {
     ["a b/c?d#e%2F/\u00e9", "a%20b/c%3Fd%23e%252F/%C3%A9"],
     ["...", "..."],
     ["a/.b", "a/.b"],
-  ])("the rest of a path keeps its slashes: %j", async (path, expected) => {
+  ])("keeps the slashes in the rest of a path: %j", async (path, expected) => {
     const { client, requests } = createTestClient(() => new Response("x"));
     await client.files.read({ path, location: { directory: "/w" } });
     expect(requests[0]?.url).toBe(`http://host/api/fs/read/${expected}?location%5Bdirectory%5D=%2Fw`);
@@ -82,14 +82,14 @@ describe("URL", () => {
     ["..", 'Invalid path: ".."'],
     ["a/../../session", 'Invalid path: "a/../../session"'],
     ["./a", 'Invalid path: "./a"'],
-  ])("a rest that would reach another path is not sent: %j", async (path, message) => {
+  ])("does not send a rest that would change the path: %j", async (path, message) => {
     const { client, requests } = createTestClient(() => new Response("x"));
     const error = await rejection(client.files.read({ path }));
     expect({ ...error }).toEqual({ _tag: "InvalidRequestError", message, field: "path" });
     expect(requests).toEqual([]);
   });
 
-  test("objects become name[member]", async () => {
+  test("writes objects as name[member]", async () => {
     const { client, requests } = createTestClient(() => json({}));
     await client.location.get({ location: { directory: "/a b", workspace: undefined, tags: ["x", "y"] } });
     expect(requests[0]?.url).toBe(
@@ -112,7 +112,7 @@ describe("arguments", () => {
     expect(requests[0]?.body).toBe("{}");
   });
 
-  test("methods may be nested, and need no receiver", async () => {
+  test("methods may be nested and work without a receiver", async () => {
     const { client, requests } = createTestClient(() => new Response(null, { status: 204 }));
     const { clear } = client.sessions.revert;
     await expect(clear({ sessionID: "ses_1" })).resolves.toBeUndefined();
@@ -124,7 +124,7 @@ describe("arguments", () => {
     });
   });
 
-  test("requests leave in the order of the calls, before the caller goes on", () => {
+  test("requests are sent synchronously, in the order of the calls", () => {
     const { client, requests } = createTestClient(ok);
     for (const sessionID of ["a", "b", "c"]) void client.sessions.prompt({ sessionID, prompt: { text: "" } });
     expect(requests.map(({ url }) => url.split("/")[5])).toEqual(["a", "b", "c"]);
@@ -132,7 +132,7 @@ describe("arguments", () => {
 });
 
 describe("body", () => {
-  test("keeps 0, false, the empty string, null and absence apart", async () => {
+  test("distinguishes 0, false, the empty string, null and absence", async () => {
     const { client, requests } = createTestClient(ok);
     await client.sessions.prompt({
       sessionID: "s",
@@ -162,7 +162,7 @@ describe("body", () => {
     expect(requests[0]?.body).not.toMatch(/(?<!\\)(?:\\\\)*\\ud/);
   });
 
-  test("what JSON cannot hold is not sent", async () => {
+  test("a value that JSON cannot represent is not sent", async () => {
     const { client, requests } = createTestClient(ok);
     const error = await rejection(client.sessions.prompt({ sessionID: "s", prompt: { text: 1n } }));
     expect(error).toMatchObject({ name: "ClientError", reason: "Transport", cause: { name: "TypeError" } });
@@ -171,7 +171,7 @@ describe("body", () => {
 });
 
 describe("headers", () => {
-  test("those of the call win over those of the client", async () => {
+  test("headers of the call override headers of the client", async () => {
     const { client, requests } = createTestClient(ok, { headers: { "X-A": "client", "X-B": "client" } });
     await client.sessions.get({ sessionID: "s" }, { headers: new Headers({ "x-b": "call" }) });
     await client.sessions.get({ sessionID: "s" }, { headers: [["x-c", "call"]] });
@@ -181,7 +181,7 @@ describe("headers", () => {
     ]);
   });
 
-  test("a content type is added to a body, and only if there is none", async () => {
+  test("a content type is added only to a body, and only if the caller gives none", async () => {
     const { client, requests } = createTestClient(ok);
     await client.sessions.create({});
     await client.sessions.create({}, { headers: { "Content-Type": "application/json; v=1" } });
@@ -193,7 +193,7 @@ describe("headers", () => {
     ]);
   });
 
-  test("those of an operation stand between those of the client and those of the call", async () => {
+  test("headers of an operation override those of the client and yield to those of the call", async () => {
     const { client, requests } = createTestClient(() => json({}), { headers: { "X-OpenCode-Ticket": "0", a: "1" } });
     await client.ptys.connectToken({ ptyID: "pty_1" });
     await client.ptys.connectToken({ ptyID: "pty_1" }, { headers: { "X-OpenCode-Ticket": "2" } });
@@ -205,7 +205,7 @@ describe("headers", () => {
     ]);
   });
 
-  test("whoever sends a request may change its headers", async () => {
+  test("a custom fetch may change the headers", async () => {
     const sent: unknown[] = [];
     const fetch = async (_: string, init: RequestInit) => {
       sent.push([...(init.headers as string[][])]);
@@ -219,7 +219,7 @@ describe("headers", () => {
     expect(sent).toEqual([[["a", "1"]], [["a", "1"]]]);
   });
 
-  test("headers that are not allowed reject", async () => {
+  test("invalid headers reject", async () => {
     const { client, requests } = createTestClient(ok);
     const error = await rejection(client.health.get({ headers: { "a b": "1" } }));
     expect(error).toMatchObject({ name: "ClientError", reason: "Transport", cause: { name: "TypeError" } });

@@ -12,22 +12,22 @@ const text = (body: string | null, status: number, type: string) => () =>
   new Response(body, { status, headers: { "content-type": type } });
 
 describe("values", () => {
-  test("an exact {data} is unwrapped", async () => {
+  test("unwrap an object whose only member is data", async () => {
     await expect(get(() => json({ data: { id: "ses_1" } }))).resolves.toEqual({ id: "ses_1" });
     await expect(get(() => json({ data: null }))).resolves.toBeNull();
   });
 
-  test("other envelopes are returned whole", async () => {
+  test("keep other envelopes", async () => {
     const body = { location: { directory: "/" }, data: [1] };
     await expect(answering(() => json(body)).location.get()).resolves.toEqual(body);
   });
 
-  test("204 is undefined", async () => {
+  test("are undefined for 204", async () => {
     const client = answering(() => new Response(null, { status: 204 }));
     await expect(client.sessions.interrupt({ sessionID: "ses_1" })).resolves.toBeUndefined();
   });
 
-  test("the content type may have parameters and any case", async () => {
+  test("accept a content type with parameters, in upper or lower case", async () => {
     await expect(get(text('{"data":1}', 200, "Application/JSON; charset=utf-8"))).resolves.toBe(1);
   });
 });
@@ -38,9 +38,9 @@ describe("bytes", () => {
   test.each([
     ["of any type", "image/png", [0, 255, 137, 80]],
     ["of no type", null, [1]],
-    ["that say they are JSON", "application/json", [...Buffer.from('{"data":1}')]],
-    ["that there are none of", "text/plain", []],
-  ])("%s come as they are", async (_, type, bytes) => {
+    ["with the content type of JSON", "application/json", [...Buffer.from('{"data":1}')]],
+    ["of an empty body", "text/plain", []],
+  ])("%s are returned unchanged", async (_, type, bytes) => {
     const value = await read(() => {
       const response = new Response(new Uint8Array(bytes));
       if (type !== null) response.headers.set("content-type", type);
@@ -50,7 +50,7 @@ describe("bytes", () => {
     expect([...value]).toEqual(bytes);
   });
 
-  test("that break off, or come with another status, are none", async () => {
+  test("reject if the body breaks, or if the status is not 200", async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) });
     await expect(read(() => new Response(body))).rejects.toMatchObject({ reason: "Transport" });
     await expect(read(() => new Response("x", { status: 206 }))).rejects.toMatchObject({ reason: "UnexpectedStatus" });
@@ -76,7 +76,7 @@ describe("pages", () => {
     await expect(list(body)).resolves.toStrictEqual(page);
   });
 
-  test("a page without data is malformed", async () => {
+  test("reject a page without data", async () => {
     await expect(list({ items: [] })).rejects.toMatchObject({ name: "ClientError", reason: "MalformedResponse" });
   });
 });
@@ -89,7 +89,7 @@ describe("cursors", () => {
     ["list", { cursor: "c", search: "" }, "search"],
     ["list", { cursor: "", order: "asc" }, "order"],
     ["messages", { sessionID: "ses_1", cursor: "c", order: "asc" }, "order"],
-  ])("%s: a cursor stands alone (%j)", async (method, input, field) => {
+  ])("%s rejects a cursor together with another field (%j)", async (method, input, field) => {
     const { client, requests } = createTestClient(empty);
     const error = await rejection(client.sessions[method](input));
     expect({ ...error }).toEqual({ _tag: "InvalidCursorError", message: `Cursor cannot be combined with ${field}` });
@@ -100,7 +100,7 @@ describe("cursors", () => {
     ["list", { cursor: "c", limit: undefined, order: null }, "/api/session?cursor=c"],
     ["list", { cursor: null, limit: 3 }, "/api/session?limit=3"],
     ["messages", { sessionID: "ses_1", cursor: "c" }, "/api/session/ses_1/message?cursor=c"],
-  ])("%s: absent fields do not count (%j)", async (method, input, path) => {
+  ])("%s ignores absent fields next to a cursor (%j)", async (method, input, path) => {
     const { client, requests } = createTestClient(empty);
     await client.sessions[method](input);
     expect(requests[0]?.url).toBe(`http://host${path}`);
@@ -119,7 +119,7 @@ describe("declared failures", () => {
     expect(isClientError(error)).toBe(false);
   });
 
-  test("work with the matchers for errors", async () => {
+  test("match the Jest matchers for errors", async () => {
     const call = () => get(() => json(notFound, 404));
     await expect(call()).rejects.toThrow();
     await expect(call()).rejects.toThrow("Session not found: ses_1");
@@ -128,7 +128,7 @@ describe("declared failures", () => {
     await expect(call()).rejects.toMatchObject({ _tag: "SessionNotFoundError", sessionID: "ses_1" });
   });
 
-  test("take any field, also one that would change the prototype", async () => {
+  test("accept every field name, also one that could change the prototype", async () => {
     const body = '{"_tag":"ConflictError","name":"n","__proto__":{"x":1},"resource":"r"}';
     const error = await rejection(get(text(body, 404, "application/json")));
     expect(Object.keys(error)).toEqual(["_tag", "name", "__proto__", "resource"]);
@@ -136,7 +136,7 @@ describe("declared failures", () => {
     expect(Object.getPrototypeOf(error)).toBe(Error.prototype);
   });
 
-  test("surface from the first next() of a stream", async () => {
+  test("reject the first next() of a stream", async () => {
     const events = answering(() => json(notFound, 404)).sessions.events({ sessionID: "ses_1" });
     const iterator = events[Symbol.asyncIterator]();
     await expect(iterator.next()).rejects.toMatchObject(notFound);
@@ -184,19 +184,19 @@ describe("servers that break the contract", () => {
     expect(Object.keys(error)).toEqual(["reason"]);
   });
 
-  test("a page where nothing was promised is not a success", async () => {
+  test("a page for an operation without a result rejects", async () => {
     const client = answering(text("<html>", 200, "text/html"));
     await expect(client.sessions.interrupt({ sessionID: "s" })).rejects.toMatchObject({ reason: "UnexpectedStatus" });
   });
 
-  test("a body nobody reads is cancelled", async () => {
+  test("a body that the client does not read is cancelled", async () => {
     let cancelled = false;
     const body = new ReadableStream({ cancel: () => void (cancelled = true) });
     await rejection(get(() => new Response(body, { status: 418 })));
     expect(cancelled).toBe(true);
   });
 
-  test("a fetch that fails, or throws", async () => {
+  test("a fetch that rejects or throws rejects as Transport", async () => {
     const failure = new TypeError("fetch failed");
     const rejected = await rejection(get(() => Promise.reject(failure)));
     expect(rejected).toMatchObject({ name: "ClientError", reason: "Transport" });
@@ -204,7 +204,7 @@ describe("servers that break the contract", () => {
     expect(rejected.message).toContain("fetch failed");
   });
 
-  test("a body that breaks", async () => {
+  test("a body that breaks rejects as Transport", async () => {
     const failure = new Error("reset");
     const body = new ReadableStream({ start: (controller) => controller.error(failure) });
     const error = await rejection(get(() => new Response(body, { headers: { "content-type": "application/json" } })));

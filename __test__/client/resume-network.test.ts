@@ -7,13 +7,13 @@ import { rejection } from "./support";
 
 const COUNT = 400;
 const sessionID = "ses_1";
-const notFound = { _tag: "SessionNotFoundError", sessionID, message: "It has been told to the end" };
+const notFound = { _tag: "SessionNotFoundError", sessionID, message: "All events are sent" };
 const event = (seq: number) => ({ id: `evt_${seq}`, durable: { seq }, data: { text: "é".repeat(seq % 50) } });
 const frame = (seq: number) => Buffer.from(`data: ${JSON.stringify(event(seq))}\n\n`);
 
 const pacing = { minDelayMs: 1, maxDelayMs: 4 };
 
-/** Answers one connection, having sent some events behind `after`. */
+/** Answers one connection: sends some events after `after`, then breaks. */
 type Break = (response: ServerResponse, after: number, size: number) => void;
 
 function send(response: ServerResponse, after: number, size: number) {
@@ -23,7 +23,7 @@ function send(response: ServerResponse, after: number, size: number) {
   return last;
 }
 
-/** Everything that may happen to a connection on its way. */
+/** All ways in which a connection can break. */
 const breaks: Record<string, Break> = {
   resetBeforeHeaders: (response) => response.destroy(),
   resetBehindAnEvent(response, after, size) {
@@ -52,7 +52,7 @@ const breaks: Record<string, Break> = {
   },
 };
 
-function tellEnd(response: ServerResponse) {
+function sendEnd(response: ServerResponse) {
   response.writeHead(404, { "content-type": "application/json" }).end(JSON.stringify(notFound));
 }
 
@@ -61,14 +61,14 @@ async function listen(server: Server) {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server whose connections all break, one way or the other, until everything has been told. */
+/** A server whose connections all break, each in a random way, until all events are sent. */
 async function startServer(seed: number) {
   const random = createRandom(seed);
   const kinds = Object.keys(breaks);
   const seen = new Set<string>();
   const server = createServer((request, response) => {
     const after = Number(new URL(request.url!, "http://host").searchParams.get("after") ?? 0);
-    if (after === COUNT) return tellEnd(response);
+    if (after === COUNT) return sendEnd(response);
     const kind = pick(random, kinds);
     seen.add(kind);
     breaks[kind]?.(response, after, pick(random, [1, 2, 3, 5, 8, 13]));
@@ -81,7 +81,7 @@ async function startServer(seed: number) {
   };
 }
 
-test.each([1, 2, 3])("a server that breaks every connection loses nothing and repeats nothing (%i)", async (seed) => {
+test.each([1, 2, 3])("no event is lost or repeated by a server that breaks every connection (%i)", async (seed) => {
   const server = await startServer(seed);
   const client = createClient({ baseUrl: server.url });
   const events: unknown[] = [];
@@ -94,7 +94,7 @@ test.each([1, 2, 3])("a server that breaks every connection loses nothing and re
   await server.close();
 });
 
-test("a server that goes away and comes back to the same place", async () => {
+test("reading continues when a server stops and starts again at the same address", async () => {
   const first = createServer((_, response) => {
     response.setHeader("connection", "close");
     send(response, 0, 3);
@@ -104,7 +104,7 @@ test("a server that goes away and comes back to the same place", async () => {
   const asked: unknown[] = [];
   const second = createServer(({ url }, response) => {
     asked.push(url);
-    tellEnd(response);
+    sendEnd(response);
   });
   const port = await listen(first);
   const refusals: unknown[] = [];
@@ -123,7 +123,7 @@ test("a server that goes away and comes back to the same place", async () => {
   await new Promise((resolve) => second.close(resolve));
 });
 
-test("a reader that stops in the middle goes on from its last event with a new iterator", async () => {
+test("a new iterator continues after the last event of a reader that stopped", async () => {
   const server = await startServer(4);
   const client = createClient({ baseUrl: server.url });
   const seqs: number[] = [];

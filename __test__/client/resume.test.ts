@@ -11,7 +11,7 @@ const event = (seq: number) => ({ id: `evt_${seq}`, durable: { seq } });
 
 beforeEach(() => {
   jest.useFakeTimers({ now: 0, doNotFake: ["setImmediate", "nextTick", "queueMicrotask"] });
-  // Half of the jitter: three quarters of the whole delay.
+  // With this value the delay is three quarters of the full delay.
   jest.spyOn(Math, "random").mockReturnValue(0.5);
 });
 
@@ -21,7 +21,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A response whose events are there at once; without `isOpen` it ends behind them. */
+/** A response whose events are available at once. Without `isOpen` it ends after them. */
 function replay(seqs: number[], isOpen = false) {
   const source = openEvents();
   for (const seq of seqs) source.send(event(seq));
@@ -31,7 +31,7 @@ function replay(seqs: number[], isOpen = false) {
 
 type Answer = () => Response | Promise<Response>;
 
-/** Iterates over a server that answers one connection after the other, and keeps what it was asked. */
+/** Iterates over a server that answers one connection after the other, and records the requests. */
 function resume(answers: Answer[], options: Partial<ResumeEventsOptions> = {}) {
   const asked: string[] = [];
   const fetch = async (url: string) => {
@@ -45,7 +45,7 @@ function resume(answers: Answer[], options: Partial<ResumeEventsOptions> = {}) {
   return { iterable, iterator: iterable[Symbol.asyncIterator]() as AsyncGenerator<any>, asked, retries };
 }
 
-/** Reads so many events, with the time passing that their connections take. */
+/** Reads `count` events, and lets the time of their connections pass. */
 async function read(iterator: AsyncIterator<any>, count: number) {
   const seqs: number[] = [];
   while (seqs.length < count) {
@@ -56,24 +56,24 @@ async function read(iterator: AsyncIterator<any>, count: number) {
   return seqs;
 }
 
-/** What it ends with, after whatever delays. */
+/** The failure that ends the iterator, after any number of delays. */
 async function failureOf(iterator: AsyncIterator<unknown>) {
   const failure = rejection(iterator.next());
   while ((await now(failure)) === pending) await jest.advanceTimersByTimeAsync(1000);
   return failure;
 }
 
-describe("after a break it goes on behind the last event", () => {
+describe("continues after the last event if it meets", () => {
   test.each<[string, Answer]>([
     ["a connection that cannot be made", refused],
     ["a clean end, which the stream does not have", () => replay([])],
-    ["a declared failure that passes", () => json(unavailable, 503)],
+    ["a declared temporary failure", () => json(unavailable, 503)],
     ["a gateway without a server", () => new Response("<html>", { status: 502 })],
     ["a gateway with a declared status", () => new Response("<html>", { status: 503 })],
-    ["a gateway that speaks JSON", () => json({ message: "Service Unavailable" }, 503)],
+    ["a gateway that answers with JSON", () => json({ message: "Service Unavailable" }, 503)],
     ["too many requests", () => new Response(null, { status: 429 })],
-    ["a request that took too long", () => new Response(null, { status: 408 })],
-    ["a request that came too early", () => new Response(null, { status: 425 })],
+    ["a request that timed out", () => new Response(null, { status: 408 })],
+    ["a request that was sent too early", () => new Response(null, { status: 425 })],
     [
       "a body that breaks",
       () => {
@@ -93,7 +93,7 @@ describe("after a break it goes on behind the last event", () => {
     await iterator.return(undefined);
   });
 
-  test("also behind an event in the middle of a piece", async () => {
+  test("a break after an event in the middle of a piece", async () => {
     const broken = openEvents();
     broken.send(event(4));
     broken.send(event(5));
@@ -105,14 +105,14 @@ describe("after a break it goes on behind the last event", () => {
     await iterator.return(undefined);
   });
 
-  test("what is repeated is not delivered twice", async () => {
+  test("a server that repeats events, and delivers each event once", async () => {
     const answers = [() => replay([1, 2]), () => replay([1, 2, 3, 3, 4], true)];
     const { iterator } = resume(answers);
     await expect(read(iterator, 4)).resolves.toEqual([1, 2, 3, 4]);
     await iterator.return(undefined);
   });
 
-  test("from the beginning, as long as there was no event", async () => {
+  test("a break before the first event, and starts at the beginning", async () => {
     const { iterator, asked, retries } = resume([refused, () => replay([1], true)]);
     await expect(read(iterator, 1)).resolves.toEqual([1]);
     expect(asked).toEqual(["", ""]);
@@ -120,7 +120,7 @@ describe("after a break it goes on behind the last event", () => {
     await iterator.return(undefined);
   });
 
-  test("every iterator on its own", async () => {
+  test("breaks in several iterators, each with its own position", async () => {
     const answers = [() => replay([1]), () => replay([2], true), () => replay([1, 2], true)];
     const { iterable, iterator, asked } = resume(answers);
     await expect(read(iterator, 2)).resolves.toEqual([1, 2]);
@@ -132,7 +132,7 @@ describe("after a break it goes on behind the last event", () => {
   });
 });
 
-describe("what would be the same again ends it", () => {
+describe("ends without a retry after", () => {
   const frame = 'event: effect/httpapi/stream/failure\ndata: [{"_tag":"Die","defect":{"name":"UnknownError"}}]\n\n';
   const stream = (text: string) => new Response(text, { headers: { "content-type": "text/event-stream" } });
   const hostClosed = () => Promise.reject(Object.assign(new Error("The host is closed"), { code: "HOST_CLOSED" }));
@@ -148,13 +148,9 @@ describe("what would be the same again ends it", () => {
     ],
     ["another status", () => new Response(null, { status: 418 }), { reason: "UnexpectedStatus" }],
     ["a page of a portal", () => new Response("<html>"), { reason: "UnsupportedContentType" }],
-    ["an event that is none", () => stream("data: {\n\n"), { reason: "MalformedResponse" }],
+    ["a malformed event", () => stream("data: {\n\n"), { reason: "MalformedResponse" }],
     ["an event without a sequence", () => stream("data: {}\n\n"), { reason: "MalformedResponse" }],
-    [
-      "what the server tells of its own failure",
-      () => stream(frame),
-      { reason: "Transport", cause: [{ _tag: "Die" }] },
-    ],
+    ["a failure frame of the server", () => stream(frame), { reason: "Transport", cause: [{ _tag: "Die" }] }],
     ["a host that is closed", hostClosed, { reason: "Transport", cause: { code: "HOST_CLOSED" } }],
   ])("%s", async (_, answer, expected) => {
     const { iterator, asked, retries } = resume([() => replay([1]), answer]);
@@ -170,7 +166,7 @@ describe("what would be the same again ends it", () => {
     expect(asked).toEqual([]);
   });
 
-  test("what onRetry throws", async () => {
+  test("an error that onRetry throws", async () => {
     const thrown = new Error("enough");
     const onRetry = () => {
       throw thrown;
@@ -195,14 +191,14 @@ describe("delays", () => {
   test.each([
     [0, 125],
     [0.999_999, 250],
-  ])("are between a half and the whole (%p)", async (random, expected) => {
+  ])("are between half and the whole (%p)", async (random, expected) => {
     jest.spyOn(Math, "random").mockReturnValue(random);
     const resumed = resume([refused], { maxRetries: 1 });
     await failureOf(resumed.iterator);
     expect(delays(resumed)).toEqual([expected]);
   });
 
-  test("are waited", async () => {
+  test("pass before the next connection", async () => {
     const { iterator, asked } = resume([refused, () => replay([1], true)], { minDelayMs: 1000 });
     const next = iterator.next();
     await expect(now(next)).resolves.toBe(pending);
@@ -213,7 +209,7 @@ describe("delays", () => {
     await iterator.return(undefined);
   });
 
-  test("begin anew behind an event", async () => {
+  test("start again after an event", async () => {
     const resumed = resume([refused, refused, () => replay([1]), refused, refused], { maxRetries: 2 });
     await expect(read(resumed.iterator, 1)).resolves.toEqual([1]);
     await failureOf(resumed.iterator);
@@ -232,7 +228,7 @@ describe("delays", () => {
     expect(delays(resumed)).toEqual(expected);
   });
 
-  test("nothing is retried when nothing may be", async () => {
+  test("are absent if no retry is allowed", async () => {
     const { iterator, retries } = resume([refused], { maxRetries: 0 });
     await expect(failureOf(iterator)).resolves.toMatchObject({ name: "ClientError", reason: "Transport" });
     expect(retries).toEqual([]);
@@ -254,7 +250,7 @@ test.each([
 });
 
 describe("the iterator", () => {
-  test("requests nothing before next()", async () => {
+  test("sends no request before next()", async () => {
     const { iterator, asked } = resume([]);
     await settle();
     await expect(iterator.return("value")).resolves.toEqual({ done: true, value: "value" });
@@ -275,7 +271,7 @@ describe("the iterator", () => {
     expect(sent).toEqual([headers, headers]);
   });
 
-  test("answers concurrent reads in the order of their calls, over a break", async () => {
+  test("answers concurrent reads in the order of their calls, across a break", async () => {
     const { iterator } = resume([() => replay([1, 2]), () => replay([3], true)]);
     const reads = Promise.all([iterator.next(), iterator.next(), iterator.next()]);
     while ((await now(reads)) === pending) await jest.advanceTimersByTimeAsync(1);
@@ -283,7 +279,7 @@ describe("the iterator", () => {
     await iterator.return(undefined);
   });
 
-  test("return() while it reads closes the connection and settles the read", async () => {
+  test("closes the connection and settles the read if return() is called during a read", async () => {
     const source = openEvents();
     const { iterator } = resume([() => source.response]);
     const next = iterator.next();
@@ -293,7 +289,7 @@ describe("the iterator", () => {
     expect(source.state.cancelled).toBe(true);
   });
 
-  test("return() while it waits settles the read and stops the timer", async () => {
+  test("settles the read and stops the timer if return() is called during a delay", async () => {
     const { iterator, asked } = resume([refused]);
     const next = iterator.next();
     await expect(now(next)).resolves.toBe(pending);
@@ -303,7 +299,7 @@ describe("the iterator", () => {
     expect([jest.getTimerCount(), asked.length]).toEqual([0, 1]);
   });
 
-  test("return() while it connects closes what arrives too late", async () => {
+  test("closes a late response if return() is called during a connection attempt", async () => {
     const source = openEvents();
     const answer = deferred<Response>();
     const { iterator } = resume([() => answer.promise]);
@@ -316,7 +312,7 @@ describe("the iterator", () => {
     expect(source.state.cancelled).toBe(true);
   });
 
-  test("leaving the loop closes the connection", async () => {
+  test("closes the connection when the loop is left", async () => {
     const source = openEvents();
     source.send(event(1));
     const { iterable } = resume([() => source.response]);
@@ -327,7 +323,7 @@ describe("the iterator", () => {
     expect(source.state.cancelled).toBe(true);
   });
 
-  test("return() in onRetry ends it", async () => {
+  test("ends if return() is called in onRetry", async () => {
     const onRetry = () => void iterator.return(undefined);
     const { iterator, asked } = resume([refused], { onRetry });
     await expect(iterator.next()).resolves.toEqual(done);
@@ -349,7 +345,7 @@ describe("the iterator", () => {
 describe("abort", () => {
   const reason = new Error("enough");
 
-  test("before anything requests nothing", async () => {
+  test("sends no request if the signal is aborted before the first read", async () => {
     const { iterator, asked } = resume([], { signal: AbortSignal.abort(reason) });
     const error = await rejection(iterator.next());
     expect(error).toBeInstanceOf(ClientError);
@@ -360,7 +356,7 @@ describe("abort", () => {
     ["reads", () => openEvents().response],
     ["waits", refused],
     ["connects", () => new Promise(() => {})],
-  ])("rejects the read while it %s, and is final", async (_, answer) => {
+  ])("rejects the read while it %s, and stays aborted", async (_, answer) => {
     const controller = new AbortController();
     const { iterator, asked, retries } = resume([answer], { signal: controller.signal });
     const failure = rejection(iterator.next());
@@ -373,7 +369,7 @@ describe("abort", () => {
     expect([asked.length, retries.length, listenerCount(controller.signal)]).toEqual([1, before, 0]);
   });
 
-  test("leaves one listener however many connections there were, and none behind", async () => {
+  test("uses one listener for any number of connections, and removes it at the end", async () => {
     const { signal } = new AbortController();
     const { iterable } = resume([() => replay([1]), refused, refused, () => replay([2]), () => json(notFound, 404)], {
       signal,
@@ -386,7 +382,7 @@ describe("abort", () => {
   });
 });
 
-test("many events pass in order", async () => {
+test("many events are delivered in order", async () => {
   const seqs = Array.from({ length: 5000 }, (_, index) => index + 1);
   const { iterable } = resume([() => replay(seqs), () => json(notFound, 404)], { minDelayMs: 1 });
   const events: unknown[] = [];

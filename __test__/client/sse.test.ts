@@ -5,7 +5,7 @@ const FAILURE = "effect/httpapi/stream/failure";
 const subscribe = (chunks: Iterable<string | Uint8Array>) =>
   collect(createTestClient(() => events(chunks)).client.events.subscribe());
 
-/** The elements of a text that arrives in the given pieces. */
+/** The elements that the parser finds in a text that arrives in these pieces. */
 function parse(...chunks: string[]) {
   const parser = new EventParser();
   const elements: unknown[] = [];
@@ -48,18 +48,18 @@ const cases: [name: string, text: string, elements: unknown[]][] = [
 ];
 
 describe.each(cases)("%s", (_, text, elements) => {
-  test("in one piece", () => {
+  test("is parsed in one piece", () => {
     expect(parse(text)).toEqual(elements);
   });
 
-  test("split at every character", () => {
+  test("is parsed if split at every character", () => {
     for (let at = 0; at <= text.length; at += 1) {
       expect(parse(text.slice(0, at), text.slice(at))).toEqual(elements);
     }
     expect(parse(...text)).toEqual(elements);
   });
 
-  test("split at every byte of a body", async () => {
+  test("is parsed if split at every byte of a body", async () => {
     const bytes = Buffer.from(text);
     for (let at = 0; at <= bytes.length; at += 1) {
       await expect(subscribe([bytes.subarray(0, at), bytes.subarray(at)])).resolves.toEqual(elements);
@@ -70,7 +70,7 @@ describe.each(cases)("%s", (_, text, elements) => {
 
 describe("failures", () => {
   test.each([
-    ["data that is no JSON", "data: {\n\n"],
+    ["data that is not JSON", "data: {\n\n"],
     ["half of an event at the end", 'data: {"a":'],
     ["null", "data: null\n\n"],
     ["a number", "data: 1\n\n"],
@@ -80,7 +80,7 @@ describe("failures", () => {
     expect(error).toMatchObject({ name: "ClientError", reason: "MalformedResponse" });
   });
 
-  test("events before the broken one are delivered", async () => {
+  test("events before a malformed event are delivered", async () => {
     const { client } = createTestClient(() => events(['data: {"a":1}\n\ndata: }\n\ndata: {"a":2}\n\n']));
     const iterator = client.events.subscribe()[Symbol.asyncIterator]();
     await expect(iterator.next()).resolves.toEqual({ done: false, value: { a: 1 } });
@@ -88,14 +88,14 @@ describe("failures", () => {
     await expect(iterator.next()).resolves.toEqual({ done: true, value: undefined });
   });
 
-  test("the failure frame", async () => {
+  test("the failure frame rejects", async () => {
     const cause = [{ _tag: "Die", defect: { name: "UnknownError", message: "broken", ref: "err_1" } }];
     const text = `data: {"a":1}\n\nevent: ${FAILURE}\ndata: ${JSON.stringify(cause)}\n\n`;
     const error = await rejection(subscribe([text]));
     expect(error).toMatchObject({ name: "ClientError", reason: "Transport", cause });
   });
 
-  test("a body that breaks", async () => {
+  test("a body that breaks rejects", async () => {
     const failure = new Error("terminated");
     const body = new ReadableStream({ pull: (controller) => controller.error(failure) });
     const error = await rejection(collect(createTestClient(() => eventResponse(body)).client.events.subscribe()));
@@ -103,7 +103,7 @@ describe("failures", () => {
     expect(error.cause).toBe(failure);
   });
 
-  test("an event stream without a body, or of another type", async () => {
+  test("an event stream without a body, or of another type, rejects", async () => {
     const none = createTestClient(() => eventResponse(null)).client.events.subscribe();
     await expect(collect(none)).rejects.toMatchObject({ reason: "MalformedResponse" });
     const html = createTestClient(() => new Response("<html>", { headers: { "content-type": "text/html" } }));
@@ -114,17 +114,17 @@ describe("failures", () => {
   });
 });
 
-describe("the limit of an event", () => {
+describe("the size limit of an event", () => {
   const filler = "x".repeat(1024 * 1024);
   const event = (megabytes: number) => ['data: {"a":"', ...Array<string>(megabytes).fill(filler), '"}\n\n'];
   const tooLarge = expect.objectContaining({ name: "ClientError", reason: "MalformedResponse" });
 
-  test("255 MiB pass, in one piece and in many", async () => {
+  test("accepts 255 MiB, in one piece and in many", async () => {
     await expect(subscribe(event(255))).resolves.toHaveLength(1);
     expect(parse(event(255).join(""))).toHaveLength(1);
   });
 
-  test("260 MiB are refused before they have arrived", async () => {
+  test("refuses 260 MiB before all bytes have arrived", async () => {
     const parser = new EventParser();
     const push = () => {
       for (let megabytes = 0; megabytes < 260; megabytes += 1)
@@ -134,12 +134,12 @@ describe("the limit of an event", () => {
     await expect(subscribe(event(260))).rejects.toEqual(tooLarge);
   });
 
-  test("260 MiB in one piece, or in many lines", () => {
+  test("refuses 260 MiB in one piece or in many lines", () => {
     expect(() => parse(event(260).join(""))).toThrow(tooLarge);
     expect(() => parse(...Array<string>(260).fill(`data: ${filler}\n`))).toThrow(tooLarge);
   });
 
-  test("is a limit of one event, not of what has arrived", () => {
+  test("applies to one event, not to all received bytes", () => {
     expect(EVENT_LIMIT).toBe(256 * 1024 * 1024);
     expect(parse(Array<string>(300).fill(`data: {"a":"${filler}"}\n\n`).join(""))).toHaveLength(300);
   });

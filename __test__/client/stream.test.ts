@@ -9,7 +9,7 @@ function openIterator() {
   return { iterator, requests, source };
 }
 
-test("nothing is requested before next()", async () => {
+test("no request is sent before next()", async () => {
   const { iterator, requests } = openIterator();
   await settle();
   expect(requests).toEqual([]);
@@ -19,14 +19,14 @@ test("nothing is requested before next()", async () => {
   await iterator.return();
 });
 
-test("return() before next() requests nothing", async () => {
+test("return() before next() sends no request", async () => {
   const { iterator, requests } = openIterator();
   await expect(iterator.return("value")).resolves.toEqual({ done: true, value: "value" });
   await expect(iterator.next()).resolves.toEqual(done);
   expect(requests).toEqual([]);
 });
 
-test("an input that cannot be sent fails in next(), not in the call", async () => {
+test("an input that cannot be sent rejects next(), and the call does not throw", async () => {
   const { client } = createTestClient(() => events([]));
   const iterator = client.sessions.events({})[Symbol.asyncIterator]();
   await expect(iterator.next()).rejects.toMatchObject({ _tag: "InvalidRequestError" });
@@ -54,7 +54,7 @@ test("concurrent next() are answered in the order of the calls", async () => {
   ]);
 });
 
-test("a next() that finds an event does not overtake one that waits", async () => {
+test("a next() with an available event does not overtake an earlier next()", async () => {
   const { iterator, source } = openIterator();
   source.send({ seq: 1 });
   await iterator.next();
@@ -67,14 +67,14 @@ test("a next() that finds an event does not overtake one that waits", async () =
   await iterator.return();
 });
 
-test("a clean end completes the iteration and stays", async () => {
+test("a clean end completes the iteration permanently", async () => {
   const { iterator, source } = openIterator();
   source.end();
   await expect(iterator.next()).resolves.toEqual(done);
   await expect(iterator.next()).resolves.toEqual(done);
 });
 
-test("a broken body rejects the read that waits longest and ends the others", async () => {
+test("a broken body rejects the oldest pending read and ends the others", async () => {
   const { iterator, source } = openIterator();
   const first = rejection(iterator.next());
   const second = iterator.next();
@@ -97,7 +97,7 @@ test("leaving the loop cancels the body", async () => {
   expect(source.state.cancelled).toBe(true);
 });
 
-test("return() settles the reads that wait, at once", async () => {
+test("return() settles pending reads at once", async () => {
   const { iterator, source } = openIterator();
   const reads = [iterator.next(), iterator.next()];
   await settle();
@@ -107,7 +107,7 @@ test("return() settles the reads that wait, at once", async () => {
   await expect(Promise.all(reads)).resolves.toEqual([done, done]);
 });
 
-test("return() drops what was not delivered", async () => {
+test("return() discards undelivered events", async () => {
   const { iterator, source } = openIterator();
   source.send({ seq: 1 });
   source.send({ seq: 2 });
@@ -130,13 +130,13 @@ test("return() while connecting aborts the request", async () => {
   await iterator.return();
   await expect(read).resolves.toEqual(done);
   expect(signal?.aborted).toBe(true);
-  // A fetch that takes no notice of its signal: what arrives late is closed.
+  // This fetch ignores its signal. The client closes the response that arrives late.
   answer.resolve(source.response);
   await settle();
   expect(source.state.cancelled).toBe(true);
 });
 
-test("throw() ends the stream and rejects with what it was given", async () => {
+test("throw() ends the stream and rejects with its argument", async () => {
   const { iterator, source } = openIterator();
   const read = iterator.next();
   await settle();
@@ -162,7 +162,7 @@ test("an iterator is its own iterable", () => {
   expect(iterator[Symbol.asyncIterator]()).toBe(iterator);
 });
 
-test("a chunk of many events is delivered in order, whoever reads", async () => {
+test("the events of one chunk are delivered in order to all readers", async () => {
   const count = 20_000;
   const text = Array.from({ length: count }, (_, seq) => `data: ${JSON.stringify({ seq })}\n\n`).join("");
   const { client } = createTestClient(() => events([text]));

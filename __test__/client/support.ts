@@ -10,7 +10,7 @@ export interface Sent {
   body: string | null;
 }
 
-/** A client over a fetch that answers with `answer` and keeps what was sent. */
+/** A client over a fetch that answers with `answer` and records the requests. */
 export function createTestClient(
   answer: (sent: Sent, init: RequestInit) => Response | Promise<Response>,
   options: { baseUrl?: string; headers?: Record<string, string> } = {},
@@ -48,7 +48,7 @@ export function eventResponse(body: ReadableStream | null) {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** An event stream that is fed by hand and knows whether it was cancelled. */
+/** An event stream that the test fills. It records whether it was cancelled. */
 export function openEvents() {
   let controller: ReadableStreamDefaultController;
   const state = { cancelled: false };
@@ -73,7 +73,7 @@ export function listenerCount(signal: AbortSignal) {
   return getEventListeners(signal, "abort").length;
 }
 
-/** What a promise rejects with. */
+/** The error that a promise rejects with. */
 export async function rejection(promise: PromiseLike<unknown>): Promise<any> {
   try {
     await promise;
@@ -83,28 +83,28 @@ export async function rejection(promise: PromiseLike<unknown>): Promise<any> {
   throw new Error("The promise did not reject");
 }
 
-/** Everything an iterable gives. */
+/** All items of an iterable. */
 export async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const items = [];
   for await (const item of iterable) items.push(item);
   return items;
 }
 
-/** A promise to settle by hand. */
+/** A promise that the test settles. */
 export function deferred<T = unknown>() {
   let resolve!: (value: T) => void;
   const promise = new Promise<T>((given) => (resolve = given));
   return { promise, resolve };
 }
 
-/** Lets everything happen that is due, without waiting for time to pass. */
+/** Runs all callbacks that are due, without letting time pass. */
 export function settle() {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 export const pending = Symbol("pending");
 
-/** The value of a promise that has settled by now, else `pending`. */
+/** The value of a promise that is settled, else `pending`. */
 export async function now(promise: Promise<unknown>) {
   await settle();
   return Promise.race([promise, Promise.resolve(pending)]);

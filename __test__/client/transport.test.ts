@@ -6,14 +6,14 @@ const request = { method: "GET", path: "/api/health", headers: [], body: undefin
 
 const wrong = [undefined, null, "", "host", "/prefix", "localhost:4096", 5, {}];
 
-test.each(wrong.map((baseUrl) => [baseUrl]))("a base URL must be absolute: %p", (baseUrl) => {
+test.each(wrong.map((baseUrl) => [baseUrl]))("refuses a base URL that is not absolute: %p", (baseUrl) => {
   expect(() => createFetchTransport({ baseUrl } as never)).toThrow(TypeError);
 });
 
 describe("a user and a password in the base URL", () => {
   const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
 
-  /** The address and the header of one request. */
+  /** Sends one request. Returns its address and its header `authorization`. */
   async function send(baseUrl: string, headers: [string, string][] = []) {
     const sent: [string, string | null][] = [];
     const fetch = async (url: string, init: RequestInit) => {
@@ -35,14 +35,14 @@ describe("a user and a password in the base URL", () => {
     await expect(send(baseUrl)).resolves.toEqual([["http://host/api/health", expected]]);
   });
 
-  test("yield to a header that is given", async () => {
+  test("yield to a header of the caller", async () => {
     await expect(send("http://me:s3cret@host", [["Authorization", "Bearer x"]])).resolves.toEqual([
       ["http://host/api/health", "Bearer x"],
     ]);
   });
 
   test.each(["http://me:s3cret%zz@host", "http://me:s3cret@host:port", "me:s3cret@host", "http://me:s3cret@"])(
-    "are not shown by a failure: %s",
+    "are not shown in the failure for a bad URL: %s",
     (baseUrl) => {
       const error = thrown(() => createClient({ baseUrl }));
       expect(error).toBeInstanceOf(TypeError);
@@ -66,7 +66,7 @@ describe("the global fetch", () => {
     globalThis.fetch = original;
   });
 
-  test("is looked up once, and called without a receiver", async () => {
+  test("is read once, and called without a receiver", async () => {
     const receivers: unknown[] = [];
     globalThis.fetch = async function fetch(this: unknown) {
       receivers.push(this);
@@ -79,7 +79,7 @@ describe("the global fetch", () => {
     expect(receivers).toEqual([undefined]);
   });
 
-  test("is needed only by a client that was not given one", () => {
+  test("is required only by a client without a fetch option", () => {
     Reflect.set(globalThis, "fetch", undefined);
     expect(() => createFetchTransport({ baseUrl: "http://host" })).toThrow(TypeError);
     expect(() => createFetchTransport({ baseUrl: "http://host", fetch: original })).not.toThrow();

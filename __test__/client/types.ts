@@ -1,4 +1,4 @@
-// Compiled, never run: what programs in TypeScript may and may not write.
+// Compiled, never run: code that TypeScript programs may and may not contain.
 
 import { createClient, isClientError, isSessionNotFoundError, isTagged, OpenCode } from "../../index.js";
 import type { ClientErrorReason, OpenCodeClient, OpenCodeHost, OpenCodeOptions, Page } from "../../index.js";
@@ -39,7 +39,7 @@ export async function copied(from: OpenCodeClient, to: OpenCodeHost, sessionID: 
   const { session, applied, skipped } = await to.sessions.import(lines, { signal: AbortSignal.timeout(1) });
   await to.sessions.import(["{}"]);
   await to.sessions.import("{}\n");
-  // @ts-expect-error: bytes are no lines
+  // @ts-expect-error: bytes are not lines
   await to.sessions.import([new Uint8Array()]);
   // @ts-expect-error: the lines are the input
   await to.sessions.import({ lines: [] });
@@ -53,7 +53,7 @@ export async function waiting(client: OpenCodeClient, sessionID: string): Promis
     if (delivery === "queue") await client.sessions.inbox.setDelivery({ sessionID, messageID, delivery: "steer" });
     else await client.sessions.inbox.withdraw({ sessionID, messageID });
   }
-  // @ts-expect-error: no such delivery
+  // @ts-expect-error: unknown delivery
   await client.sessions.inbox.setDelivery({ sessionID, messageID: "msg_1", delivery: "later" });
   const interrupted = await client.sessions.interrupted();
   return interrupted.filter(({ state }) => state === "step-open").map((session) => session.sessionID);
@@ -69,16 +69,16 @@ export function failures(error: unknown): ClientErrorReason | string | undefined
 export const options: OpenCodeOptions[] = [
   {},
   { directory: undefined, env: process.env, config: { model: "a/b", agents: { build: { steps: 3 } } } },
-  // @ts-expect-error: no such option
+  // @ts-expect-error: unknown option
   { databse: "x" },
   { recovery: "resume", keepAlive: false, limits: { inbox: 10, steerBatch: undefined } },
-  // @ts-expect-error: no such limit
+  // @ts-expect-error: unknown limit
   { limits: { inbx: 10 } },
-  // @ts-expect-error: no such durability
+  // @ts-expect-error: unknown durability
   { durability: "always" },
   { model: "a/b", apiKey: process.env.KEY, baseURL: undefined },
   // @ts-expect-error: a model is not a function
   { config: { model: () => "a/b" } },
-  // @ts-expect-error: no such key
+  // @ts-expect-error: unknown key
   { config: { modle: "a/b" } },
 ];
