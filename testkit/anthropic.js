@@ -1,13 +1,13 @@
 "use strict";
 
-// How the scripted model speaks Anthropic Messages.
+// The dialect of the scripted model for Anthropic Messages.
 
 /**
  * @typedef {import("./reply.js").Reply} Reply
  * @typedef {import("./reply.js").ToolCall} ToolCall
  */
 
-/** What thoughts are signed with. */
+/** The signature of thoughts. */
 const SIGNATURE = "c2lnbmVk";
 
 /** @param {Reply} reply */
@@ -18,7 +18,7 @@ function opening({ usage = {} }) {
 }
 
 /**
- * A frame for each delta; the first and the last of a block hold its beginning and its end as well.
+ * One frame for each delta. The first and the last frame of a block also contain its start and its end.
  *
  * @param {Reply} reply
  */
@@ -71,22 +71,22 @@ function nextID() {
 }
 
 /**
- * What is wrong with a request.
+ * The violations in a request.
  *
- * @param {any} body
+ * @param {boolean} [isPaused] True if an answer was paused. Then an assistant message may be the last one.
  * @param {boolean} [isPaused] An answer was paused, so one may stand last.
  * @returns {string[]}
  */
 function findViolations(body, isPaused = false) {
-  if (typeof body !== "object" || body === null) return ["the body is no object"];
+  if (typeof body !== "object" || body === null) return ["the body is not an object"];
   const violations = [];
   if (typeof body.model !== "string" || body.model === "") violations.push("no model");
-  if (body.stream !== true) violations.push("no stream is asked for");
+  if (body.stream !== true) violations.push("stream is not true");
   if (!Number.isInteger(body.max_tokens) || body.max_tokens < 1) violations.push("no max_tokens");
   const marks = JSON.stringify(body).split('"cache_control":').length - 1;
-  if (marks > 4) violations.push(`${marks} marks for the cache`);
+  if (marks > 4) violations.push(`${marks} cache marks`);
   for (const tool of body.tools ?? []) {
-    if (tool.input_schema?.type !== "object") violations.push(`the input of the tool ${tool.name} is no object`);
+    if (tool.input_schema?.type !== "object") violations.push(`the input of the tool ${tool.name} is not an object`);
   }
   /** @type {{ role: string, content: any[] }[]} */
   const messages = body.messages ?? [];
@@ -94,7 +94,7 @@ function findViolations(body, isPaused = false) {
   if (messages.at(-1)?.role === "assistant" && !isPaused) violations.push("the conversation ends with the assistant");
   for (const [index, message] of messages.entries()) {
     if (message.role === messages[index - 1]?.role) violations.push(`message ${index} repeats ${message.role}`);
-    if (message.content.length === 0) violations.push(`message ${index} says nothing`);
+    if (message.content.length === 0) violations.push(`message ${index} is empty`);
     violations.push(...blockProblems(index, message.content));
     violations.push(...resultProblems(index, messages[index - 1]?.content ?? [], message.content));
   }
@@ -109,7 +109,7 @@ function findViolations(body, isPaused = false) {
 function blockProblems(index, content) {
   const problems = [];
   if (["thinking", "redacted_thinking"].includes(content.at(-1)?.type))
-    problems.push(`message ${index} ends in thought`);
+    problems.push(`message ${index} ends with a thought`);
   for (const block of content) {
     if (block.type === "text" && block.text.trim() === "") problems.push(`message ${index} has a blank text`);
     if (block.type === "thinking" && block.signature !== SIGNATURE) problems.push(`message ${index}: unsigned thought`);
@@ -121,7 +121,7 @@ function blockProblems(index, content) {
 }
 
 /**
- * The results of a message's calls stand at the beginning of the next, and no others.
+ * The results of a message's calls must be at the beginning of the next message, without other results.
  *
  * @param {number} index
  * @param {any[]} before

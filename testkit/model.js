@@ -1,6 +1,6 @@
 "use strict";
 
-// A model for tests: a server on loopback that says what it was told to, in the protocol it is asked in.
+// A model for tests: a server on loopback that sends scripted replies in the protocol of each request.
 
 const http = require("node:http");
 const { once } = require("node:events");
@@ -15,13 +15,13 @@ const responses = require("./responses.js");
  * @typedef {import("./reply.js").RenderedReply} RenderedReply
  * @typedef {import("./reply.js").Dialect} Dialect
  *
- * @typedef {object} ModelRequest A request the model got.
+ * @typedef {object} ModelRequest A request that the model received.
  * @property {string} path
  * @property {http.IncomingHttpHeaders} headers
- * @property {string} text The body as it came.
- * @property {any} body The same, parsed; undefined if it is no JSON.
- * @property {boolean} aborted Whether the client went away before it had the whole answer.
- * @property {Promise<void>} closed Resolves when the answer is complete or the connection is gone.
+ * @property {string} text The unparsed body.
+ * @property {any} body The parsed body. Undefined if it is not JSON.
+ * @property {boolean} aborted True if the client disconnected before the end of the answer.
+ * @property {Promise<void>} closed Resolves when the answer is complete or the connection is closed.
  *
  * @typedef {{ promise: Promise<void>, resolve: () => void }} Latch
  */
@@ -36,38 +36,38 @@ const PROTOCOLS = {
 class ScriptedModel {
   /** @type {ModelRequest[]} */
   requests = [];
-  /** @type {string[]} What was wrong with the requests. Tests want it to be empty. */
+  /** @type {string[]} The violations in the requests. Tests require it to be empty. */
   violations = [];
   #server;
   /** @type {{ reply: Reply, rendered: RenderedReply }[]} */
   #replies = [];
-  #isPaused = false; // An answer was paused.
+  #isPaused = false; // True after a paused answer.
   /** @type {Map<string, { reached: Latch, released: Latch }>} */
   #gates = new Map();
   /** @type {Map<number, Latch>} */
   #counts = new Map();
-  /** @type {WeakSet<http.ServerResponse>} Those that the script breaks off. */
+  /** @type {WeakSet<http.ServerResponse>} Responses that a reply cut. */
   #cut = new WeakSet();
 
-  /** @param {http.Server} server It listens. */
+  /** @param {http.Server} server Must be listening. */
   constructor(server) {
     this.#server = server;
     server.on("request", (request, response) => void this.#serve(request, response));
   }
 
-  /** What stands before `/chat/completions`, `/messages` and `/responses`. */
+  /** The address before `/chat/completions`, `/messages` and `/responses`. */
   get url() {
     const address = /** @type {import("node:net").AddressInfo} */ (this.#server.address());
     return `http://127.0.0.1:${address.port}/v1`;
   }
 
   /**
-   * Queues replies: each answers one request, in order. Requests beyond them get a fixed text.
+   * Queues replies. Each answers one request, in order. Later requests receive a fixed text.
    *
    * @param {...Reply} replies
    */
   reply(...replies) {
-    // Ahead of the request, so that answering in the usual protocol costs nothing.
+    // Rendered before the request, so that the answer in the usual protocol takes no extra time.
     this.#replies.push(...replies.map((reply) => ({ reply, rendered: renderReply(reply) })));
   }
 
@@ -81,7 +81,7 @@ class ScriptedModel {
   }
 
   /**
-   * Lets the reply at the gate go on, now or when it gets there.
+   * Releases the gate for a reply that waits there or reaches it later.
    *
    * @param {string} gate
    */
@@ -90,7 +90,7 @@ class ScriptedModel {
   }
 
   /**
-   * Resolves when so many requests have come, with the last of them.
+   * Resolves with the request of this number when it has arrived.
    *
    * @param {number} count
    * @returns {Promise<ModelRequest>}
@@ -101,10 +101,10 @@ class ScriptedModel {
   }
 
   /**
-   * The configuration under which a host asks this model, with more keys if given.
+   * The configuration with which a host uses this model, with more keys if given.
    *
    * @param {Record<string, any>} [extra]
-   * @param {string} [npm] The package that says in which protocol.
+   * @param {string} [npm] The package that selects the protocol.
    */
   config(extra, npm = "@ai-sdk/openai-compatible") {
     return {
@@ -147,7 +147,7 @@ class ScriptedModel {
     const said = isReady ? rendered : renderReply(reply, protocol.dialect);
     this.#record(request, response, text, protocol.findViolations);
     this.#isPaused ||= reply.finish === "pause_turn";
-    // Writing fails when the client has gone; whoever cares sees it in the record.
+    // Writing fails if the client has disconnected. The record of the request contains that.
     await this.#answer(said, response).catch(() => {});
   }
 
@@ -155,7 +155,7 @@ class ScriptedModel {
    * @param {http.IncomingMessage} request
    * @param {http.ServerResponse} response
    * @param {string} text
-   * @param {(body: any, isPaused: boolean) => string[]} find What is wrong with a body.
+   * @param {(body: any, isPaused: boolean) => string[]} find Returns the violations in a body.
    */
   #record({ headers, url = "" }, response, text, find) {
     const closed = createLatch();
@@ -206,7 +206,7 @@ class ScriptedModel {
   }
 }
 
-/** Starts a model on a port of its own. */
+/** Starts a model on a free port. */
 async function startModel() {
   const server = http.createServer();
   server.listen(0, "127.0.0.1");
@@ -215,7 +215,7 @@ async function startModel() {
 }
 
 /**
- * The body of a request; undefined when its sender went away.
+ * The body of a request. Undefined if its client disconnected.
  *
  * @param {http.IncomingMessage} request
  */
@@ -230,7 +230,7 @@ async function readBody(request) {
 }
 
 /**
- * Resolves when the operating system has it.
+ * Resolves when the operating system has accepted the piece.
  *
  * @param {http.ServerResponse} response
  * @param {Buffer} piece

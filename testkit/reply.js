@@ -3,8 +3,8 @@
 /**
  * @typedef {object} ToolCall
  * @property {string} name
- * @property {object | string} input An object, or the text to send as the arguments whatever it is.
- * @property {string} [id] Default: `call_` and a number no other call of this process has.
+ * @property {object | string} input An object, or a text to send as the arguments even if it is not JSON.
+ * @property {string} [id] Default: `call_` and a number that is unique in this process.
  *
  * @typedef {object} Usage As the provider counts: `input` includes `cached`, `output` includes `reasoning`.
  * @property {number} [input]
@@ -12,37 +12,37 @@
  * @property {number} [cached]
  * @property {number} [reasoning]
  *
- * @typedef {object} Reply What the model answers to one request: reasoning, then text, then tool calls.
+ * @typedef {object} Reply The answer of the model to one request: reasoning, then text, then tool calls.
  * @property {string} [text] The text in one delta.
  * @property {readonly string[]} [deltas] The text in these deltas.
  * @property {string} [reasoning]
  * @property {readonly ToolCall[]} [tools]
  * @property {Usage} [usage] Default: ten tokens in, five out.
- * @property {string} [finish] In the words of the protocol. Default: that the model waits for tools, or is done.
- * @property {number} [status] Default: 200. Beyond 299 the answer is `body` instead of a stream.
+ * @property {string} [finish] The reason in terms of the protocol. Default: tool calls if there are any, else the end.
+ * @property {number} [status] Default: 200. With a status above 299 the answer is `body` instead of a stream.
  * @property {Readonly<Record<string, string>>} [headers] More headers of the response.
- * @property {unknown} [body] The whole body instead of a stream: a string as it is, anything else as JSON.
+ * @property {unknown} [body] The body instead of a stream: a string unchanged, other values as JSON.
  * @property {string} [gate] Pause before the last delta, until the gate of this name is released.
- * @property {number} [delayMs] Pause so long between two deltas.
- * @property {boolean} [cut] Break the connection after the deltas: no finish, no clean end.
- * @property {string | Buffer} [raw] The bytes of the stream, whatever they are.
+ * @property {number} [delayMs] Pause of this length between two deltas.
+ * @property {boolean} [cut] Break the connection after the deltas, without a finish reason and a clean end.
+ * @property {string | Buffer} [raw] The bytes of the stream, which need not be valid.
  *
  * @typedef {object} RenderedReply
  * @property {number} status
  * @property {Record<string, string>} headers
- * @property {readonly Buffer[]} pieces What is sent, with the pauses between them.
- * @property {string | undefined} gate Stands before the last piece.
+ * @property {readonly Buffer[]} pieces The bytes to send, with the pauses between them.
+ * @property {string | undefined} gate Blocks the last piece.
  * @property {number} delayMs
  * @property {boolean} cut
  */
 
-/** What the model answers when nothing was scripted. */
+/** The answer of the model if no reply is queued. */
 const UNSCRIPTED = "Nothing was scripted for this request.";
 
 let lastCall = 0;
 
 /**
- * @typedef {object} Dialect How replies are said in one protocol, as frames of a stream.
+ * @typedef {object} Dialect Renders replies in one protocol, as frames of a stream.
  * @property {(reply: Reply) => string} opening
  * @property {(reply: Reply) => string[]} deltas
  * @property {(reply: Reply) => string} end
@@ -83,7 +83,7 @@ function renderBody({ status, body }) {
 }
 
 /**
- * Everything in one piece, unless something has to happen between the deltas.
+ * All frames in one piece, unless the reply has a pause between its deltas.
  *
  * @param {Reply} reply
  * @param {Dialect} dialect
@@ -106,7 +106,7 @@ function deltaFrames({ reasoning, text, deltas = text === undefined ? [] : [text
 }
 
 /**
- * A call arrives in two deltas, so that a gate can stand in the middle of it.
+ * A call consists of two deltas, so that a gate can be between them.
  *
  * @param {number} index
  * @param {ToolCall} call

@@ -1,7 +1,7 @@
 "use strict";
 
-// What every provider demands of a request, so that a test of anything else finds a request that some provider
-// would refuse.
+// Rules that every provider has for a request. Every test checks them, and so finds a request that a provider would
+// refuse.
 
 /**
  * @typedef {{ id?: unknown, function?: { name?: unknown, arguments?: unknown } }} Call
@@ -14,16 +14,16 @@
  */
 
 /**
- * What is wrong with the body of a request; nothing, if no provider could object.
+ * The violations in the body of a request. Empty if every provider accepts it.
  *
  * @param {any} body
  * @returns {string[]}
  */
 function findViolations(body) {
-  if (typeof body !== "object" || body === null) return ["the body is no object"];
+  if (typeof body !== "object" || body === null) return ["the body is not an object"];
   const violations = [];
   if (typeof body.model !== "string" || body.model === "") violations.push("no model");
-  if (body.stream !== true) violations.push("no stream is asked for");
+  if (body.stream !== true) violations.push("stream is not true");
   violations.push(...toolViolations(body.tools ?? []));
   if (!Array.isArray(body.messages) || body.messages.length === 0) return [...violations, "no messages"];
   return [...violations, ...orderViolations(body.messages), ...callViolations(body.messages)];
@@ -33,17 +33,18 @@ function findViolations(body) {
 function toolViolations(tools) {
   const names = tools.map((tool) => tool?.function?.name);
   const violations = [];
-  if (new Set(names).size !== names.length) violations.push("two tools have one name");
+  if (new Set(names).size !== names.length) violations.push("two tools have the same name");
   for (const tool of tools) {
-    if (!isName(tool?.function?.name)) violations.push(`a tool has the name ${JSON.stringify(tool?.function?.name)}`);
-    if (tool?.function?.parameters?.type !== "object") violations.push("the input of a tool is no object");
+    if (!isName(tool?.function?.name))
+      violations.push(`a tool has the invalid name ${JSON.stringify(tool?.function?.name)}`);
+    if (tool?.function?.parameters?.type !== "object") violations.push("the input of a tool is not an object");
   }
   return violations;
 }
 
 /**
- * A system message opens the conversation if there is one; then the user speaks. Nobody but the user, or a tool,
- * has the last word, and the assistant never speaks twice in a row.
+ * A system message may be the first message. The next message is from the user. The last message is from the user or a
+ * tool, and an assistant message never follows another.
  *
  * @param {Message[]} messages
  */
@@ -56,9 +57,9 @@ function orderViolations(messages) {
   for (const [index, message] of messages.entries()) {
     const { role } = message;
     const known = ["user", "assistant", "tool"].includes(String(role)) || index < opening;
-    if (!known) violations.push(`message ${index} has the role ${role}`);
+    if (!known) violations.push(`message ${index} has the unexpected role ${role}`);
     if (role === "assistant" && roles[index - 1] === "assistant") violations.push(`message ${index} repeats ${role}`);
-    if (!hasContent(message)) violations.push(`message ${index} (${role}) says nothing`);
+    if (!hasContent(message)) violations.push(`message ${index} (${role}) is empty`);
   }
   return violations;
 }
@@ -70,7 +71,7 @@ function hasContent({ role, content, tool_calls: calls }) {
 }
 
 /**
- * Every call has exactly one result, and all of them stand right after the message that made the calls.
+ * Every call has exactly one result. The results directly follow the message with the calls.
  *
  * @param {Message[]} messages
  */
@@ -80,13 +81,13 @@ function callViolations(messages) {
   let open = new Set();
   for (const [index, message] of messages.entries()) {
     if (message.role === "tool") {
-      if (!open.delete(message.tool_call_id)) violations.push(`message ${index} answers no call`);
+      if (!open.delete(message.tool_call_id)) violations.push(`message ${index} is the result of no call`);
       continue;
     }
     if (open.size > 0) violations.push(`message ${index} comes before the results of ${[...open].join(", ")}`);
     const calls = message.tool_calls ?? [];
     open = new Set(calls.map(({ id }) => id));
-    if (open.size !== calls.length) violations.push(`message ${index} has two calls of one id`);
+    if (open.size !== calls.length) violations.push(`message ${index} has two calls with one id`);
     violations.push(...calls.flatMap((call) => callProblems(index, call)));
   }
   if (open.size > 0) violations.push(`the calls ${[...open].join(", ")} have no results`);
@@ -100,8 +101,9 @@ function callViolations(messages) {
 function callProblems(index, call) {
   const problems = [];
   if (typeof call.id !== "string" || call.id === "") problems.push(`a call of message ${index} has no id`);
-  if (!isName(call.function?.name)) problems.push(`a call of message ${index} has the name ${call.function?.name}`);
-  if (!isObjectText(call.function?.arguments)) problems.push(`arguments of message ${index} are no object`);
+  if (!isName(call.function?.name))
+    problems.push(`a call of message ${index} has the invalid name ${call.function?.name}`);
+  if (!isObjectText(call.function?.arguments)) problems.push(`arguments of message ${index} are not an object`);
   return problems;
 }
 

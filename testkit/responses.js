@@ -1,6 +1,6 @@
 "use strict";
 
-// How the scripted model speaks OpenAI Responses.
+// The dialect of the scripted model for OpenAI Responses.
 
 /** @typedef {import("./reply.js").Reply} Reply */
 
@@ -16,7 +16,7 @@ function opening() {
 }
 
 /**
- * A frame for each delta; the first and the last of an item hold its beginning and its end as well.
+ * One frame for each delta. The first and the last frame of an item also contain its start and its end.
  *
  * @param {Reply} reply
  */
@@ -104,33 +104,34 @@ function frame(event) {
 }
 
 /**
- * What is wrong with a request.
+ * The violations in a request.
  *
  * @param {any} body
  * @returns {string[]}
  */
 function findViolations(body) {
-  if (typeof body !== "object" || body === null) return ["the body is no object"];
+  if (typeof body !== "object" || body === null) return ["the body is not an object"];
   const violations = [];
   if (typeof body.model !== "string" || body.model === "") violations.push("no model");
-  if (body.stream !== true) violations.push("no stream is asked for");
+  if (body.stream !== true) violations.push("stream is not true");
   if (!Array.isArray(body.input) || body.input.length === 0) return [...violations, "no input"];
   for (const tool of body.tools ?? []) {
-    if (tool.type === "function" && tool.parameters?.type !== "object") violations.push(`${tool.name} takes no object`);
+    if (tool.type === "function" && tool.parameters?.type !== "object")
+      violations.push(`${tool.name} does not take an object`);
   }
   const calls = new Set();
   for (const [index, item] of body.input.entries()) {
     if (item.type === "function_call") calls.add(item.call_id);
     if (item.type === "function_call_output" && !calls.delete(item.call_id)) {
-      violations.push(`item ${index} answers no call`);
+      violations.push(`item ${index} is the result of no call`);
     }
-    // Without a store an item cannot be referred to, only repeated.
+    // Items that are not stored cannot be referenced, only repeated.
     if (body.store === false && item.type === "item_reference")
-      violations.push(`item ${index} names what is not stored`);
+      violations.push(`item ${index} references an item that is not stored`);
     if (item.type === "reasoning" && typeof item.id !== "string") violations.push(`item ${index} has no id`);
     violations.push(...orderProblems(index, item, body.input[index + 1]), ...contentProblems(index, item));
     if (item.type === "reasoning" && typeof item.encrypted_content !== "string") {
-      violations.push(`item ${index} is reasoning that nobody can read`);
+      violations.push(`item ${index} is reasoning without encrypted content`);
     }
   }
   if (calls.size > 0) violations.push(`the calls ${[...calls].join(", ")} have no results`);
@@ -138,7 +139,7 @@ function findViolations(body) {
 }
 
 /**
- * No answer follows another or ends the input, and a thought stands before what it led to.
+ * An answer must not be the last item, and a thought must precede the item to which it led.
  *
  * @param {number} index
  * @param {any} item
@@ -147,13 +148,13 @@ function findViolations(body) {
 function orderProblems(index, item, next) {
   const problems = [];
   const isAnswer = next?.role === "assistant" || String(next?.type).endsWith("_call") || next?.type === "reasoning";
-  if (item.type === "reasoning" && !isAnswer) problems.push(`item ${index} is a thought that led to nothing`);
+  if (item.type === "reasoning" && !isAnswer) problems.push(`item ${index} is a thought without a following answer`);
   if (item.role === "assistant" && next === undefined) problems.push("the input ends with the assistant");
   return problems;
 }
 
 /**
- * What the published types of the API require of the parts of a message.
+ * The parts of a message must have the members that the published types of the API require.
  *
  * @param {number} index
  * @param {any} item
@@ -162,7 +163,8 @@ function contentProblems(index, item) {
   if (!Array.isArray(item.content)) return [];
   const problems = [];
   for (const part of item.content) {
-    if (part.type === "input_image" && typeof part.detail !== "string") problems.push(`item ${index} lacks a detail`);
+    if (part.type === "input_image" && typeof part.detail !== "string")
+      problems.push(`item ${index} has an image without a detail`);
     const isWhole = item.type === "message" && typeof item.id === "string" && typeof item.status === "string";
     if (part.type === "output_text" && !isWhole) problems.push(`item ${index} is an answer in parts without an id`);
   }

@@ -1,12 +1,12 @@
 import { run, setUp } from "./support";
 
-// Counts as a broken provider reports them, written as JSON text because JavaScript has no such integers.
+// Token counts of a broken provider, as JSON text because JavaScript has no integers of this size.
 
 const PROTOCOLS = ["@ai-sdk/openai-compatible", "@ai-sdk/anthropic", "@ai-sdk/openai"] as const;
 const ABSURD = ["18446744073709551615", "9223372036854775807", "1e300", "-5", "0.5"] as const;
 const rows = PROTOCOLS.flatMap((npm) => ABSURD.map((count) => [npm, count] as const));
 
-/** A whole reply of a protocol that reports `count` input tokens. */
+/** A complete reply in a protocol that reports `count` input tokens. */
 function reply(npm: string, count: string) {
   const frames: Record<string, string[]> = {
     "@ai-sdk/openai-compatible": [
@@ -32,7 +32,7 @@ function reply(npm: string, count: string) {
   return { raw: frames[npm]!.map((data) => `data: ${data}\n\n`).join("") };
 }
 
-test.each(rows)("%s: a count of %s is as if it were not given, also after reopening", async (npm, count) => {
+test.each(rows)("%s: treats a token count of %s as absent, also after the database is reopened", async (npm, count) => {
   const setup = await setUp();
   setup.model.reply(reply(npm, count), reply(npm, count), { text: "Fine." });
   const options = { config: setup.model.config({}, npm) };

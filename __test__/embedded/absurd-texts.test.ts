@@ -1,17 +1,17 @@
 import { run, setUp } from "./support";
 
-// Texts as a broken provider sends them. JSON escapes, because JavaScript would replace lone surrogates on the way.
+// Texts of a broken provider, as JSON escapes because JavaScript would replace lone surrogates before they are sent.
 
 const HUGE = "n".repeat(10_000_000);
 const LONE = String.raw`a\ud800b`;
 const CONTROL = String.raw`a\u0000\u001b[2Jb\n`;
-/** The scripted model takes no other one back. */
+/** The only signature that the scripted model accepts in a later request. */
 const SIGNATURE = "c2lnbmVk";
 const PROTOCOLS = ["@ai-sdk/openai-compatible", "@ai-sdk/anthropic", "@ai-sdk/openai"] as const;
 const TEXTS = { huge: HUGE, "with a lone surrogate": LONE, "with control characters": CONTROL, empty: "" };
 const rows = PROTOCOLS.flatMap((npm) => Object.entries(TEXTS).map(([name, text]) => [npm, name, text] as const));
 
-/** A reply whose ids and names, and unless it is huge its texts as well, are all this JSON text. */
+/** A reply whose ids and names are this JSON text. Its texts are too, except if the text is huge. */
 function reply(npm: string, odd: string) {
   const text = odd === HUGE ? "Hi." : odd;
   const call = String.raw`{\"path\":\"${text.replaceAll("\\", "\\\\")}\"}`;
@@ -46,7 +46,7 @@ function reply(npm: string, odd: string) {
   return { raw: frames[npm]!.map((data) => `data: ${data}\n\n`).join("") };
 }
 
-test.each(rows)("%s: a session whose model sent texts %s is used as any other", async (npm, _, text) => {
+test.each(rows)("%s: a session works normally after its model sent texts %s", async (npm, _, text) => {
   const setup = await setUp();
   setup.model.reply(reply(npm, text), { text: "Fine." }, { text: "Well." }, { text: "Yes." });
   const options = { config: setup.model.config({}, npm) };

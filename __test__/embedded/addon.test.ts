@@ -22,7 +22,7 @@ beforeEach(() => {
 
 afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-/** The failure of `OpenCode.create` in a program that has only the package, after `preparation`. */
+/** The failure of `OpenCode.create` in a program that has only the package installed and first runs `preparation`. */
 function createIn(cwd: string, preparation = "", env: Record<string, string> = {}) {
   const program = `
     ${preparation}
@@ -44,7 +44,7 @@ function run(args: string[], cwd = folder, env: Record<string, string> = {}) {
   return execFileSync(process.execPath, args, { cwd, env: own, encoding: "utf8", stdio: "pipe" });
 }
 
-/** Installs a package of this platform. */
+/** Installs a package with the binary for this platform. */
 function install(content: string | Buffer, { into = folder, as = version } = {}) {
   const place = path.join(into, "node_modules", packageName);
   fs.mkdirSync(place, { recursive: true });
@@ -63,19 +63,19 @@ const failure = (message: string) => ({
 
 const command = `npm install ${packageName}@${version}`;
 
-test("a missing package of the platform names itself and the command that installs it", () => {
+test("the failure for a missing platform package names the package and the command that installs it", () => {
   const failed = create();
   expect(failed).toEqual(failure(`The package ${packageName} with the binary for this platform is not installed.`));
   expect(failed.message).toContain(`To install it: ${command}.`);
 });
 
-test("a package of the platform of another version is refused", () => {
+test("refuses a platform package of another version", () => {
   install("", { as: "0.0.9" });
   const expected = `The package ${packageName} has version 0.0.9, but opencode-embedded has version ${version}.`;
   expect(create()).toEqual(failure(`${expected} To install the same version: ${command}`));
 });
 
-test("a damaged binary is named with its cause", () => {
+test("the failure for a damaged binary names the file and the cause", () => {
   const file = install("no binary");
   const failed = create();
   expect(failed).toEqual(failure(`The binary ${file} cannot be loaded: `));
@@ -84,7 +84,7 @@ test("a damaged binary is named with its cause", () => {
   );
 });
 
-test("a system whose glibc is too old is told which one is needed", () => {
+test("the failure for a glibc that is too old names the required version", () => {
   const file = install("");
   const said = `/lib/libc.so.6: version \`GLIBC_2.99' not found (required by ${file})`;
   const failed = create(`require.extensions[".node"] = () => { throw new Error(${JSON.stringify(said)}) };`);
@@ -92,7 +92,7 @@ test("a system whose glibc is too old is told which one is needed", () => {
   expect(failed.message).toMatch(/It needs glibc 2\.99 or newer, and this system has (\d+\.\d+|an older one)\.$/);
 });
 
-test("a platform without a binary is named beside those that have one", () => {
+test("the failure for a platform without a binary lists the platforms that have one", () => {
   const failed = create(`Object.defineProperty(process, "platform", { value: "freebsd" });`);
   expect(failed.package).toBeUndefined();
   expect(failed.message).toMatch(
@@ -104,7 +104,7 @@ test.each([
   ["/lib64/ld-linux-x86-64.so.2", "gnu"],
   ["/nix/store/0-glibc-2.40/lib/ld-linux-aarch64.so.1", "gnu"],
   ["/lib/ld-musl-x86_64.so.1", "musl"],
-])("a runtime that is started by %s gets the binary for %s", (interpreter, libc) => {
+])("a runtime with the interpreter %s loads the binary for %s", (interpreter, libc) => {
   const runtime = path.join(folder, "runtime");
   fs.writeFileSync(runtime, `\x7fELF${"\0".repeat(600)}${interpreter}\0`);
   const failed = create(`
@@ -118,7 +118,7 @@ test.each([
   ["{ header: {}, sharedObjects: ['/lib/ld-musl-x86_64.so.1'] }", "musl"],
   ["{ header: { glibcVersionRuntime: '2.36' }, sharedObjects: [] }", "gnu"],
   ["undefined", "gnu"],
-])("a runtime whose file cannot be read and that reports %s gets the binary for %s", (report, libc) => {
+])("a runtime with an unreadable executable and the report %s loads the binary for %s", (report, libc) => {
   const failed = create(`
     Object.defineProperties(process, { platform: { value: "linux" }, arch: { value: "x64" } });
     process.execPath = "/nowhere/node";
@@ -127,14 +127,14 @@ test.each([
   expect(failed.package).toBe(`opencode-embedded-linux-x64-${libc}`);
 });
 
-test("the working directory is no place for binaries, because its project may not be trusted", () => {
+test("does not load a binary from the working directory, because the project may be untrusted", () => {
   const project = path.join(folder, "project");
   install("planted", { into: project });
   fs.writeFileSync(path.join(project, binary), "planted");
   expect(createIn(project)).toEqual(failure("is not installed"));
 });
 
-test("a bundle finds the package of the platform where pnpm puts it: beside the package, not in the project", () => {
+test("a bundle loads the platform package beside the package, as pnpm installs it, not from the project", () => {
   const store = path.join(folder, "store");
   const [link, stored] = [folder, store].map((place) => path.join(place, "node_modules/opencode-embedded"));
   fs.mkdirSync(path.dirname(stored!), { recursive: true });
@@ -150,7 +150,7 @@ test("a bundle finds the package of the platform where pnpm puts it: beside the 
   expect(run([outfile])).toContain(`The package ${packageName} has version 0.0.9`);
 });
 
-test("OPENCODE_EMBEDDED_ADDON names the binary, by an absolute path", () => {
+test("OPENCODE_EMBEDDED_ADDON selects the binary by an absolute path", () => {
   const addon = path.join(root, binary);
   expect(create("", { OPENCODE_EMBEDDED_ADDON: addon })).toBe("opened");
   const relative = create("", { OPENCODE_EMBEDDED_ADDON: binary });

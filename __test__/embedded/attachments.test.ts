@@ -1,14 +1,14 @@
 import { pathToFileURL } from "node:url";
 import { setUp } from "./support";
 
-/** The texts of the messages of a request, one string a message. */
+/** The texts of the messages of a request, one string per message. */
 function said(body: { messages: readonly { role: string; content: unknown }[] }) {
   return body.messages.map(
     ({ role, content }) => `${role}: ${typeof content === "string" ? content : JSON.stringify(content)}`,
   );
 }
 
-test("the text of attached files reaches the model, and stays what it was when the prompt was promoted", async () => {
+test("sends the model the text of attached files as it was at Prompt Promotion", async () => {
   const setup = await setUp();
   setup.write("notes.md", "Buy milk.\n");
   setup.model.reply({ text: "Noted." }, { text: "Still." });
@@ -44,7 +44,7 @@ test("the text of attached files reaches the model, and stays what it was when t
   expect(lines.filter((line) => line.includes("session.next.synthetic"))).toHaveLength(1);
 });
 
-test("what the rules do not allow to read is not read, and nothing is asked", async () => {
+test("does not read an attachment that the rules do not allow, and creates no permission request", async () => {
   const setup = await setUp();
   setup.write(".env", "KEY=planted\n");
   setup.model.reply({ text: "No." });
@@ -59,7 +59,7 @@ test("what the rules do not allow to read is not read, and nothing is asked", as
   await expect(host.permissions.list({ sessionID })).resolves.toEqual([]);
 });
 
-test("an agent that a prompt mentions is named to the model", async () => {
+test("names an agent that a prompt mentions to the model", async () => {
   const setup = await setUp();
   setup.model.reply({ text: "Yes." });
   const host = await setup.open();

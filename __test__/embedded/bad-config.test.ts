@@ -3,7 +3,7 @@ import path from "node:path";
 import type { SessionError } from "../../index.js";
 import { readHistory, readTranscript, readUntil, run, setUp, setUpSession, subscribe, types } from "./support";
 
-/** Prompts a session that cannot run, and returns what connected clients are told. */
+/** Prompts a session that cannot run. Returns the error that connected clients receive. */
 async function readError(started: Awaited<ReturnType<typeof setUpSession>>, id = "msg_pending") {
   const { host, sessionID } = started;
   const live = await subscribe(host);
@@ -12,7 +12,7 @@ async function readError(started: Awaited<ReturnType<typeof setUpSession>>, id =
   await live.return?.();
   const { error } = event.data;
   expect([event.data.sessionID, error.name, typeof error.data.message]).toEqual([sessionID, "UnknownError", "string"]);
-  // Nothing happened to the prompt: it waits.
+  // The prompt stays pending.
   expect(types(await readHistory(host, sessionID))).not.toContain("prompted");
   await expect(host.sessions.message({ sessionID, messageID: id })).rejects.toMatchObject({
     _tag: "MessageNotFoundError",
@@ -20,12 +20,12 @@ async function readError(started: Awaited<ReturnType<typeof setUpSession>>, id =
   return error;
 }
 
-test("an unknown model leaves the prompt pending and says so; it runs when there is one", async () => {
+test("keeps the prompt pending and reports the error if the model is unknown, and runs it when the model exists", async () => {
   const started = await setUpSession();
   const { host, model, sessionID } = started;
   for (const unknown of [
     { providerID: "mock", id: "m2" },
-    { providerID: "nobody", id: "m1" },
+    { providerID: "unknown", id: "m1" },
   ]) {
     await host.sessions.switchModel({ sessionID, model: unknown });
     const { data, cause } = await readError(started, `msg_${unknown.id}`);
@@ -40,34 +40,34 @@ test("an unknown model leaves the prompt pending and says so; it runs when there
   expect(lines).toEqual(["user: Hi", "user: Hi", "user: Now", "assistant: Hello."]);
 });
 
-test("without any model the prompt waits", async () => {
+test("keeps the prompt pending if no model is configured", async () => {
   const error = await readError(await setUpSession({ config: {} }));
   expect(error.data.message).toMatch(/model/i);
 });
 
-test("an unknown variant is an unknown model", async () => {
+test("treats an unknown variant as an unknown model", async () => {
   const started = await setUpSession();
   const { host, sessionID } = started;
   await host.sessions.switchModel({ sessionID, model: { providerID: "mock", id: "m1", variant: "huge" } });
   expect((await readError(started)).data.message).toContain("huge");
 });
 
-test("a provider that nobody can speak to is named", async () => {
+test("names a provider with an unsupported protocol", async () => {
   const started = await setUpSession({
     config: { model: "odd/m1", provider: { odd: { npm: "no-such-package", models: { m1: {} } } } },
   });
   expect((await readError(started)).data.message).toMatch(/odd|no-such-package/);
 });
 
-describe("a configuration file that is broken", () => {
+describe("a broken configuration file", () => {
   const broken = [
-    ["is no JSON", "{ model: "],
-    ["is no object", "[]"],
+    ["is not JSON", "{ model: "],
+    ["is not an object", "[]"],
     ["has a key of the wrong type", '{ "provider": 5 }'],
-    ["is not even text", Buffer.of(0xff, 0xfe, 0x00)],
+    ["is not text", Buffer.of(0xff, 0xfe, 0x00)],
   ] as const;
 
-  test.each(broken)("and %s does not keep a session from working", async (_, content) => {
+  test.each(broken)("that %s does not stop a session from working", async (_, content) => {
     const setup = await setUp();
     setup.write("opencode.json", content);
     const host = await setup.open();
@@ -77,7 +77,7 @@ describe("a configuration file that is broken", () => {
     await expect(readTranscript(host, id)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
   });
 
-  test.each(broken)("and %s is named where the model is missed", async (_, content) => {
+  test.each(broken)("that %s is named in the failure for a missing model", async (_, content) => {
     const setup = await setUp();
     setup.write("opencode.json", content);
     const host = await setup.open({ config: {} });
@@ -86,7 +86,7 @@ describe("a configuration file that is broken", () => {
     expect(error.data.message).toContain(path.join(setup.directory, "opencode.json"));
   });
 
-  test("of the user counts like one of the project", async () => {
+  test("of the user is treated like one of the project", async () => {
     const setup = await setUp();
     const configDirectory = path.join(setup.root, "config");
     mkdirSync(configDirectory);
@@ -98,7 +98,7 @@ describe("a configuration file that is broken", () => {
   });
 });
 
-test("a configuration file says which model answers", async () => {
+test("uses the model of the configuration file", async () => {
   const setup = await setUp();
   setup.write("opencode.json", JSON.stringify(setup.model.config()));
   const host = await setup.open({ config: {}, trust: true });
@@ -108,7 +108,7 @@ test("a configuration file says which model answers", async () => {
   await expect(readTranscript(host, id)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
 });
 
-test("a session whose directory is gone can be read, and runs when it is back", async () => {
+test("a session with a removed directory can be read, and runs when the directory exists again", async () => {
   const setup = await setUp();
   const host = await setup.open();
   const directory = path.join(setup.root, "away");

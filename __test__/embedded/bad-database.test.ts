@@ -6,14 +6,14 @@ import { isDatabaseUnavailableError } from "../../index.js";
 import { rejection } from "../client/support";
 import { readTranscript, run, setUp, setUpSession, UNSCRIPTED } from "./support";
 
-// Where the header of a SQLite file has two numbers of the program that wrote it.
+// Offsets of two numbers in the header of a SQLite file that its writer sets.
 const USER_VERSION = 60;
 const APPLICATION_ID = 68;
 
-// Elsewhere less is known of processes.
+// On other systems the failure does not name the process.
 const isLinux = process.platform === "linux";
 
-/** A closed database whose header says something else. */
+/** A closed database with a changed number in its header. */
 async function setUpHeader(offset: number, value: number) {
   const { setup, host } = await setUpSession();
   await host.close();
@@ -33,7 +33,7 @@ async function openingFails(setup: Awaited<ReturnType<typeof setUp>>, database =
   return error;
 }
 
-test("a path that cannot be a file", async () => {
+test("refuses a path that cannot be a file", async () => {
   const setup = await setUp();
   writeFileSync(path.join(setup.root, "file"), "");
   for (const database of [setup.directory, path.join(setup.root, "file", "x.db"), "/dev/null/x.db"]) {
@@ -43,7 +43,7 @@ test("a path that cannot be a file", async () => {
   }
 });
 
-test("a file that is no database is refused and left as it is", async () => {
+test("refuses a file that is not a database, and leaves it unchanged", async () => {
   const setup = await setUp();
   const text = "These are my notes, not a database.\n".repeat(100);
   writeFileSync(setup.database, text);
@@ -51,7 +51,7 @@ test("a file that is no database is refused and left as it is", async () => {
   expect(readFileSync(setup.database, "utf8")).toBe(text);
 });
 
-test("a database of a newer version is refused and left as it is", async () => {
+test("refuses a database of a newer version, and leaves it unchanged", async () => {
   const setup = await setUpHeader(USER_VERSION, 1_000);
   const before = readFileSync(setup.database);
   const error = await openingFails(setup);
@@ -59,7 +59,7 @@ test("a database of a newer version is refused and left as it is", async () => {
   expect(readFileSync(setup.database).equals(before)).toBe(true);
 });
 
-test("a database of another program is refused and left as it is", async () => {
+test("refuses a database of another program, and leaves it unchanged", async () => {
   const setup = await setUpHeader(APPLICATION_ID, 0x1234);
   const before = readFileSync(setup.database);
   const error = await openingFails(setup);
@@ -68,7 +68,7 @@ test("a database of another program is refused and left as it is", async () => {
   expect(readFileSync(setup.database).equals(before)).toBe(true);
 });
 
-test("folders on the way to the file are made", async () => {
+test("creates missing parent folders of the file", async () => {
   const setup = await setUp();
   const host = await setup.open({ database: path.join(setup.root, "a", "b", "c.db") });
   await expect(host.health.get()).resolves.toEqual({ healthy: true });
@@ -77,7 +77,7 @@ test("folders on the way to the file are made", async () => {
 describe("a file that is open", () => {
   const inUse = { _tag: "DatabaseInUseError", message: expect.any(String) };
 
-  test("is refused to a second host of this process, however it spells the path", async () => {
+  test("is refused to a second host of this process, for every spelling of the path", async () => {
     const { setup, host, sessionID } = await setUpSession();
     const link = path.join(setup.root, "link.db");
     symlinkSync(setup.database, link);
@@ -91,14 +91,14 @@ describe("a file that is open", () => {
     }
     const relative = path.relative(process.cwd(), setup.database);
     await expect(setup.open({ database: relative })).rejects.toMatchObject(inUse);
-    // The first is not disturbed, and its file is free when it has closed.
+    // The first host keeps working. Its file is free after it has closed.
     await run(host, sessionID, "Hi");
     await host.close();
     const again = await setup.open();
     await expect(readTranscript(again, sessionID)).resolves.toEqual(["user: Hi", `assistant: ${UNSCRIPTED}`]);
   });
 
-  test("is refused to two that open it at once, but for one", async () => {
+  test("is opened by one of two hosts that open it at once", async () => {
     const setup = await setUp();
     const results = await Promise.allSettled([1, 2, 3, 4].map(() => setup.open()));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -112,7 +112,7 @@ describe("a file that is open", () => {
     await expect(tryElsewhere(free)).resolves.toBe("opened");
   });
 
-  test("names the process that has it open, and never one that has died", async () => {
+  test("is refused with the name of the process that has it open, and never of a process that has ended", async () => {
     const setup = await setUp();
     const child = startElsewhere(setup.database, "setInterval(() => {}, 1000), console.log('opened')");
     await once(child.stdout, "data");
@@ -138,7 +138,7 @@ describe("a file that is open", () => {
     return output.trim();
   }
 
-  /** A process that opens the file and goes on with `then`, or says why it cannot. */
+  /** Starts a process that opens the file and then runs `then`, or prints why it cannot open it. */
   function startElsewhere(database: string, then: string) {
     const program = `
       const { OpenCode } = require(${JSON.stringify(path.resolve(__dirname, "../../index.js"))});

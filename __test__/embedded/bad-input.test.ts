@@ -3,7 +3,7 @@ import { readHistory, readTranscript, run, setUpSession } from "./support";
 
 type Started = Awaited<ReturnType<typeof setUpSession>>;
 
-// The types forbid all of it; JavaScript does not.
+// The types forbid these inputs. JavaScript allows them.
 const untyped = (host: Started["host"]) => host as any;
 
 const invalid = (problem: object) => ({ _tag: "InvalidRequestError", message: expect.any(String), ...problem });
@@ -17,7 +17,7 @@ describe("an unknown session", () => {
     });
   });
 
-  test("prompts, streams and switches", async () => {
+  test("rejects prompts, streams and switches", async () => {
     const { host } = await setUpSession();
     const sessionID = "ses_none";
     const model = { providerID: "mock", id: "m1" };
@@ -34,7 +34,7 @@ describe("an unknown session", () => {
   });
 });
 
-test("a message of another session is no message of this one", async () => {
+test("does not find a message of another session", async () => {
   const { host, sessionID } = await setUpSession();
   const { id } = await run(host, sessionID, "Hi");
   const other = await host.sessions.create();
@@ -45,7 +45,7 @@ test("a message of another session is no message of this one", async () => {
   });
 });
 
-describe("ids that cannot be", () => {
+describe("invalid ids are refused", () => {
   test.each(["nonsense", "msg_1", "ses\n", "../ses_1", "ses_" + "x".repeat(300), "ses_/..", " ses_1", "ses_\0"])(
     "session, case %#",
     async (sessionID) => {
@@ -55,12 +55,12 @@ describe("ids that cannot be", () => {
     },
   );
 
-  test.each(["", ".", "..", undefined, null])("session %j is refused before it is sent", async (sessionID) => {
+  test.each(["", ".", "..", undefined, null])("session %j, before it is sent", async (sessionID) => {
     const { host } = await setUpSession();
     await expect(untyped(host).sessions.get({ sessionID })).rejects.toMatchObject(invalid({ field: "sessionID" }));
   });
 
-  test("a message id", async () => {
+  test("of a message", async () => {
     const { host, sessionID } = await setUpSession();
     await expect(host.sessions.message({ sessionID, messageID: "nonsense" })).rejects.toMatchObject(
       invalid({ kind: "Params", message: expect.stringContaining('["messageID"]') }),
@@ -78,7 +78,7 @@ describe("ids that cannot be", () => {
   });
 });
 
-describe("a prompt of the wrong type names the field and stores nothing", () => {
+describe("a prompt of the wrong type is refused with the field's name, and is not stored", () => {
   test.each([
     ['["prompt"]', {}],
     ['["prompt"]', { prompt: null }],
@@ -100,7 +100,7 @@ describe("a prompt of the wrong type names the field and stores nothing", () => 
     expect(model.requests).toHaveLength(0);
   });
 
-  test("an input that JSON cannot say is not sent", async () => {
+  test("rejects an input that JSON cannot represent, and does not send it", async () => {
     const { host, sessionID } = await setUpSession();
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
@@ -112,7 +112,7 @@ describe("a prompt of the wrong type names the field and stores nothing", () => 
   });
 });
 
-describe("a query of the wrong type names the field", () => {
+describe("a query of the wrong type is refused with the field's name", () => {
   test.each([
     ["messages", { limit: 0 }],
     ["messages", { limit: 201 }],
@@ -130,7 +130,7 @@ describe("a query of the wrong type names the field", () => {
 });
 
 describe("a cursor", () => {
-  test("that is nonsense, or of another session, or of another list", async () => {
+  test("is refused if it is malformed, or belongs to another session or list", async () => {
     const { host, sessionID } = await setUpSession();
     await run(host, sessionID, "Hi");
     const other = await host.sessions.create();
@@ -147,7 +147,7 @@ describe("a cursor", () => {
     }
   });
 
-  test("cannot be combined with a query", async () => {
+  test("is refused together with a query", async () => {
     const { host, sessionID } = await setUpSession();
     await run(host, sessionID, "Hi");
     const { next } = await host.sessions.messages({ sessionID });
@@ -158,7 +158,7 @@ describe("a cursor", () => {
   });
 });
 
-test("a directory that can be none", async () => {
+test("refuses an invalid directory", async () => {
   const { host } = await setUpSession();
   for (const directory of ["", "relative", "~", "/a\0b", `/${"x".repeat(5_000)}`]) {
     await expect(host.sessions.create({ location: { directory } })).rejects.toMatchObject(
@@ -168,7 +168,7 @@ test("a directory that can be none", async () => {
   await expect(host.sessions.list()).resolves.toMatchObject({ items: [{}] });
 });
 
-test("halves of characters are replaced, everywhere and for good", async () => {
+test("replaces lone surrogates permanently in all stored texts", async () => {
   const { host, model, sessionID } = await setUpSession();
   const half = "a\ud83d b\udc00";
   model.reply({ deltas: [half, "\ud83d"] }, { tools: [{ name: "read", input: { path: half } }] });
@@ -180,7 +180,7 @@ test("halves of characters are replaced, everywhere and for good", async () => {
   await expect(host.sessions.get({ sessionID: `ses_${half}` })).rejects.toHaveProperty("_tag");
 });
 
-test("whole characters stay whole, wherever they are cut", async () => {
+test("keeps surrogate pairs whole wherever a text is cut", async () => {
   const { host, model, sessionID } = await setUpSession();
   const text = '\0 é 🙂 \u2028 \\ud83d "quoted" </script>';
   model.reply({ deltas: [...text] });

@@ -9,12 +9,12 @@ async function readFailure(host: OpenCodeHost, sessionID: string) {
   return failed[0]!.data.error;
 }
 
-describe("a refusal of the provider fails the step, and the next prompt works", () => {
+describe("an error status of the provider fails the step, and the next prompt works", () => {
   test.each([
-    [400, { error: { message: "No such thing" } }, "invalid-request", "No such thing"],
+    [400, { error: { message: "Unknown parameter" } }, "invalid-request", "Unknown parameter"],
     [401, { error: { message: "Who are you?" } }, "auth", "Who are you?"],
     [403, "Forbidden", "auth", "Forbidden"],
-    [404, { error: { message: "No such model" } }, "invalid-request", "No such model"],
+    [404, { error: { message: "Unknown model" } }, "invalid-request", "Unknown model"],
     [429, { error: { message: "Pay first", code: "insufficient_quota" } }, "quota", "Pay first"],
     [418, "<html>teapot</html>", "unknown", "418"],
   ])("%i %p", async (status, body, kind, message) => {
@@ -31,15 +31,15 @@ describe("a refusal of the provider fails the step, and the next prompt works", 
     expect((await readTranscript(host, sessionID)).slice(-2)).toEqual(["user: Again", "assistant: Hello."]);
   });
 
-  // The only slow test: the client waits between two attempts.
+  // This is the only slow test, because the client waits between two attempts.
   test("500, after three attempts", async () => {
     const { host, model, sessionID } = await setUpSession({ retry: { maxAttempts: 3 } });
-    const refusal = { status: 500, body: { error: { message: "Out of order" } } };
+    const refusal = { status: 500, body: { error: { message: "Internal error" } } };
     model.reply(refusal, refusal, refusal, { text: "Hello." });
     await run(host, sessionID, "Hi");
     expect(model.requests).toHaveLength(3);
     await expect(readFailure(host, sessionID)).resolves.toMatchObject({
-      message: expect.stringContaining("Out of order"),
+      message: expect.stringContaining("Internal error"),
       cause: { status: 500, retryable: true },
     });
     await run(host, sessionID, "Again");
@@ -47,7 +47,7 @@ describe("a refusal of the provider fails the step, and the next prompt works", 
   });
 });
 
-test("a refusal that passes is a wait on record, and no message", async () => {
+test("records a temporary refusal as a wait, and adds no message", async () => {
   const { host, model, sessionID } = await setUpSession();
   const refusal = { status: 429, headers: { "retry-after-ms": "1" }, body: {} };
   model.reply(refusal, refusal, refusal, refusal, { text: "Hello." });
@@ -64,7 +64,7 @@ test("a refusal that passes is a wait on record, and no message", async () => {
   });
 });
 
-test("a provider that wants to be left alone for an hour fails the turn at once", async () => {
+test("fails the turn at once if the provider asks to wait for an hour", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ status: 429, headers: { "retry-after": "3600" }, body: {} });
   await run(host, sessionID, "Hi");
@@ -74,7 +74,7 @@ test("a provider that wants to be left alone for an hour fails the turn at once"
   });
 });
 
-test("an interruption ends the wait for a provider", async () => {
+test("an interruption ends the wait before a retry", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ status: 503, headers: { "retry-after": "240" }, body: {} });
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
@@ -84,7 +84,7 @@ test("an interruption ends the wait for a provider", async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test("a deadline of the host ends a silent request", async () => {
+test("a timeout of the host ends a request without an answer", async () => {
   const { host, model, sessionID } = await setUpSession({ deadlines: { firstByteMs: 100, idleMs: 100 } });
   model.reply({ text: "Too late.", gate: "start" });
   await run(host, sessionID, "Hi");
@@ -94,14 +94,14 @@ test("a deadline of the host ends a silent request", async () => {
   });
 });
 
-test("a deadline that passes after the first output is not retryable", async () => {
+test("a timeout after the first output is not retryable", async () => {
   const { host, model, sessionID } = await setUpSession({ deadlines: { requestMs: 1_000 } });
   model.reply({ deltas: Array.from({ length: 40 }, () => "Hello. "), delayMs: 50 });
   await run(host, sessionID, "Hi");
   await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "timeout", retryable: false } });
 });
 
-test("the timeouts of a provider's options count before the host's deadlines", async () => {
+test("the timeouts of a provider's options take precedence over those of the host", async () => {
   const setup = await setUp();
   const config = setup.model.config();
   const limits = { headerTimeout: 100, chunkTimeout: 100, timeout: false };
@@ -115,14 +115,14 @@ test("the timeouts of a provider's options count before the host's deadlines", a
   await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "timeout" } });
 });
 
-test("a server that is not there fails the step", async () => {
+test("an unreachable server fails the step", async () => {
   const { host, model, sessionID } = await setUpSession();
   await model.close();
   await run(host, sessionID, "Hi");
   await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "transport" } });
 });
 
-test("a stream that breaks keeps what was said, and is replayed to the next request", async () => {
+test("keeps the text of a broken stream, and sends it with the next request", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ deltas: ["Once ", "upon"], cut: true }, { text: "a time." });
   await run(host, sessionID, "Tell me a story");
@@ -139,7 +139,7 @@ test("a stream that breaks keeps what was said, and is replayed to the next requ
   expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: a time.");
 });
 
-test("a stream that breaks in the middle of a call leaves none open", async () => {
+test("a stream that breaks within a call leaves no open call", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ text: "See.", tools: [{ name: "read", input: { path: "a.txt" }, id: "call_a" }], cut: true });
   await run(host, sessionID, "Read");
@@ -151,13 +151,13 @@ test("a stream that breaks in the middle of a call leaves none open", async () =
   expect((await readTranscript(host, sessionID))[1]).toBe("assistant: See.[read error]");
 });
 
-describe("an answer that cannot be read fails the step, and the next prompt works", () => {
+describe("an unreadable answer fails the step, and the next prompt works", () => {
   const chunk = (content: object) => `data: ${JSON.stringify(content)}\n\n`;
   const text = chunk({ choices: [{ index: 0, delta: { content: "Hel" } }] });
   const nameless = { tool_calls: [{ index: 0, id: "call_a" }] };
   test.each([
     ["nothing", ""],
-    ["no event stream", "<html>Welcome</html>"],
+    ["not an event stream", "<html>Welcome</html>"],
     ["no JSON", "data: {half\n\n"],
     ["no finish", text],
     ["an error in the stream", text + chunk({ error: { message: "Overheated", code: "overheated" } })],
@@ -173,7 +173,7 @@ describe("an answer that cannot be read fails the step, and the next prompt work
   });
 });
 
-test("what the provider says about us is not shown with our secret in it", async () => {
+test("removes the API key from an error message of the provider", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ status: 401, body: { error: { message: "Bearer secret is no key" } } });
   await run(host, sessionID, "Hi");

@@ -3,7 +3,7 @@ import { isInvalidOptionError, OpenCode } from "../../index.js";
 import { rejection } from "../client/support";
 import { setUp } from "./support";
 
-describe("an option that cannot be is named, and nothing is opened", () => {
+describe("an invalid option is named, and nothing is opened", () => {
   test.each([
     ["databse", { databse: "x.db" }],
     ["database", { database: 5 }],
@@ -40,13 +40,13 @@ describe("an option that cannot be is named, and nothing is opened", () => {
     expect(existsSync(setup.database)).toBe(false);
   });
 
-  test("options that are none", async () => {
+  test("refuses options that are not an object", async () => {
     for (const options of [null, 5, "x.db", []]) {
       await expect(OpenCode.create(options as never)).rejects.toMatchObject({ _tag: "InvalidOptionError" });
     }
   });
 });
 
-test("a misspelled option is told what was meant", async () => {
+test("suggests the intended name for a misspelled option", async () => {
   await expect(OpenCode.create({ cwd: "/" } as never)).rejects.toThrow('"directory"');
 });

@@ -6,7 +6,7 @@ import { readMessages, readTranscript, run, setUpSession } from "./support";
 
 const bash = (command: string, id = "call_a", more = {}) => ({ name: "bash", input: { command, ...more }, id });
 
-/** Processes that do not end when they are asked to: the shell, and one in the background. */
+/** Processes that ignore SIGTERM: the shell, and one in the background. */
 const STUBBORN = `${HOLD} trap '' TERM; (echo a >&3; sleep 1000; sleep 1000) & echo b >&3; sleep 1000; sleep 1000`;
 
 async function readTools(host: OpenCodeHost, sessionID: string) {
@@ -15,7 +15,7 @@ async function readTools(host: OpenCodeHost, sessionID: string) {
   return parts.flatMap((part) => (part.type === "tool" ? [part] : []));
 }
 
-/** The numbers of the child processes of this one; also of those that have ended and were not waited for. */
+/** The ids of this process's children, including those that have ended and were not waited for. */
 function readChildren() {
   if (process.platform !== "linux") return [];
   const threads = readdirSync("/proc/self/task");
@@ -23,7 +23,7 @@ function readChildren() {
   return children.join("").split(" ").filter(Boolean);
 }
 
-/** Such as `123 (sh) S`: number, program and state, so that a failure names the program. */
+/** Describes a process such as `123 (sh) S` by id, program and state, so that a failure names the program. */
 function describeProcess(id: string) {
   try {
     return readFileSync(`/proc/${id}/stat`, "utf8").split(" ").slice(0, 3).join(" ");
@@ -32,7 +32,7 @@ function describeProcess(id: string) {
   }
 }
 
-/** A session whose model has started a command that does not end. */
+/** A session whose model has started a command that does not end by itself. */
 async function runningCommand(...more: ReturnType<typeof bash>[]) {
   const started = await setUpSession();
   const alive = new Alive(started.setup.directory);
@@ -42,7 +42,7 @@ async function runningCommand(...more: ReturnType<typeof bash>[]) {
   return { ...started, alive };
 }
 
-test("the model gets what a command prints, and its code", async () => {
+test("returns the output and the exit code of a command to the model", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write("a.txt", "A\n");
   const tools = [
@@ -77,14 +77,14 @@ async function outputOf(options: OpenCodeOptions, command: string) {
   return { directory: setup.directory, content: tool.state.content };
 }
 
-test("a command sees the variables of the options and nothing of the process", async () => {
+test("gives a command the variables of the options, and none of the process", async () => {
   process.env.ONLY_OF_THE_PROCESS = "1";
   const { content } = await outputOf({ env: { GIVEN: "yes" } }, 'echo "$GIVEN $AGENT $OPENCODE $ONLY_OF_THE_PROCESS"');
   delete process.env.ONLY_OF_THE_PROCESS;
   expect(content[0]).toEqual({ type: "text", text: "yes 1 1 \n" });
 });
 
-test("a rule denies a command, which is not run", async () => {
+test("a rule denies a command, which does not run", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write("opencode.json", JSON.stringify({ permission: { bash: { "*": "allow", "touch *": "deny" } } }));
   model.reply({ tools: [bash("touch made", "c1"), bash("echo fine", "c2")] }, { text: "Done." });
@@ -104,7 +104,7 @@ test("a rule denies a command, which is not run", async () => {
   ]);
 });
 
-test("an interruption leaves no process and waits for none that goes on, and what had ended before stays", async () => {
+test("an interruption stops the running processes without delay, and keeps the result of a finished command", async () => {
   const { host, sessionID, alive } = await runningCommand(bash("echo fine", "call_b"));
   for await (const { type } of host.sessions.events({ sessionID })) if (type === "session.next.tool.success") break;
   const since = Date.now();
@@ -119,8 +119,8 @@ test("an interruption leaves no process and waits for none that goes on, and wha
   expect((await readTranscript(host, sessionID)).slice(-2)).toEqual(["user: Go on", "assistant: Done."]);
 });
 
-test("closing the host leaves no process", async () => {
-  // Other test files leave programs of theirs, such as the service of esbuild.
+test("closing the host ends all child processes", async () => {
+  // Other test files leave child processes running, such as the service of esbuild.
   const before = readChildren();
   const { setup, host, sessionID, alive } = await runningCommand();
   const since = Date.now();
@@ -135,7 +135,7 @@ test("closing the host leaves no process", async () => {
   ]);
 });
 
-test("commands of other sessions go on", async () => {
+test("an interruption does not stop commands of other sessions", async () => {
   const { setup, host, model, sessionID, alive } = await runningCommand();
   const other = await host.sessions.create();
   await run(host, other.id, "Hello");

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
-// The bodies of requests as the documents of the providers describe them, as far as this package sends them: a member
-// that a provider knows and nothing here sends is left out, so it is refused until it is added.
+// The request bodies that the documents of the providers describe, limited to the members that this package sends.
+// Other members are omitted here, so the check refuses them until they are added.
 //
 // - OpenAI Chat Completions, https://platform.openai.com/docs/api-reference/chat/create
 // - OpenAI Responses, https://platform.openai.com/docs/api-reference/responses/create
@@ -20,7 +20,7 @@ const oneOf = (...values: string[]): Schema => ({ enum: values });
 const list = (items: Schema, minItems = 0): Schema => ({ type: "array", items, minItems });
 const either = (...schemas: Schema[]): Schema => ({ anyOf: schemas });
 
-/** An object with these members, of which those with a question mark may be missing, and with no other. */
+/** An object with these members and no others. A member with a question mark is optional. */
 function object(members: Record<string, Schema>): Schema {
   const names = Object.keys(members);
   const required = names.filter((name) => !name.endsWith("?"));
@@ -28,7 +28,7 @@ function object(members: Record<string, Schema>): Schema {
   return { type: "object", required, properties, additionalProperties: false };
 }
 
-/** One of these objects, told apart by `type`. */
+/** One of these objects, distinguished by `type`. */
 function kinds(variants: Record<string, Record<string, Schema>>): Schema {
   const schemas = Object.entries(variants).map(([type, members]) => object({ type: { const: type }, ...members }));
   return { oneOf: schemas };
@@ -51,7 +51,7 @@ const chatMessage = either(
   object({ role: { const: "user" }, content: either(text, list(chatPart, 1)) }),
   object({
     role: { const: "assistant" },
-    // Absent or null is fine beside calls alone.
+    // May be absent or null in a message that has only calls.
     content: either(text, { type: "null" }),
     tool_calls: list(chatCall, 1),
     "reasoning_content?": text,
@@ -145,7 +145,7 @@ const responsesItem = either(
     "encrypted_content?": either(text, { type: "null" }),
   }),
   object({ type: { const: "item_reference" }, id: filled }),
-  // Calls that the provider ran itself are sent back as it gave them.
+  // Calls that the provider executed itself are sent back unchanged.
   { type: "object", required: ["type", "id"], properties: { type: { pattern: "^(?!function).*_call$" }, id: filled } },
 );
 const responses = object({
@@ -237,7 +237,7 @@ const BODIES: Record<string, ValidateFunction> = {
   "/v1/messages": ajv.compile(messages),
 };
 
-/** What the documents of a provider do not allow in a body; nothing of an address that no provider has. */
+/** The members of a body that the documents of a provider do not allow. Empty for an address of no known provider. */
 export function findDifferences(path: string, body: unknown): string[] {
   const validate = BODIES[path];
   if (validate === undefined || validate(body)) return [];

@@ -7,7 +7,7 @@ import { readHistory, readTranscript, readUntil, run, setUpSession, subscribe, t
 
 const transport = { name: "ClientError", reason: "Transport" };
 
-test("a live stream ends cleanly after global.disposed", async () => {
+test("ends a live stream cleanly after global.disposed", async () => {
   const { host } = await setUpSession();
   const live = await subscribe(host);
   await host.close();
@@ -16,7 +16,7 @@ test("a live stream ends cleanly after global.disposed", async () => {
   await expect(live.next()).resolves.toEqual({ done: true, value: undefined });
 });
 
-test("a durable stream breaks, so that nobody takes the rest for the whole", async () => {
+test("breaks a durable stream, so that a reader cannot take it for complete", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
@@ -27,7 +27,7 @@ test("a durable stream breaks, so that nobody takes the rest for the whole", asy
   await expect(events.next()).resolves.toEqual({ done: true, value: undefined });
 });
 
-test("a stream that nobody reads keeps nothing from closing", async () => {
+test("an unread stream does not delay closing", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
@@ -36,7 +36,7 @@ test("a stream that nobody reads keeps nothing from closing", async () => {
   await expect(rejection(readUntil(events, "session.next.revert.staged"))).resolves.toMatchObject(transport);
 });
 
-test("a running turn settles first, and a wait for it returns", async () => {
+test("settles a running turn first, and a wait for it returns", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   const live = await subscribe(host);
   model.reply({ deltas: ["Once upon", " a time."], gate: "middle" }, { text: "Good morning." });
@@ -46,7 +46,7 @@ test("a running turn settles first, and a wait for it returns", async () => {
   await host.close();
   await waiting;
 
-  // The live stream saw how it ended.
+  // The live stream contains the end of the turn.
   expect(types(await readUntil(live, "global.disposed"))).toEqual([
     "text.ended",
     "step.failed",
@@ -72,7 +72,7 @@ test("a running turn settles first, and a wait for it returns", async () => {
   ]);
 });
 
-test("who follows a session hears how its turn ended before the stream breaks", async () => {
+test("sends a subscriber the end of its session's turn before the stream breaks", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
   const seen: string[] = [];
@@ -95,7 +95,7 @@ test("who follows a session hears how its turn ended before the stream breaks", 
   ]);
 });
 
-test("an answer without end, and what waits behind it, keep nothing from closing", async () => {
+test("an endless answer and the prompts queued behind it do not delay closing", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   model.reply({ deltas: Array.from({ length: 100_000 }, (_, n) => ` word${n}`), delayMs: 1 });
   await host.sessions.prompt({ sessionID, prompt: { text: "Never stop" } });
@@ -103,7 +103,7 @@ test("an answer without end, and what waits behind it, keep nothing from closing
   await readUntil(await subscribe(host), "session.next.text.delta");
   const began = performance.now();
   await host.close();
-  // After ten seconds it would have given up.
+  // After ten seconds it would have stopped waiting.
   expect(performance.now() - began).toBeLessThan(9_000);
   const request = await model.received(1);
   await request.closed;
@@ -114,14 +114,14 @@ test("an answer without end, and what waits behind it, keep nothing from closing
   await expect(again.sessions.inbox.list({ sessionID })).resolves.toMatchObject([{ prompt: { text: "Then this" } }]);
 });
 
-test.each(["events", "sessions"] as const)("a reader of %s may close", async (group) => {
+test.each(["events", "sessions"] as const)("the reader of a stream of %s may close the host", async (group) => {
   const { host, sessionID } = await setUpSession();
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
   const stream = group === "events" ? host.events.subscribe() : host.sessions.events({ sessionID });
   const read = async () => {
     for await (const _ of stream) await host.close();
   };
-  // The live stream ends; the durable one breaks.
+  // The live stream ends. The durable stream breaks.
   const outcome = await read().then(
     () => undefined,
     (error: unknown) => error,
@@ -130,7 +130,7 @@ test.each(["events", "sessions"] as const)("a reader of %s may close", async (gr
   else expect(outcome).toMatchObject(transport);
 });
 
-test("whoever opens the file while it is being closed has it, or is told that it is in use", async () => {
+test("opening the file while another host closes it succeeds or fails with DatabaseInUseError", async () => {
   const { setup, host } = await setUpSession();
   const closing = host.close();
   const [opened] = await Promise.allSettled([setup.open()]);
@@ -140,7 +140,7 @@ test("whoever opens the file while it is being closed has it, or is told that it
   await expect((await setup.open()).health.get()).resolves.toEqual({ healthy: true });
 });
 
-test("every later call is refused", async () => {
+test("refuses every later call", async () => {
   const { host, session, sessionID } = await setUpSession();
   await host.close();
   const closed = { ...transport, cause: { message: "The host is closed" } };
@@ -157,13 +157,13 @@ test("every later call is refused", async () => {
   for (const call of calls) await expect(rejection(call())).resolves.toMatchObject(closed);
 });
 
-test("calls that are under way when it closes settle", async () => {
+test("settles the calls that are in progress", async () => {
   const { setup, host, sessionID } = await setUpSession();
   const calls = Array.from({ length: 50 }, (_, n) =>
     host.sessions.prompt({ sessionID, prompt: { text: `Prompt ${n}` }, resume: false }),
   );
   const [settled] = await Promise.all([Promise.allSettled(calls), host.close()]);
-  // What was acknowledged is there, and what was not acknowledged was refused.
+  // Each acknowledged prompt is stored. Each other call was refused.
   const again = await setup.open();
   const history = await readHistory(again, sessionID);
   const stored = new Set(history.map(({ data }) => "messageID" in data && data.messageID));
@@ -173,7 +173,7 @@ test("calls that are under way when it closes settle", async () => {
   }
 });
 
-test("closing twice is closing once", async () => {
+test("a second close returns the result of the first", async () => {
   const { host } = await setUpSession();
   const first = host.close();
   expect(host.close()).toBe(first);
@@ -182,7 +182,7 @@ test("closing twice is closing once", async () => {
   await expect(host[Symbol.asyncDispose]()).resolves.toBeUndefined();
 });
 
-test("`await using` closes", async () => {
+test("`await using` closes the host", async () => {
   const { setup, host, sessionID } = await setUpSession();
   await host.close();
   {
@@ -193,7 +193,7 @@ test("`await using` closes", async () => {
   await expect(again.health.get()).resolves.toEqual({ healthy: true });
 });
 
-test("what was there is there after reopening", async () => {
+test("keeps the data after reopening", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write("a.txt", "A");
   model.reply({ reasoning: "Hm.", tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "A." });
@@ -211,24 +211,24 @@ test("what was there is there after reopening", async () => {
   const again = await setup.open();
   await expect(read(again)).resolves.toStrictEqual(before);
 
-  // Opening runs nothing; the next wake does.
+  // Opening starts no drain. The next wake does.
   await again.sessions.wait({ sessionID });
   expect(model.requests).toHaveLength(2);
   await run(again, sessionID, "Go on");
   expect((await readTranscript(again, sessionID)).slice(3, 5)).toEqual(["user: Pending", "user: Go on"]);
 });
 
-/** How many directories this process watches. */
+/** Number of directories that this process watches. */
 function countWatches() {
   const infos = readdirSync("/proc/self/fdinfo").flatMap((descriptor) => {
-    // The descriptor that lists them is closed by now.
+    // The descriptor that was used to read the list is closed by now.
     const file = path.join("/proc/self/fdinfo", descriptor);
     return existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
   });
   return infos.filter((line) => line.startsWith("inotify ")).length;
 }
 
-test("a closed host that the program still holds watches no directories", async () => {
+test("a closed host that the program still references watches no directories", async () => {
   const { host, setup, model, sessionID } = await setUpSession();
   execFileSync("git", ["init", "--quiet", setup.directory]);
   // Smaller projects are not watched.
@@ -241,7 +241,7 @@ test("a closed host that the program still holds watches no directories", async 
   }
   expect(watching.at(-1)).toBeGreaterThan(0);
   await host.close();
-  // A look at all files that is under way ends first.
+  // A scan of all files that is in progress ends first.
   while (countWatches() > 0) await setImmediate();
   expect(Object.keys(host)).toContain("sessions");
 });

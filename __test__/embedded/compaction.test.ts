@@ -3,12 +3,12 @@ import type { OpenCodeEvent } from "../../index.js";
 import { readHistory, readTranscript, readUntil, run, setUp, setUpSession, subscribe, types } from "./support";
 import type { Setup } from "./support";
 
-/** About so many tokens. */
+/** A text of about this number of tokens. */
 function filler(word: string, tokens: number) {
   return `${word} `.repeat((tokens * 4) / (word.length + 1));
 }
 
-/** A model with a window of 40,000 tokens, of which 20,000 are kept free, and a session of two long messages. */
+/** A model with a window of 40,000 tokens, of which 20,000 are reserved, and a session of two long messages. */
 async function setUpLong(compaction: object = {}, env: Record<string, string> = {}) {
   const setup = await setUp();
   const config = setup.model.config({ compaction: { keep: { tokens: 100 }, ...compaction } });
@@ -20,7 +20,7 @@ async function setUpLong(compaction: object = {}, env: Record<string, string> = 
   return { ...setup, setup, host, sessionID, model: setup.model };
 }
 
-/** Who speaks in each request, and how long the answer may be. */
+/** The roles of the messages in each request, and the limit of its answer. */
 function asked({ model }: Setup) {
   return model.requests.map(({ body }) => ({
     roles: body.messages.map(({ role }: { role: string }) => role).join(" "),
@@ -35,7 +35,7 @@ const COMPACTED = { roles: "system user", tools: true, most: undefined };
 
 const overflow = { status: 400, body: { error: { message: "prompt is too long", code: "context_length_exceeded" } } };
 
-test("a conversation that outgrows its window goes on from a checkpoint", async () => {
+test("continues a conversation that exceeds its window from a checkpoint", async () => {
   const { setup, host, model, sessionID } = await setUpLong();
   const live = await subscribe(host);
   model.reply({ deltas: ["## Objective\n", "- Go on"] }, { text: "Yes." });
@@ -74,7 +74,7 @@ test("a conversation that outgrows its window goes on from a checkpoint", async 
   await live.return?.();
 });
 
-test("a request that the provider finds too long is compacted and made once more", async () => {
+test("compacts and repeats a request that the provider refuses as too long", async () => {
   const { setup, host, model, sessionID } = await setUpSession({ env: {} });
   model.reply({ text: filler("beta", 9_000) }, overflow, { text: "SUMMARY" }, { text: "Yes." });
   await run(host, sessionID, "Hi");
@@ -93,17 +93,20 @@ test("a request that the provider finds too long is compacted and made once more
 test.each([
   ["by configuration", { auto: false }, {}],
   ["by the environment", {}, { OPENCODE_DISABLE_AUTOCOMPACT: "1" }],
-])("automatic compaction is switched off %s, both ways, and the manual one stays", async (_, compaction, env) => {
-  const { setup, host, model, sessionID } = await setUpLong(compaction, env);
-  model.reply(overflow, { text: "SUMMARY" }, { text: "Yes." });
-  await run(host, sessionID, "PENDING");
-  expect(types(await readHistory(host, sessionID)).slice(8)).toEqual(["step.started", "step.failed"]);
-  await expect(host.sessions.compact({ sessionID })).resolves.toBeUndefined();
-  await run(host, sessionID, "Next");
-  expect(asked(setup).slice(1)).toEqual([TURN, SUMMARY, { ...COMPACTED, roles: "system user user" }]);
-});
+])(
+  "automatic compaction is switched off %s for both triggers, and manual compaction still works",
+  async (_, compaction, env) => {
+    const { setup, host, model, sessionID } = await setUpLong(compaction, env);
+    model.reply(overflow, { text: "SUMMARY" }, { text: "Yes." });
+    await run(host, sessionID, "PENDING");
+    expect(types(await readHistory(host, sessionID)).slice(8)).toEqual(["step.started", "step.failed"]);
+    await expect(host.sessions.compact({ sessionID })).resolves.toBeUndefined();
+    await run(host, sessionID, "Next");
+    expect(asked(setup).slice(1)).toEqual([TURN, SUMMARY, { ...COMPACTED, roles: "system user user" }]);
+  },
+);
 
-test("the environment bounds how long an answer may be, and so what is kept free for it", async () => {
+test("the environment limits the length of an answer, and the tokens that are reserved for it", async () => {
   const env = { OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX: "500" };
   const { setup, host, model, sessionID } = await setUpLong({ buffer: 0 }, env);
   model.reply({ text: filler("gamma", 19_500) }, { text: "SUMMARY" }, { text: "Yes." });
@@ -113,7 +116,7 @@ test("the environment bounds how long an answer may be, and so what is kept free
   expect(most).toEqual([undefined, undefined, 500, undefined]);
 });
 
-test("a history of five windows is summarised in parts, and the session goes on", async () => {
+test("summarises a history of five windows in parts, and the session continues", async () => {
   const setup = await setUp();
   const { model } = setup;
   const withWindow = (context: number) => {
@@ -131,7 +134,7 @@ test("a history of five windows is summarised in parts, and the session goes on"
 
   const host = await setup.open({ config: withWindow(40_000) });
   const live = await subscribe(host);
-  // The second part is refused: from then on each has one message.
+  // The second part is refused. From then on each part has one message.
   const parts = Array.from({ length: 17 }, (_, part) => ({ text: `PART ${part + 1}` }));
   model.reply({ text: "PART 0" }, overflow, ...parts, { text: "Yes." });
   await run(host, sessionID, "PENDING");
@@ -156,7 +159,7 @@ test("a history of five windows is summarised in parts, and the session goes on"
   expect(model.violations).toEqual([]);
 });
 
-test("a summary that fails is told, and the turn is made without it", async () => {
+test("reports a failed summary, and makes the turn without it", async () => {
   const { setup, host, model, sessionID } = await setUpLong();
   const live = await subscribe(host);
   model.reply({ text: " " }, { text: "Yes." });
@@ -185,7 +188,7 @@ test("a summary that fails is told, and the turn is made without it", async () =
   });
 });
 
-test("an interruption during a summary leaves the session usable, and nothing is lost", async () => {
+test("an interruption during a summary leaves the session usable and loses no data", async () => {
   const { host, model, sessionID } = await setUpLong();
   model.reply({ deltas: ["SUM", "MARY"], gate: "summary" }, { text: "SUMMARY" }, { text: "Yes." });
   await host.sessions.prompt({ sessionID, prompt: { text: "PENDING" } });
@@ -206,7 +209,7 @@ test("an interruption during a summary leaves the session usable, and nothing is
   });
 });
 
-test("the agent compaction writes the summary, and agents without effect are told", async () => {
+test("uses the agent compaction for the summary, and reports agents without effect", async () => {
   const setup = await setUp();
   const agents = { compaction: { system: "Sum up." }, title: { system: "Name it." } };
   const config = setup.model.config({ agents, compaction: { keep: { tokens: 1 } } });

@@ -4,9 +4,9 @@ import { isSessionUnreadableError } from "opencode-embedded";
 
 import { run, setUp } from "./support";
 
-// A file in which one entry of one session is no JSON any more, as after a fault of the disk.
+// A file in which one entry of one session is not valid JSON, as after a disk fault.
 
-/** Puts a quotation mark into each stored text that holds the marker. */
+/** Puts a quotation mark into each stored text that contains the marker. */
 function damage(file: string, marker: string) {
   const bytes = readFileSync(file);
   let count = 0;
@@ -18,7 +18,7 @@ function damage(file: string, marker: string) {
   return count;
 }
 
-test("a damaged session is named by its failures, and other sessions go on", async () => {
+test("failures name the damaged session, and other sessions work", async () => {
   const setup = await setUp();
   setup.model.reply({ text: "One." }, { text: "Two." }, { text: "Three." });
   let host = await setup.open({ log: "off" });

@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readUntil, setUp } from "./support";
 
-/** Files that the snapshot before the first request has to read. */
+/** Number of files that the snapshot before the first request has to read. */
 const FILES = 60_000;
 
-test("a move while the files are captured is followed by a request for the destination", async () => {
+test("sends the request for the new directory if the session moves during a capture", async () => {
   const setup = await setUp();
   const { directory } = setup;
   execFileSync("git", ["init", "-q", directory]);

@@ -1,7 +1,7 @@
 import type { OpenCodeHost, SessionDurableEvent } from "../../index.js";
 import { numbered, readHistory, readUntil, run, setUpSession, types } from "./support";
 
-/** The first events after a sequence, then closes the stream. */
+/** Reads `count` events after a sequence, then closes the stream. */
 async function take(host: OpenCodeHost, sessionID: string, count: number, after?: number) {
   const events: SessionDurableEvent[] = [];
   for await (const event of host.sessions.events({ sessionID, after })) {
@@ -27,7 +27,7 @@ test("replays from the beginning, or after a sequence", async () => {
   await expect(take(host, sessionID, 2, 4)).resolves.toStrictEqual(history.slice(4));
 });
 
-test("follows what is committed after it was opened", async () => {
+test("delivers events that are committed after it was opened", async () => {
   const { host, sessionID } = await setUpSession();
   const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
   const first = events.next();
@@ -37,7 +37,7 @@ test("follows what is committed after it was opened", async () => {
   await events.return?.();
 });
 
-test("waits for a sequence that is not there yet", async () => {
+test("waits for a sequence that does not exist yet", async () => {
   const { host, sessionID } = await setUpSession();
   const pending = take(host, sessionID, 1, 6);
   await run(host, sessionID, "One");
@@ -45,7 +45,7 @@ test("waits for a sequence that is not there yet", async () => {
   expect((await pending).map(({ durable }) => durable.seq)).toEqual([7]);
 });
 
-test("history gives the same in pages", async () => {
+test("has the same events as the pages of the history", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const all = await host.sessions.history({ sessionID });
@@ -62,7 +62,7 @@ test("history gives the same in pages", async () => {
   await expect(host.sessions.history({ sessionID, after: 100 })).resolves.toStrictEqual({ data: [], hasMore: false });
 });
 
-test("a reader that stops and resumes has no gap and no duplicate, whoever writes meanwhile", async () => {
+test("has no gap and no duplicate for a reader that stops and resumes during writes", async () => {
   const { host, sessionID } = await setUpSession();
   const writers = Array.from({ length: 8 }, async (_, writer) => {
     for (let n = 0; n < 10; n += 1) {
@@ -86,11 +86,11 @@ test("a reader that stops and resumes has no gap and no duplicate, whoever write
   expect(history.map(({ durable }) => durable.seq)).toEqual(history.map((_, index) => index + 1));
 });
 
-test("a slow reader loses nothing", async () => {
+test("delivers all events to a slow reader", async () => {
   const { host, sessionID } = await setUpSession();
   const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
   const read = [(await Promise.all([events.next(), run(host, sessionID, "First")]))[0].value];
-  // Nobody reads while all of this is written.
+  // No reader reads while all of this is written.
   const prompts = Array.from({ length: 300 }, (_, n) =>
     host.sessions.prompt({ sessionID, prompt: { text: `${n} ${"x".repeat(20_000)}` }, resume: false }),
   );
@@ -102,7 +102,7 @@ test("a slow reader loses nothing", async () => {
   await events.return?.();
 });
 
-test("readers that pause keep nobody from reading", async () => {
+test("paused readers do not delay other readers", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const paused = Array.from({ length: 100 }, () => host.sessions.events({ sessionID })[Symbol.asyncIterator]());
@@ -111,7 +111,7 @@ test("readers that pause keep nobody from reading", async () => {
   await Promise.all(paused.map((events) => events.return?.()));
 });
 
-test("deltas and other sessions are not in it", async () => {
+test("contains no deltas and no events of other sessions", async () => {
   const { host, model, sessionID } = await setUpSession();
   const other = await host.sessions.create();
   const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();

@@ -3,7 +3,7 @@ import { isSessionNotFoundError, isTagged } from "../../index.js";
 import { rejection } from "../client/support";
 import { setUpSession } from "./support";
 
-test("a failure is an Error of this realm, and its fields are those of the wire", async () => {
+test("a failure is an Error of this realm with the fields of the wire format", async () => {
   const { host } = await setUpSession();
   const get = () => host.sessions.get({ sessionID: "ses_none" });
   await expect(get()).rejects.toThrow("Session not found: ses_none");
@@ -19,7 +19,7 @@ test("a failure is an Error of this realm, and its fields are those of the wire"
   expect(error.stack).toContain("Session not found: ses_none");
 });
 
-test("it is the body that fetch gets", async () => {
+test("a failure has the fields of the body that fetch returns", async () => {
   const { host, sessionID } = await setUpSession();
   const message = (messageID: string) => host.sessions.message({ sessionID, messageID });
   for (const [path, call] of [
@@ -35,7 +35,7 @@ test("it is the body that fetch gets", async () => {
   }
 });
 
-test("guards look at the tag alone", async () => {
+test("guards check only the tag", async () => {
   const { host, sessionID } = await setUpSession();
   const session = await rejection(host.sessions.get({ sessionID: "ses_none" }));
   const message = await rejection(host.sessions.message({ sessionID, messageID: "msg_none" }));
@@ -46,7 +46,7 @@ test("guards look at the tag alone", async () => {
   expect(isSessionNotFoundError(null)).toBe(false);
 });
 
-test("what is no answer of the contract is a ClientError", async () => {
+test("an answer outside the contract is a ClientError", async () => {
   const { host } = await setUpSession();
   await host.close();
   const error = await rejection(host.health.get());
@@ -56,7 +56,7 @@ test("what is no answer of the contract is a ClientError", async () => {
   expect(error).toMatchObject({ name: "ClientError", reason: "Transport" });
 });
 
-test("results are of this realm", async () => {
+test("results belong to this realm", async () => {
   const { host, sessionID } = await setUpSession();
   const page = await host.sessions.list();
   expect(page.items).toBeInstanceOf(Array);

@@ -9,7 +9,7 @@ function post(host: OpenCodeHost, path: string, body: BodyInit, headers: Record<
   return host.fetch(url + path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
 }
 
-/** Status, content type and body of an answer. */
+/** Status, content type and body of a response. */
 async function read(response: Response) {
   return [response.status, response.headers.get("content-type"), await response.text()];
 }
@@ -19,7 +19,7 @@ async function readProblem(response: Response) {
   return { status: response.status, ...JSON.parse(await response.text()) };
 }
 
-test("answers a Request, an address with settings, and a URL", async () => {
+test("accepts a Request, an address with init, and a URL", async () => {
   const { host, session } = await setUpSession();
   const body = JSON.stringify({ prompt: { text: "Hi" }, resume: false, id: "msg_same" });
   const target = `${url}/api/session/${session.id}/prompt`;
@@ -38,7 +38,7 @@ test("answers a Request, an address with settings, and a URL", async () => {
   }
 });
 
-test("takes a body that streams, as the published SDK sends it", async () => {
+test("accepts a streamed body, as the published SDK sends it", async () => {
   const { host, sessionID } = await setUpSession();
   const text = JSON.stringify({ prompt: { text: "größer 🙂" }, resume: false });
   const bytes = new TextEncoder().encode(text);
@@ -53,7 +53,7 @@ test("takes a body that streams, as the published SDK sends it", async () => {
   await expect(response.json()).resolves.toMatchObject({ data: { prompt: { text: "größer 🙂" } } });
 });
 
-test("an answer without content has neither body nor type", async () => {
+test("an answer without content has neither body nor content type", async () => {
   const { host, sessionID } = await setUpSession();
   for (const operation of ["wait", "interrupt"]) {
     const response = await host.fetch(`${url}/api/session/${sessionID}/${operation}`, { method: "POST" });
@@ -63,7 +63,7 @@ test("an answer without content has neither body nor type", async () => {
   }
 });
 
-test("what is not there is told without a body", async () => {
+test("answers an unknown path or method without a body", async () => {
   const { host } = await setUpSession();
   for (const [method, path] of [
     ["GET", "/"],
@@ -77,7 +77,7 @@ test("what is not there is told without a body", async () => {
   }
 });
 
-test("paths are matched whatever their spelling", async () => {
+test("normalises paths before it matches them", async () => {
   const { host } = await setUpSession();
   for (const path of ["api/health", "api/health/", "/api//health", "API/Health", "api/%68ealth", "api/health?x=1"]) {
     const answer = await read(await host.fetch(`${url}/${path}`));
@@ -127,13 +127,13 @@ test("failures have the status and the body that the contract declares", async (
   });
 });
 
-test("an unknown session is told before anything that is wrong with the rest", async () => {
+test("reports an unknown session before other errors of a request", async () => {
   const { host } = await setUpSession();
   const response = await post(host, "/api/session/ses_none/prompt", "{");
   await expect(readProblem(response)).resolves.toMatchObject({ status: 404, _tag: "SessionNotFoundError" });
 });
 
-describe("a body that cannot be read stores nothing", () => {
+describe("a body that cannot be parsed stores nothing", () => {
   test.each([
     ["nothing", ""],
     ["half of it", '{"prompt":{"text":"Hi"}'],
@@ -152,7 +152,7 @@ describe("a body that cannot be read stores nothing", () => {
     await expect(host.sessions.history({ sessionID })).resolves.toEqual({ data: [], hasMore: false });
   });
 
-  test("another type", async () => {
+  test("a wrong content type", async () => {
     const { host, sessionID } = await setUpSession();
     const headers = { "content-type": "text/plain" };
     const response = await post(host, `/api/session/${sessionID}/prompt`, '{"prompt":{"text":"Hi"}}', headers);
@@ -161,7 +161,7 @@ describe("a body that cannot be read stores nothing", () => {
   });
 });
 
-test("bytes that are no text are replaced", async () => {
+test("replaces invalid UTF-8 in a body", async () => {
   const { host, sessionID } = await setUpSession();
   const [start, end] = ['{"resume":false,"prompt":{"text":"a', 'b"}}'].map((text) => Buffer.from(text));
   const body = Buffer.concat([start!, Buffer.of(0xff, 0xc3), end!]);
@@ -182,14 +182,14 @@ describe("streams", () => {
     await reader.cancel();
   });
 
-  test("answer before there is an event", async () => {
+  test("return the response before the first event", async () => {
     const { host, sessionID } = await setUpSession();
     const response = await host.fetch(`${url}/api/session/${sessionID}/event`);
     expect(response.status).toBe(200);
     await response.body!.cancel();
   });
 
-  test("are aborted with the reason of the signal", async () => {
+  test("abort with the reason of the signal", async () => {
     const { host } = await setUpSession();
     const controller = new AbortController();
     const response = await host.fetch(`${url}/api/event`, { signal: controller.signal });
@@ -214,7 +214,7 @@ describe("streams", () => {
   }
 });
 
-test("an aborted call rejects with the reason and sends nothing", async () => {
+test("a call that is aborted beforehand rejects with the reason and sends nothing", async () => {
   const { host, sessionID } = await setUpSession();
   const reason = new Error("enough");
   const init = { method: "POST", body: '{"prompt":{"text":"Hi"}}', headers: { "content-type": "application/json" } };
@@ -223,7 +223,7 @@ test("an aborted call rejects with the reason and sends nothing", async () => {
   await expect(host.sessions.history({ sessionID })).resolves.toEqual({ data: [], hasMore: false });
 });
 
-test("a call that waits is given up with the reason of the signal", async () => {
+test("a waiting call rejects with the reason of its signal", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ deltas: ["a", "b"], gate: "middle" });
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
@@ -237,7 +237,7 @@ test("a call that waits is given up with the reason of the signal", async () => 
   model.release("middle");
 });
 
-test("the network client over it is the same client", async () => {
+test("the network client works over it", async () => {
   const setup = await setUp();
   const host = await setup.open();
   const client = createClient({ baseUrl: url, fetch: host.fetch });

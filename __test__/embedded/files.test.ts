@@ -3,7 +3,7 @@ import path from "node:path";
 import { rejection } from "../client/support";
 import { setUp } from "./support";
 
-/** A host with a few files, and something outside of its directory. */
+/** A host with a few files, and a file outside of its directory. */
 async function openFiles() {
   const setup = await setUp();
   mkdirSync(path.join(setup.directory, "src"));
@@ -16,7 +16,7 @@ async function openFiles() {
   return { setup, host, location };
 }
 
-test("the bytes of a file come as they are", async () => {
+test("returns the bytes of a file unchanged", async () => {
   const { setup, host } = await openFiles();
   const bytes = await host.files.read({ path: "src/bytes.bin" });
   expect(Object.getPrototypeOf(bytes)).toBe(Uint8Array.prototype);
@@ -29,7 +29,7 @@ test("the bytes of a file come as they are", async () => {
   expect(Buffer.from(await host.files.read({ path: "main.ts", location })).toString()).toBe("export {};\n");
 });
 
-test("a large file arrives whole, in memory and through a socket", async () => {
+test("returns a large file completely, in memory and over a socket", async () => {
   const { setup, host } = await openFiles();
   const content = Buffer.alloc(5_000_000, "0123456789\0");
   setup.write("large.bin", content);
@@ -41,7 +41,7 @@ test("a large file arrives whole, in memory and through a socket", async () => {
   expect(Buffer.compare(new Uint8Array(await response.arrayBuffer()), content)).toBe(0);
 });
 
-test("directories are listed and paths are found", async () => {
+test("lists directories and finds paths", async () => {
   const { host, location } = await openFiles();
   const main = { path: "src/main.ts", type: "file" };
   const bytes = { path: "src/bytes.bin", type: "file" };
@@ -60,7 +60,7 @@ test("directories are listed and paths are found", async () => {
   });
 });
 
-test("nothing outside of the directory is shown", async () => {
+test("shows no file outside of the directory", async () => {
   const { setup, host } = await openFiles();
   symlinkSync(path.join(setup.root, "outside.txt"), path.join(setup.directory, "link"));
   for (const given of ["../outside.txt", "link", path.join(setup.root, "outside.txt"), "missing", "src"]) {

@@ -1,4 +1,4 @@
-// The signals of functions that answer requests: they abort when a request ends otherwise.
+// The signals of functions that answer requests. They abort if the request ends in another way.
 
 import { mkdirSync } from "node:fs";
 import path from "node:path";
@@ -12,14 +12,14 @@ const QUESTION = { question: "Which colour?", header: "Colour", options: [{ labe
 const ASK = { tools: [{ name: "question", input: { questions: [QUESTION] }, id: "c1" }] };
 
 interface Asked {
-  /** Of the request; empty where it has none. */
+  /** The id of the request, or an empty text if it has none. */
   readonly id: string;
   readonly signal: AbortSignal;
   readonly answer: (answer: unknown) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** A function that answers when the test says so. */
+/** A function whose answer the test gives later. */
 class Dialog {
   readonly #asked: Asked[] = [];
   #wake = () => {};
@@ -46,7 +46,7 @@ function aborted(signal: AbortSignal) {
 
 type Kind = "permissions" | "questions";
 
-/** A session that asks, and the dialog that it asks. */
+/** A session that has created a request, and the dialog that received it. */
 async function asking(kind: Kind, options?: OpenCodeOptions) {
   const { setup, host, model, sessionID } = await setUpSession({ log: undefined, ...options });
   setup.write(".env", "SECRET=1");
@@ -65,7 +65,7 @@ function answerElsewhere(host: OpenCodeHost, kind: Kind, sessionID: string, requ
   return host.permissions.reply({ sessionID, requestID, reply: "reject", message: "no" });
 }
 
-/** Whatever was on its way before has arrived after it. */
+/** Waits until earlier messages to the host have arrived. */
 async function settle(host: OpenCodeHost) {
   await host.health.get();
   await host.health.get();
@@ -74,7 +74,7 @@ async function settle(host: OpenCodeHost) {
 afterEach(() => jest.restoreAllMocks());
 
 describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => {
-  test("aborts when another client answers, and a late answer is none", async () => {
+  test("aborts when another client answers, and a late answer has no effect", async () => {
     const { host, model, sessionID, asked } = await asking(kind);
     const warn = jest.spyOn(process, "emitWarning");
     expect(asked.signal.aborted).toBe(false);
@@ -89,7 +89,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test("aborts when the session is interrupted, and rejecting then warns of nothing", async () => {
+  test("aborts when the session is interrupted, and a later rejection causes no warning", async () => {
     const { host, sessionID, asked } = await asking(kind);
     const warn = jest.spyOn(process, "emitWarning");
     await host.sessions.interrupt({ sessionID });
@@ -99,7 +99,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test("aborts when no answer came in time", async () => {
+  test("aborts when the request times out", async () => {
     const { host, sessionID, asked } = await asking(kind, { permissions: { unanswered: { denyAfterMs: 20 } } });
     await aborted(asked.signal);
     await host.sessions.wait({ sessionID });
@@ -116,7 +116,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test("aborts when the function is taken back, and the request waits for others", async () => {
+  test("aborts when the function is disposed, and the request stays open for clients", async () => {
     const { host, sessionID, registration, asked } = await asking(kind);
     registration.dispose();
     expect(asked.signal.aborted).toBe(true);
@@ -131,7 +131,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
     await host.sessions.wait({ sessionID });
   });
 
-  test("stays quiet after the answer of the function", async () => {
+  test("does not abort after the answer of the function", async () => {
     const { host, sessionID, asked } = await asking(kind);
     asked.answer(ANSWER[kind]);
     await host.sessions.wait({ sessionID });
@@ -139,7 +139,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
     expect(asked.signal.aborted).toBe(false);
   });
 
-  test("aborts for a function that passed the request on", async () => {
+  test("aborts for a function that has passed the request on", async () => {
     const { setup, host, model, sessionID } = await setUpSession({ log: undefined });
     setup.write(".env", "SECRET=1");
     model.reply(kind === "permissions" ? READ_SECRET : ASK, { text: "Done." });
@@ -157,7 +157,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
     expect(asked.signal.aborted).toBe(false);
   });
 
-  test("aborts before another function is asked in vain", async () => {
+  test("aborts after another client's answer, and no further function is called", async () => {
     const { setup, host, model, sessionID } = await setUpSession({ log: undefined });
     setup.write(".env", "SECRET=1");
     model.reply(kind === "permissions" ? READ_SECRET : ASK, { text: "Done." });
@@ -176,7 +176,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
 });
 
 describe("the signal of ptys.environment", () => {
-  test("aborts when the caller gives up, and when the host closes", async () => {
+  test("aborts when the caller aborts, and when the host closes", async () => {
     const { host } = await setUpTerminals({ log: undefined });
     const warn = jest.spyOn(process, "emitWarning");
     const dialog = new Dialog();
@@ -198,7 +198,7 @@ describe("the signal of ptys.environment", () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test("aborts when ten seconds have passed, also of a function that was taken back", async () => {
+  test("aborts after ten seconds, also if the function was disposed", async () => {
     const { host } = await setUpTerminals();
     const dialog = new Dialog();
     const registration = host.ptys.environment(dialog.ask);
@@ -210,7 +210,7 @@ describe("the signal of ptys.environment", () => {
     expect(await refused).toMatchObject({ message: expect.stringContaining("within 10 seconds") });
   });
 
-  test("aborts when another function has failed, and stays quiet after an answer", async () => {
+  test("aborts when another function fails, and does not abort after an answer", async () => {
     const { host } = await setUpTerminals();
     const [one, two] = [new Dialog(), new Dialog()];
     const registrations = [host.ptys.environment(one.ask), host.ptys.environment(two.ask)];
@@ -239,7 +239,7 @@ describe("the signal of trust", () => {
     return { setup, host, dialog, complaints };
   }
 
-  test("aborts when location.trust decides, and a late answer is none", async () => {
+  test("aborts when location.trust decides, and a late answer has no effect", async () => {
     const { setup, host, dialog, complaints } = await deciding();
     setup.write("opencode.json", JSON.stringify({ shell: "/bin/false" }));
     const diagnostics = host.location.diagnostics();
@@ -253,7 +253,7 @@ describe("the signal of trust", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("aborts when the host closes, and stays quiet after an answer", async () => {
+  test("aborts when the host closes, and does not abort after an answer", async () => {
     const { setup, host, dialog, complaints } = await deciding();
     const diagnostics = host.location.diagnostics();
     const answered = await dialog.next();

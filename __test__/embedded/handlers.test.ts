@@ -1,4 +1,4 @@
-// Functions of the program that answer what sessions ask: permissions and questions.
+// Functions of the program that answer the requests of sessions: permissions and questions.
 
 import { isClientError, type OpenCodeHost, type OpenCodeOptions, type PermissionRequest } from "../../index.js";
 import { rejection } from "../client/support";
@@ -12,7 +12,7 @@ const QUESTION = {
 };
 const ASK = { tools: [{ name: "question", input: { questions: [QUESTION] }, id: "c1" }] };
 
-/** A session whose model is going to read a secret, for which somebody has to be asked. */
+/** A session whose model is about to read a secret file, which requires a permission. */
 async function aboutToRead(options?: OpenCodeOptions) {
   const started = await setUpSession({ log: undefined, ...options });
   started.setup.write(".env", "SECRET=1");
@@ -20,12 +20,12 @@ async function aboutToRead(options?: OpenCodeOptions) {
   return started;
 }
 
-/** What the model was told of its call. */
+/** The tool result that the model received. */
 function toldOf(model: Model) {
   return String(model.requests.at(-1)?.body.messages.find(({ role }: { role: string }) => role === "tool")?.content);
 }
 
-/** Prompts, and waits until somebody is asked. */
+/** Prompts, and waits for the permission request. */
 async function ask(host: OpenCodeHost, sessionID: string) {
   const live = await subscribe(host);
   await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
@@ -33,7 +33,7 @@ async function ask(host: OpenCodeHost, sessionID: string) {
   return live;
 }
 
-/** Keeps the warnings of the process from being printed, and resolves with the next one. */
+/** Hides the warnings of the process, and resolves with the next one. */
 function nextWarning() {
   return new Promise<string>((resolve) => {
     jest.spyOn(process, "emitWarning").mockImplementation((warning) => resolve(String(warning)));
@@ -42,7 +42,7 @@ function nextWarning() {
 
 afterEach(() => jest.restoreAllMocks());
 
-test("a function answers for people", async () => {
+test("a function answers permission requests instead of a user", async () => {
   const { host, model, sessionID } = await aboutToRead();
   const asked: PermissionRequest[] = [];
   host.permissions.handle((request) => {
@@ -64,7 +64,7 @@ test("a function answers for people", async () => {
   expect(await host.permissions.listSaved()).toEqual([]);
 });
 
-test("a function rejects with words for the model, or saves what it allows", async () => {
+test("a function rejects with a message for the model, or saves its permission", async () => {
   const { host, model, sessionID } = await aboutToRead();
   const rejecting = host.permissions.handle(async () => ({ reply: "reject", message: "it is a secret" }));
   await run(host, sessionID, "Read it");
@@ -76,7 +76,7 @@ test("a function rejects with words for the model, or saves what it allows", asy
   expect(await host.permissions.listSaved()).toMatchObject([{ action: "read", resource: "*" }]);
 });
 
-test("the function that came last is asked first, and may leave it to the one before", async () => {
+test("the newest function is called first and may pass the request to the one before", async () => {
   const { host, model, sessionID } = await aboutToRead();
   const asked: string[] = [];
   host.permissions.handle(() => {
@@ -98,7 +98,7 @@ test("the function that came last is asked first, and may leave it to the one be
   expect(toldOf(model)).toContain("SECRET=1");
 });
 
-test("a function that is taken back while another one looks is not asked", async () => {
+test("a function that is disposed while another decides is not called", async () => {
   const { host, sessionID } = await aboutToRead();
   const asked: string[] = [];
   const first = host.permissions.handle(() => {
@@ -114,19 +114,19 @@ test("a function that is taken back while another one looks is not asked", async
   });
   await ask(host, sessionID);
   await passed;
-  // It would have been asked before the first of these, and have answered before the second.
+  // Otherwise it would be called before the first of these calls, and would answer before the second.
   await host.health.get();
   expect(await host.permissions.list({ sessionID })).toHaveLength(1);
   expect(asked).toEqual([]);
   await host.sessions.interrupt({ sessionID });
 });
 
-test("a function that takes the place of another one is asked once", async () => {
+test("a function that replaces another is called once", async () => {
   const { host, model, sessionID } = await aboutToRead();
   await ask(host, sessionID);
   const asked: string[] = [];
   const former = host.permissions.handle(() => void asked.push("former"));
-  // Long enough for the request to be on its way to the former one.
+  // Time for the request to be sent to the former function.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   former.dispose();
   host.permissions.handle(() => {
@@ -138,7 +138,7 @@ test("a function that takes the place of another one is asked once", async () =>
   expect(toldOf(model)).toContain("SECRET=1");
 });
 
-test("what no function answers waits for clients", async () => {
+test("a request that no function answers waits for clients", async () => {
   const { host, model, sessionID } = await aboutToRead();
   const passed = new Promise<PermissionRequest>((resolve) => {
     host.permissions.handle((request) => {
@@ -153,7 +153,7 @@ test("what no function answers waits for clients", async () => {
   expect(toldOf(model)).toContain("SECRET=1");
 });
 
-test("a function that comes later is asked for what waits", async () => {
+test("a function that is added later is called for waiting requests", async () => {
   const { host, model, sessionID } = await aboutToRead();
   await ask(host, sessionID);
   host.permissions.handle(() => "once");
@@ -164,11 +164,11 @@ test("a function that comes later is asked for what waits", async () => {
 test.each([
   [
     () => {
-      throw new Error("out of order");
+      throw new Error("handler failed");
     },
-    "Error: out of order",
+    "Error: handler failed",
   ],
-  [() => Promise.reject(new Error("out of order")), "Error: out of order"],
+  [() => Promise.reject(new Error("handler failed")), "Error: handler failed"],
   [
     () => {
       throw Object.create(null);
@@ -187,10 +187,10 @@ test.each([
   [() => Promise.reject(null), "null"],
   [() => "maybe" as "once", 'Expected "once" | "always" | "reject", got "maybe"'],
   [() => null as unknown as "once", 'Expected "once" | "always" | "reject", got null'],
-])("a function that fails leaves the request waiting and warns: %#", async (handler, reason) => {
+])("a function that fails leaves the request waiting and emits a warning: %#", async (handler, reason) => {
   const { host, sessionID } = await aboutToRead();
   host.permissions.handle(() => {
-    throw new Error("nobody asks this one");
+    throw new Error("this function is never called");
   });
   host.permissions.handle(handler);
   const warned = nextWarning();
@@ -203,7 +203,7 @@ test.each([
   await host.sessions.interrupt({ sessionID });
 });
 
-test("somebody may be quicker than a function", async () => {
+test("another client may answer before a function", async () => {
   const { host, model, sessionID } = await aboutToRead();
   let late: (reply: "once") => void = () => {};
   const answer = new Promise<"once">((resolve) => (late = resolve));
@@ -219,14 +219,14 @@ test("somebody may be quicker than a function", async () => {
   await host.permissions.reply({ sessionID, requestID, reply: "reject", message: "no" });
   await host.sessions.wait({ sessionID });
   late("once");
-  // The answer is on its way before the second of these.
+  // The answer is sent before the second of these calls.
   await host.health.get();
   await host.health.get();
   expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env: no" } });
   expect(warn).not.toHaveBeenCalled();
 });
 
-test("a function has as long as unanswered requests have", async () => {
+test("a function has the same time limit as other unanswered requests", async () => {
   const { host, model, sessionID } = await aboutToRead({ permissions: { unanswered: { denyAfterMs: 20 } } });
   let asked = 0;
   host.permissions.handle(() => {
@@ -238,7 +238,7 @@ test("a function has as long as unanswered requests have", async () => {
   expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env" } });
 });
 
-test("a function is asked for the sessions of tasks, too", async () => {
+test("a function is also called for the sessions of tasks", async () => {
   const { host, model, setup, sessionID } = await setUpSession({ log: undefined });
   setup.write(".env", "SECRET=1");
   const task = { name: "task", input: { description: "Read", prompt: "Read it", agent: "general" }, id: "c1" };
@@ -258,7 +258,7 @@ test("a function is asked for the sessions of tasks, too", async () => {
   ]);
 });
 
-test("a function answers questions, or refuses to", async () => {
+test("a function answers or rejects questions", async () => {
   const { host, model, sessionID } = await setUpSession({ log: undefined });
   model.reply(ASK, { text: "Red it is." });
   const answering = host.questions.handle(({ questions }) =>
@@ -273,7 +273,7 @@ test("a function answers questions, or refuses to", async () => {
   expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: [question error]");
 });
 
-test("only functions handle, and only of a host that is open", async () => {
+test("accepts only functions, and only while the host is open", async () => {
   const { host } = await setUpSession({ log: undefined });
   expect(() => host.permissions.handle("once" as unknown as () => "once")).toThrow(
     "A handler of permissions must be a function, got string",

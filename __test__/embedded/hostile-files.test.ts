@@ -1,5 +1,5 @@
-// Paths and inputs that nobody sends by mistake. Outside of the project lies a secret that no tool may
-// read, change or mention unless somebody approved a request that names its directory.
+// Hostile paths and inputs. A secret lies outside of the project. No tool may read, change or mention it unless a user
+// approved a request that names its directory.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -11,10 +11,10 @@ import { readMessages, run, setUp, subscribe } from "./support";
 type Started = Awaited<ReturnType<typeof setUpHostile>>;
 
 const SECRET = "The secret that stays outside";
-/** Calls of one answer, which run side by side. */
+/** Number of calls of one answer. They run in parallel. */
 const CALLS_IN_ONE_ANSWER = 40;
 
-/** A session in a project beside which a secret lies, with ways that lead there. */
+/** A session in a project, a secret beside the project, and links in the project that lead to it. */
 async function setUpHostile(options?: OpenCodeOptions, configuration = {}) {
   const setup = await setUp();
   const { model, root, directory } = setup;
@@ -36,7 +36,7 @@ async function setUpHostile(options?: OpenCodeOptions, configuration = {}) {
   return { setup, model, host, sessionID, outside };
 }
 
-/** All that lies in a directory: names, bytes, modes and when each was changed. */
+/** All entries of a directory: names, bytes, modes and modification times. */
 function readTree(directory: string) {
   const names = ["", ...(readdirSync(directory, { recursive: true }) as string[])].sort();
   return names.map((name) => {
@@ -46,7 +46,7 @@ function readTree(directory: string) {
   });
 }
 
-/** Lets the model make all these calls, side by side as far as one answer holds them. */
+/** Makes the model issue all these calls, in parallel if they fit into one answer. */
 async function call({ host, model, sessionID }: Started, calls: readonly ToolCall[]) {
   for (let at = 0; at < calls.length; at += CALLS_IN_ONE_ANSWER) {
     model.reply({ tools: calls.slice(at, at + CALLS_IN_ONE_ANSWER) });
@@ -58,19 +58,19 @@ async function call({ host, model, sessionID }: Started, calls: readonly ToolCal
   return parts.filter((part): part is AssistantPartTool => part.type === "tool");
 }
 
-/** Every element of a stream, read as it comes. */
+/** Every element of a stream, read as soon as it arrives. */
 async function readAll<Element>(stream: AsyncIterator<Element>) {
   const read: Element[] = [];
   for (let next = await stream.next(); next.done !== true; next = await stream.next()) read.push(next.value);
   return read;
 }
 
-/** `read ../outside: error`, one line a call. */
+/** Lines such as `read ../outside: error`, one per call. */
 function outcomes(calls: readonly ToolCall[], tools: readonly AssistantPartTool[]) {
   return tools.map(({ name, state }, index) => `${name} ${JSON.stringify(calls[index]?.input)}: ${state.status}`);
 }
 
-/** Every tool that knows files, led to a path. */
+/** A call with this path for every tool that accepts a file. */
 function led(target: string): ToolCall[] {
   const at = { path: target };
   const patch = (text: string) => ({ patchText: `*** Begin Patch\n${text}*** End Patch` });
@@ -84,7 +84,7 @@ function led(target: string): ToolCall[] {
   ];
 }
 
-/** Every tool that searches or works in a directory, led to one. */
+/** A call with this path for every tool that searches or works in a directory. */
 function sent(target: string): ToolCall[] {
   const at = { path: target };
   return [
@@ -94,7 +94,7 @@ function sent(target: string): ToolCall[] {
   ];
 }
 
-test("no path leads a tool outside of the project, and nothing that lies there is told", async () => {
+test("no path leads a tool outside of the project, and no output reveals what lies there", async () => {
   const started = await setUpHostile({ permissions: { unanswered: "deny" } });
   const { host, model, sessionID, outside } = started;
   const live = readAll(await subscribe(host));
@@ -146,7 +146,7 @@ test("no path leads a tool outside of the project, and nothing that lies there i
   expect(everything).not.toContain(SECRET);
 });
 
-test("what is approved is what happens, even if a link takes its place meanwhile", async () => {
+test("executes the approved access even if a link replaces the path in the meantime", async () => {
   const started = await setUpHostile({}, { permission: { read: "ask", edit: "ask" } });
   const { setup, host, outside } = started;
   const before = readTree(outside);
@@ -183,7 +183,7 @@ test("what is approved is what happens, even if a link takes its place meanwhile
   expect(readTree(outside)).toEqual(before);
 });
 
-test("what lies outside is used once its directory is approved, and nothing else is", async () => {
+test("an approved directory outside is accessible, and no other path is", async () => {
   const started = await setUpHostile();
   const { host, outside } = started;
   const file = path.join(outside, "secret.txt");

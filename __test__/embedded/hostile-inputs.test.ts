@@ -1,4 +1,4 @@
-// Inputs that no tool takes: each is refused by name, nothing happens, and the model goes on.
+// Invalid inputs of tools. Each is refused with the tool's name, has no effect, and the model continues.
 
 import { existsSync } from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { readMessages, readTranscript, run, setUpSession } from "./support";
 
 type Started = Awaited<ReturnType<typeof setUpSession>>;
 
-/** Input that each tool would take, with every key that it knows. */
+/** A valid input of each tool, with every key that the tool knows. */
 const INPUTS: Record<string, Record<string, unknown>> = {
   apply_patch: { patchText: "*** Begin Patch\n*** Add File: made\n+made\n*** End Patch" },
   bash: { command: "touch made", workdir: ".", timeout: 1_000 },
@@ -24,7 +24,7 @@ const INPUTS: Record<string, Record<string, unknown>> = {
   websearch: { query: "a", numResults: 1, livecrawl: "fallback", type: "auto", contextMaxCharacters: 1 },
   write: { path: "made", content: "made" },
 };
-/** The keys that may be missing. */
+/** The optional keys. */
 const OPTIONAL: Record<string, readonly string[]> = {
   bash: ["workdir", "timeout"],
   edit: ["replaceAll"],
@@ -36,7 +36,7 @@ const OPTIONAL: Record<string, readonly string[]> = {
   websearch: ["numResults", "livecrawl", "type", "contextMaxCharacters"],
 };
 
-/** Values of every type that is not the type of this one. */
+/** Values of every type except the type of this value. */
 function wrongFor(value: unknown) {
   const values = [null, true, -1.5, "text", [], {}, [[[[[[[["deep"]]]]]]]]];
   const kind = (it: unknown) => (it === null ? "null" : Array.isArray(it) ? "array" : typeof it);
@@ -44,7 +44,7 @@ function wrongFor(value: unknown) {
   return Array.isArray(value) ? [...wrong, [null], [5], [{}], [[]]] : wrong;
 }
 
-/** The input with each key missing, or of each wrong type. */
+/** The input without each key, and with each wrong type of a key. */
 function wrongInputs(tool: string, input: Record<string, unknown>) {
   return Object.entries(input).flatMap(([key, value]) => {
     const others = wrongFor(value).map((wrong) => ({ ...input, [key]: wrong }));
@@ -62,7 +62,7 @@ async function call({ host, model, sessionID }: Started, calls: readonly ToolCal
   return parts.filter((part): part is AssistantPartTool => part.type === "tool");
 }
 
-test("each key of each tool has to be there and of its type", async () => {
+test("refuses a missing key and a key of the wrong type, for each tool", async () => {
   const started = await setUpSession();
   started.setup.write("a.txt", "a");
   const calls = Object.entries(INPUTS).flatMap(([name, input]) =>
@@ -76,13 +76,13 @@ test("each key of each tool has to be there and of its type", async () => {
   const expected = calls.map(({ name, input }) => `${name} ${JSON.stringify(input)}: Invalid tool input: …`);
   expect(told).toEqual(expected);
   expect(existsSync(path.join(started.setup.directory, "made"))).toBe(false);
-  // The model has seen all tools that this is about.
+  // The model was offered all tools of this test.
   const [first] = started.model.requests;
   const shown = first?.body.tools.map((tool: { function: { name: string } }) => tool.function.name);
   expect(shown).toEqual(expect.arrayContaining(Object.keys(INPUTS).filter((name) => name !== "websearch")));
 });
 
-test("what a tool does not know it does not mind", async () => {
+test("tools ignore unknown keys", async () => {
   const started = await setUpSession();
   started.setup.write("a.txt", "a");
   const more = { unknown: { deep: [1, [2, [3]]] }, "": null, "a\u0000b": "\ud83d\ude00", constructor: 1 };
@@ -103,7 +103,7 @@ test("what a tool does not know it does not mind", async () => {
   );
 });
 
-test("names and texts of any size are refused in few words", async () => {
+test("refuses names and texts of any size with a short message", async () => {
   const started = await setUpSession();
   const huge = "x".repeat(300_000);
   const calls = [
@@ -123,7 +123,7 @@ test("names and texts of any size are refused in few words", async () => {
   expect(told).toEqual(calls.map(({ name }) => [name, true]));
 });
 
-test("an input that is nested beyond reason fails its step or its call, and the session goes on", async () => {
+test("a deeply nested input fails its step or its call, and the session continues", async () => {
   const { host, model, sessionID } = await setUpSession();
   const deep = `{"path":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
   model.reply({ tools: [{ name: "read", input: deep }] }, { text: "Sorry." });

@@ -1,4 +1,4 @@
-// Projects that nobody makes on purpose: what lies in them holds no tool, no step and no host.
+// Hostile projects. Their contents do not block a tool, a step or the host.
 
 import { execFileSync } from "node:child_process";
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync } from "node:fs";
@@ -12,7 +12,7 @@ type Started = Awaited<ReturnType<typeof setUpSession>>;
 
 const MANY = 20_000;
 const GIGABYTE = 2 ** 30;
-/** Names that are no words; the last one is no text at all. */
+/** Unusual file names. `NO_TEXT` is not valid UTF-8. */
 const NAMES = [
   "new\nline",
   "bell\u0007\u001b[2J",
@@ -41,7 +41,7 @@ function makeRepository({ setup }: Started) {
   execFileSync("git", ["init"], { cwd: setup.directory, stdio: "ignore" });
 }
 
-test("a directory of very many files, and a file of a gigabyte", async () => {
+test("handles a directory of 20,000 files and a file of 1 GiB", async () => {
   const started = await setUpSession();
   const { setup } = started;
   makeRepository(started);
@@ -77,7 +77,7 @@ test("a directory of very many files, and a file of a gigabyte", async () => {
   expect([whole, edited, patched].map((state) => state?.status)).toEqual(["error", "error", "error"]);
 });
 
-test("names of any kind are listed, read, changed and reverted", async () => {
+test("lists, reads, changes and reverts files with unusual names", async () => {
   const started = await setUpSession();
   const { setup, host, sessionID } = started;
   makeRepository(started);

@@ -1,4 +1,4 @@
-// Everything that a turn can wait for, at once: whatever ends the turn ends all of it.
+// All operations that a turn can wait for, at once. Each way to end the turn ends all of them.
 
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -13,7 +13,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** A server that takes requests and never answers; and what becomes of the first one. */
+/** A server that accepts requests and never answers, and the end of its first request. */
 async function serveNothing() {
   const server = createServer();
   servers.push(server);
@@ -26,7 +26,7 @@ async function serveNothing() {
 
 const QUESTION = { question: "Which?", header: "Which", options: [{ label: "This", description: "one" }] };
 
-/** A session in whose turn a command, a task, a question, a permission and a download are under way. */
+/** A session whose turn runs a command, a task, a question, a permission request and a download. */
 async function everythingUnderWay() {
   const started = await setUpSession();
   const { setup, model, host, sessionID } = started;
@@ -48,7 +48,7 @@ async function everythingUnderWay() {
     "permission.v2.asked",
     "question.v2.asked",
     "session.next.tool.success",
-    // The child has the beginning of its answer, which the model alone does not say.
+    // The child session has the beginning of its answer, which the model alone does not show.
     "session.next.text.delta",
   ]);
   const [{ closed }] = await Promise.all([connected, asked, model.reached("child"), alive.said(1)]);
@@ -56,7 +56,7 @@ async function everythingUnderWay() {
   return { ...started, alive, closed, childID: child?.id ?? "" };
 }
 
-/** Reads until each of these types has come, in any order. */
+/** Reads until an event of each of these types has arrived, in any order. */
 async function readAll(events: AsyncIterator<OpenCodeEvent>, types: readonly string[]) {
   const missing = new Set(types);
   while (missing.size > 0) {
@@ -72,7 +72,7 @@ async function readTools(host: OpenCodeHost, sessionID: string) {
   return parts.filter((part): part is AssistantPartTool => part.type === "tool");
 }
 
-/** What is left of everything: the calls, and what the child says. */
+/** The state after the end: the calls, and the text of the child. */
 async function left(host: OpenCodeHost, { sessionID, childID }: { sessionID: string; childID: string }) {
   const tools = await readTools(host, sessionID);
   return {
@@ -102,7 +102,7 @@ const NOTHING_LEFT = {
   interrupted: [],
 };
 
-test("an interruption settles everything that is under way, and the session goes on", async () => {
+test("an interruption settles all running operations, and the session continues", async () => {
   const started = await everythingUnderWay();
   const { host, model, sessionID, alive, closed } = started;
   const since = Date.now();
@@ -115,7 +115,7 @@ test("an interruption settles everything that is under way, and the session goes
   expect((await readTranscript(host, sessionID)).slice(-2)).toEqual(["user: Go on", "assistant: Here."]);
 });
 
-test("closing settles everything that is under way, and nothing is open in the file", async () => {
+test("closing settles all running operations, and leaves nothing open in the file", async () => {
   const started = await everythingUnderWay();
   const { setup, host, alive, closed } = started;
   const since = Date.now();
@@ -125,7 +125,7 @@ test("closing settles everything that is under way, and nothing is open in the f
   expect(await left(await setup.open(), started)).toEqual(NOTHING_LEFT);
 });
 
-test("an interruption that comes at the same time as closing, twice, does no harm", async () => {
+test("an interruption at the same time as a double close does no harm", async () => {
   const started = await everythingUnderWay();
   const { setup, host, sessionID, childID, alive, closed } = started;
   const since = Date.now();
@@ -138,7 +138,7 @@ test("an interruption that comes at the same time as closing, twice, does no har
   await Promise.all([...ends, alive.ended(), closed]);
   expect(Date.now() - since).toBeLessThan(UNHURRIED_MS);
   const after = await left(await setup.open(), started);
-  // The interruption of the child may be first, which the call of its parent tells.
+  // The interruption of the child may be first. Then the call of its parent reports it.
   const calls = after.calls.map((call) => call.replace(/^task: Unable to run task.*$/s, `task: ${INTERRUPTED}`));
   expect({ ...after, calls }).toEqual(NOTHING_LEFT);
 });

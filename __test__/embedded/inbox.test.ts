@@ -2,12 +2,12 @@ import type { OpenCodeHost } from "../../index.js";
 import { rejection } from "../client/support";
 import { readHistory, readTranscript, readUntil, setUp, setUpSession, types } from "./support";
 
-/** Admits a prompt that waits until somebody wakes the session. */
+/** Admits a prompt that waits until a caller wakes the session. */
 function leave(host: OpenCodeHost, sessionID: string, text: string, delivery: "steer" | "queue" = "steer") {
   return host.sessions.prompt({ sessionID, prompt: { text }, delivery, resume: false });
 }
 
-test("what waits is listed in the order of admission, by its receipts", async () => {
+test("lists pending prompts with their receipts, in the order of admission", async () => {
   const { host, sessionID } = await setUpSession();
   await expect(host.sessions.inbox.list({ sessionID })).resolves.toEqual([]);
   const receipts = [];
@@ -17,7 +17,7 @@ test("what waits is listed in the order of admission, by its receipts", async ()
   await expect(host.sessions.inbox.list({ sessionID })).resolves.toStrictEqual(receipts);
 });
 
-test("what is promoted does not wait any more", async () => {
+test("does not list promoted prompts", async () => {
   const { model, host, sessionID } = await setUpSession();
   model.reply({ deltas: ["Once", " more."], gate: "middle" });
   await host.sessions.prompt({ sessionID, prompt: { text: "Now" } });
@@ -29,7 +29,7 @@ test("what is promoted does not wait any more", async () => {
   await expect(host.sessions.inbox.list({ sessionID })).resolves.toEqual([]);
 });
 
-test("a prompt that was taken back is never answered, and its id stays used", async () => {
+test("a withdrawn prompt is never answered, and its id stays used", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   const { id: messageID } = await leave(host, sessionID, "Never mind");
   await leave(host, sessionID, "Hi");
@@ -44,7 +44,7 @@ test("a prompt that was taken back is never answered, and its id stays used", as
     message: expect.stringContaining(messageID),
   });
 
-  // It holds after the file was closed and opened.
+  // Also after the file is closed and opened again.
   await host.close();
   const reopened = await setup.open();
   model.reply({ text: "Hello." });
@@ -53,7 +53,7 @@ test("a prompt that was taken back is never answered, and its id stays used", as
   await expect(readTranscript(reopened, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
 });
 
-test("a queued prompt is steered into the running activity", async () => {
+test("steers a queued prompt into the running activity", async () => {
   const { model, host, sessionID } = await setUpSession();
   model.reply({ deltas: ["Once", " more."], gate: "middle" }, { text: "Yes?" });
   const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
@@ -88,7 +88,7 @@ test("a queued prompt is steered into the running activity", async () => {
   ]);
 });
 
-test("a prompt that waits is woken by its delivery", async () => {
+test("changing the delivery of a pending prompt wakes the session", async () => {
   const { model, host, sessionID } = await setUpSession();
   const { id: messageID } = await leave(host, sessionID, "Hi", "queue");
   model.reply({ text: "Hello." });
@@ -97,7 +97,7 @@ test("a prompt that waits is woken by its delivery", async () => {
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
 });
 
-test("what is answered cannot be taken back or delivered otherwise", async () => {
+test("a promoted prompt cannot be withdrawn or get another delivery", async () => {
   const { model, host, sessionID } = await setUpSession();
   model.reply({ text: "Hello." });
   const { id: messageID } = await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
@@ -108,7 +108,7 @@ test("what is answered cannot be taken back or delivered otherwise", async () =>
   await expect(inbox.setDelivery({ sessionID, messageID, delivery: "queue" })).rejects.toMatchObject(conflict);
 });
 
-test("what nobody prompted, and what belongs to another session, is not found", async () => {
+test("does not find an unknown prompt or one of another session", async () => {
   const { host, sessionID } = await setUpSession();
   const other = await host.sessions.create();
   const { id: foreign } = await leave(host, other.id, "Hi");
@@ -123,7 +123,7 @@ test("what nobody prompted, and what belongs to another session, is not found", 
   await expect(host.sessions.inbox.list({ sessionID: "ses_nowhere" })).rejects.toMatchObject(nowhere);
 });
 
-test("an inbox that is full says so, and takes the same prompt when there is room", async () => {
+test("refuses a prompt if the inbox is full, and accepts the same prompt when there is room", async () => {
   const setup = await setUp();
   const host = await setup.open({ limits: { inbox: 2 } });
   const { id: sessionID } = await host.sessions.create();

@@ -1,6 +1,6 @@
 import { readHistory, readTranscript, readUntil, run, setUpSession, subscribe, types } from "./support";
 
-test("an interrupted turn keeps what was said, and has settled when the call returns", async () => {
+test("keeps the text of an interrupted turn, which is settled when the call returns", async () => {
   const { host, model, sessionID } = await setUpSession();
   const live = await subscribe(host);
   model.reply({ deltas: ["Once upon", " a time."], gate: "middle" }, { text: "Sorry." });
@@ -29,7 +29,7 @@ test("an interrupted turn keeps what was said, and has settled when the call ret
   await live.return?.();
 });
 
-test("an interrupt before the first word leaves the prompt without an answer", async () => {
+test("an interrupt before the first text leaves the prompt without an answer", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ text: "Never heard.", gate: "start" }, { text: "Hello." });
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
@@ -44,7 +44,7 @@ test("an interrupt before the first word leaves the prompt without an answer", a
   ]);
 });
 
-test("an interrupted call is told to the model, never run again", async () => {
+test("reports an interrupted call to the model, and never runs it again", async () => {
   const { host, model, sessionID } = await setUpSession();
   const live = await subscribe(host);
   model.reply({ tools: [{ name: "read", input: { path: "a.txt" }, id: "call_a" }], gate: "middle" });
@@ -61,7 +61,7 @@ test("an interrupted call is told to the model, never run again", async () => {
   await live.return?.();
 });
 
-test("pending prompts stay pending and run at the next wake", async () => {
+test("keeps pending prompts, which run at the next wake", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ deltas: ["a", "b"], gate: "middle" }, { text: "Both." }, { text: "Queued too." });
   await host.sessions.prompt({ sessionID, prompt: { text: "Begin" } });
@@ -86,7 +86,7 @@ test("pending prompts stay pending and run at the next wake", async () => {
   ]);
 });
 
-test("an idle session is left as it is", async () => {
+test("does not change an idle session", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const before = await readHistory(host, sessionID);
@@ -94,7 +94,7 @@ test("an idle session is left as it is", async () => {
   await expect(readHistory(host, sessionID)).resolves.toStrictEqual(before);
 });
 
-test("interrupts made at once all return, and a wait for the turn with them", async () => {
+test("concurrent interrupts all return, and so does a wait for the turn", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ deltas: ["a", "b"], gate: "middle" });
   await host.sessions.prompt({ sessionID, prompt: { text: "Begin" } });

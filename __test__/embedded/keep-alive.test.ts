@@ -1,6 +1,6 @@
 import { keepAlive } from "../../embedded/keep-alive.js";
 
-/** A native host that works as long as it is told to. */
+/** A native host that works while `state.works` is true. */
 function createNative() {
   const waiting: (() => void)[] = [];
   const state = { works: false, asked: 0 };
@@ -8,7 +8,7 @@ function createNative() {
     state.asked += 1;
     return state.works ? new Promise<void>((resolve) => waiting.push(resolve)) : null;
   };
-  /** Fulfils what is pending; what was begun meanwhile is for the next question. */
+  /** Fulfils the pending promises. Promises that begin in the meantime wait for the next call. */
   const settle = async () => {
     for (const resolve of waiting.splice(0)) resolve();
     await new Promise(setImmediate);
@@ -16,7 +16,7 @@ function createNative() {
   return { native: { untilIdle } as never, state, waiting, settle };
 }
 
-test("an idle host holds nothing", () => {
+test("an idle host holds no promise", () => {
   const { native, state, waiting } = createNative();
   const ask = keepAlive(native);
   ask();
@@ -24,7 +24,7 @@ test("an idle host holds nothing", () => {
   expect({ ...state, waiting: waiting.length }).toEqual({ works: false, asked: 2, waiting: 0 });
 });
 
-test("a host that works holds one promise, however often it is asked", () => {
+test("a working host holds one promise for any number of calls", () => {
   const { native, state, waiting } = createNative();
   const ask = keepAlive(native);
   state.works = true;
@@ -33,7 +33,7 @@ test("a host that works holds one promise, however often it is asked", () => {
   expect({ asked: state.asked, waiting: waiting.length }).toEqual({ asked: 1, waiting: 1 });
 });
 
-test("what began before the host was told of its idleness is held, too", async () => {
+test("holds a promise for work that begins before the host reports that it is idle", async () => {
   const { native, state, waiting, settle } = createNative();
   const ask = keepAlive(native);
   state.works = true;
@@ -43,7 +43,7 @@ test("what began before the host was told of its idleness is held, too", async (
   state.works = false;
   await settle();
   expect({ asked: state.asked, waiting: waiting.length }).toEqual({ asked: 3, waiting: 0 });
-  // And it begins anew.
+  // A later call starts again.
   state.works = true;
   ask();
   expect(waiting).toHaveLength(1);

@@ -17,7 +17,7 @@ const transports: [string, (host: OpenCodeHost) => Promise<OpenCodeClient>][] = 
   ],
 ];
 
-/** The types of the events up to the end of a session's work. */
+/** The types of the events until the session is idle. */
 async function typesUntilIdle(events: AsyncIterable<{ type: string }>) {
   const types: string[] = [];
   for await (const { type } of events) {
@@ -35,11 +35,11 @@ describe.each(transports)("events of many MiB, %s", (_, open) => {
       { tools: [{ name: "write", input: { path: "large.txt", content: "x".repeat(20 * MiB) } }] },
       "session.next.tool.called",
     ],
-  ])("%s is streamed, read, exported and imported", async (_name, reply, type) => {
+  ])("streams, reads, exports and imports %s", async (_name, reply, type) => {
     const { setup, model, host, sessionID } = await setUpSession();
     const client = await open(host);
     model.reply(reply);
-    // A history of that size is summarised before the next turn.
+    // A history of this size is summarised before the next turn.
     if (type === "session.next.tool.called") model.reply({ text: "A large file was written." }, { text: "Done." });
     const live = client.events.subscribe()[Symbol.asyncIterator]();
     await expect(live.next()).resolves.toMatchObject({ value: { type: "server.connected" } });
@@ -56,7 +56,7 @@ describe.each(transports)("events of many MiB, %s", (_, open) => {
     const receiver = await open(other);
     await expect(receiver.sessions.import(lines)).resolves.toMatchObject({ skipped: 0 });
     const again = await collect(receiver.sessions.export({ sessionID }));
-    // Not compared by Jest, which would print them.
+    // Not compared by Jest, because it would print them.
     expect(again.length === lines.length && again.every((line, at) => line === lines[at])).toBe(true);
   });
 });

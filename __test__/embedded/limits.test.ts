@@ -1,6 +1,6 @@
 import { readTranscript, setUpSession } from "./support";
 
-test("one boundary promotes no more steers than it may, the next the rest", async () => {
+test("one boundary promotes at most the batch of steers, and the next boundary the rest", async () => {
   const { host, model, sessionID } = await setUpSession({ limits: { steerBatch: 2 } });
   model.reply({ text: "Two." }, { text: "Three." });
   for (const text of ["One", "Two"]) await host.sessions.prompt({ sessionID, prompt: { text }, resume: false });

@@ -6,7 +6,7 @@ import { readHistory, readUntil, subscribe, types } from "./support";
 
 const transport = { name: "ClientError", reason: "Transport" };
 
-/** A listener with a turn at its gate, and everybody who can wait for something. */
+/** A listener with a turn that waits at its gate, and every kind of client that can wait for it. */
 async function setUpTurn() {
   const setup = await setUpListener();
   const { client, model, sessionID } = setup;
@@ -20,8 +20,8 @@ async function setUpTurn() {
 }
 
 /**
- * Waits over a connection of its own, for the status of the answer. The server has this request when it has answered
- * the one before, because both come in one piece.
+ * Waits for the status of the answer over a new connection. When the server has answered the request before, it has
+ * received this one, because both are sent in one piece.
  */
 async function startWaiting({ url, headers }: Listener, sessionID: string) {
   const { hostname, port } = new URL(url);
@@ -43,7 +43,7 @@ async function startWaiting({ url, headers }: Listener, sessionID: string) {
   return { answered: readThrough("HTTP/1.1 204").finally(() => socket.destroy()) };
 }
 
-/** Whether a listener answers. */
+/** True if a listener answers. */
 async function answers({ clientUrl }: Listener) {
   return createClient({ baseUrl: clientUrl })
     .health.get()
@@ -53,7 +53,7 @@ async function answers({ clientUrl }: Listener) {
     );
 }
 
-test("a host that closes tells its network clients how everything ended", async () => {
+test("a closing host sends its network clients the end of all their requests", async () => {
   const { setup, host, live, durable, waiting, sessionID, listener } = await setUpTurn();
   const broken = rejection(readUntil(durable, "session.next.revert.staged"));
   await host.close();
@@ -72,7 +72,7 @@ test("a host that closes tells its network clients how everything ended", async 
   expect((await readHistory(again, sessionID)).at(-1)).toMatchObject({ type: "session.next.step.failed" });
 });
 
-test("a listener that closes breaks streams, waits for answers, and leaves the host alone", async () => {
+test("a closing listener breaks streams, finishes answers, and does not affect the host", async () => {
   const { host, model, listener, live, durable, waiting, sessionID, url } = await setUpTurn();
   const closing = listener.close();
   expect(listener.close()).toBe(closing);
@@ -110,7 +110,7 @@ test("a closed host does not listen, and its listeners are closed", async () => 
   await expect(rejection(host.listen())).resolves.toMatchObject(transport);
 });
 
-test("a client that reads nothing keeps nothing from closing", async () => {
+test("a client that does not read does not delay closing", async () => {
   const { host, url, headers, sessionID } = await setUpListener();
   const paths = ["/api/event", `/api/session/${sessionID}/event`];
   const responses = await Promise.all(paths.map((path) => fetch(url + path, { headers })));

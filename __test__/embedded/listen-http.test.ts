@@ -5,7 +5,7 @@ const key = basic("opencode", "s3cret");
 const json = { "content-type": "application/json" };
 const page = { origin: "http://localhost:5173" };
 
-test("credentials come first, then the session, then the rest", async () => {
+test("checks credentials first, then the session, then the rest", async () => {
   const { url, sessionID } = await setUpListener({ password: "s3cret" });
   const at = (id: string) => `/api/session/${id}/prompt`;
   for (const [path, headers, expected] of [
@@ -38,7 +38,7 @@ test("a preflight needs no credentials", async () => {
   });
 });
 
-test("pages of this machine, and those one names, may read; in memory nobody asks", async () => {
+test("pages of this machine and listed pages may read, and requests in memory have no CORS headers", async () => {
   const { url, host } = await setUpListener({ password: false, cors: ["https://app.example"] });
   for (const [origin, reader, status] of [
     [page.origin, page.origin, 200],
@@ -57,10 +57,10 @@ test("pages of this machine, and those one names, may read; in memory nobody ask
   }
 });
 
-test("pages that may not read change nothing where nobody asks for a password", async () => {
+test("refuses a write from an unlisted page if no password is set", async () => {
   const { url, host } = await setUpListener({ password: false });
   const before = await host.sessions.list();
-  // As a page may send it without asking first: no content type counts as JSON.
+  // A page may send this request without a preflight. The server takes a missing content type for JSON.
   const init = { method: "POST", headers: { origin: "https://evil.example" }, body: new Blob(["{}"]) };
   const response = await fetch(`${url}/api/session`, init);
   const refused = { _tag: "InvalidRequestError", message: expect.stringContaining("web pages"), field: "origin" };
@@ -70,7 +70,7 @@ test("pages that may not read change nothing where nobody asks for a password", 
   expect(inMemory.status).toBe(200);
 });
 
-test("large answers are compressed over the network alone", async () => {
+test("compresses large answers only over the network", async () => {
   const { url, host, sessionID, headers } = await setUpListener();
   await leavePrompts(host, sessionID, 1, 10_000);
   const path = `/api/session/${sessionID}/history`;
@@ -84,7 +84,7 @@ test("large answers are compressed over the network alone", async () => {
   }
 });
 
-test.each(["/doc", "/openapi.json"])("the contract is at %s, here and there", async (path) => {
+test.each(["/doc", "/openapi.json"])("serves the contract at %s, in memory and over the network", async (path) => {
   const { url, host, headers } = await setUpListener();
   const [there, here] = await Promise.all([fetch(url + path, { headers }), host.fetch(`http://host${path}`)]);
   const text = await there.text();
@@ -93,7 +93,7 @@ test.each(["/doc", "/openapi.json"])("the contract is at %s, here and there", as
 });
 
 describe("bodies", () => {
-  test("that are large say the same here and there", async () => {
+  test("that are large are accepted in memory and over the network", async () => {
     const { host, client, sessionID } = await setUpListener();
     const prompt = { text: "x".repeat(8_000_000) };
     const receipt = await client.sessions.prompt({ sessionID, prompt, resume: false });
@@ -104,7 +104,7 @@ describe("bodies", () => {
     expect(await there).toEqual(await here);
   });
 
-  test("that are larger than allowed are refused over the network alone", async () => {
+  test("that exceed the limit are refused only over the network", async () => {
     const { url, host, client, sessionID, headers } = await setUpListener({ maxBodyBytes: 10_000 });
     const prompt = { text: "x".repeat(10_000) };
     const input = { sessionID, prompt, resume: false } as const;

@@ -12,7 +12,7 @@ import { readHistory, readMessages, run, setUpSession, subscribe, types } from "
 
 const transport = { name: "ClientError", reason: "Transport" };
 
-test("a host listens on any free port of this machine, and as often as it is asked to", async () => {
+test("listens on any free port of this machine, several times if called several times", async () => {
   const { host, sessionID, listener } = await setUpListener();
   expect(listener.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const other = await host.listen({ hostname: "localhost" });
@@ -24,7 +24,7 @@ test("a host listens on any free port of this machine, and as often as it is ask
   }
 });
 
-test("a turn of a network client is a turn of the host", async () => {
+test("runs a turn for a network client", async () => {
   const { setup, host, client, model } = await setUpListener();
   setup.write("a.txt", "A");
   const tools = [{ name: "read", input: { path: "a.txt" } }];
@@ -54,7 +54,7 @@ test("a turn of a network client is a turn of the host", async () => {
   await Promise.all([durable.return?.(), inMemory.return?.(), overNetwork.return?.()]);
 });
 
-test("a durable stream of an idle session is open before anything happens", async () => {
+test("opens a durable stream of an idle session before the first event", async () => {
   const { url, headers, sessionID, host } = await setUpListener();
   const response = await fetch(`${url}/api/session/${sessionID}/event`, { headers });
   expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -64,7 +64,7 @@ test("a durable stream of an idle session is open before anything happens", asyn
   await reader.cancel();
 });
 
-test("a reader that pauses misses nothing of a durable stream", async () => {
+test("a paused reader misses no event of a durable stream", async () => {
   const { host, client, sessionID } = await setUpListener();
   const paused = client.sessions.events({ sessionID })[Symbol.asyncIterator]();
   await leavePrompts(host, sessionID, 1, 10);
@@ -76,7 +76,7 @@ test("a reader that pauses misses nothing of a durable stream", async () => {
   await paused.return?.();
 });
 
-test("a reader that falls too far behind is cut from the live stream", async () => {
+test("disconnects a reader of the live stream that is too far behind", async () => {
   const { host, client, sessionID } = await setUpListener();
   const paused = await subscribe(client);
   await leavePrompts(host, sessionID, 30, 1_000_000);
@@ -86,7 +86,7 @@ test("a reader that falls too far behind is cut from the live stream", async () 
   await expect(rejection(everything)).resolves.toMatchObject(transport);
 });
 
-describe("an option that cannot be is named, and nothing listens", () => {
+describe("an invalid option is named, and nothing listens", () => {
   test.each([
     ["prot", { prot: 5 }],
     ["port", { port: -1 }],
@@ -114,24 +114,24 @@ describe("an option that cannot be is named, and nothing listens", () => {
     expect(isInvalidOptionError(error)).toBe(true);
   });
 
-  test("options that are none", async () => {
+  test("refuses options that are not an object", async () => {
     const { host } = await setUpSession();
     for (const options of [null, 4096, "localhost", []]) {
       await expect(rejection(host.listen(options as never))).resolves.toMatchObject({ option: "options" });
     }
   });
 
-  test("a misspelled one is told what was meant", async () => {
+  test("suggests the intended name for a misspelled option", async () => {
     const { host } = await setUpSession();
     await expect(host.listen({ host: "localhost" } as never)).rejects.toThrow('"hostname"');
-    // What another set of options has is not meant.
+    // Does not suggest names of other options.
     await expect(rejection(host.listen({ cwd: "/" } as never))).resolves.toMatchObject({
       message: 'Unknown option "cwd"',
     });
   });
 });
 
-test("an address that somebody has already is told", async () => {
+test("reports an address that is already in use", async () => {
   const { host, url } = await setUpListener();
   const error = await rejection(host.listen({ port: Number(new URL(url).port) }));
   const address = new URL(url).host;
@@ -145,7 +145,7 @@ describe("the password", () => {
   const status = async (url: string, headers: Readonly<Record<string, string>>) =>
     (await fetch(`${url}/api/health`, { headers })).status;
 
-  test("is a random one unless the options say otherwise", async () => {
+  test("is random unless the options say otherwise", async () => {
     const { host, listener, sessionID } = await setUpListener();
     const other = await host.listen();
     expect(listener.password).toMatch(/^[\w-]{32}$/);
@@ -160,7 +160,7 @@ describe("the password", () => {
     await expect(status(listener.url, other.headers)).resolves.toBe(401);
   });
 
-  test("stands in the address for clients, and streams go on with it", async () => {
+  test("is part of the address for clients, and resumed streams use it", async () => {
     const login = { username: "me: @/?#", password: "p%41 /:@?#ß\ud83d\ude00" };
     const { host, listener, sessionID } = await setUpListener(login);
     expect(listener).toMatchObject({ ...login, headers: basic(login.username, login.password) });
@@ -180,7 +180,7 @@ describe("the password", () => {
     expect(resumed).toEqual(history);
   });
 
-  test("is not shown by a listener that is printed or serialised", async () => {
+  test("is not shown if a listener is printed or serialised", async () => {
     const { listener } = await setUpListener({ password: "s3cret" });
     const encoded = basic("opencode", "s3cret").authorization.slice("Basic ".length);
     const shown = [inspect(listener), format("%s %o %O %j", listener, { ...listener }, listener, listener)];
@@ -191,7 +191,7 @@ describe("the password", () => {
     }
   });
 
-  test("is turned off by name, on this machine alone", async () => {
+  test("is turned off by `false`, only for this machine", async () => {
     const env = { OPENCODE_SERVER_PASSWORD: "secret-of-env", OPENCODE_SERVER_USERNAME: "me" };
     const { url, listener } = await setUpListener({ password: false }, { env });
     await expect(status(url, {})).resolves.toBe(200);
@@ -199,7 +199,7 @@ describe("the password", () => {
     expect({ username, password, headers, clientUrl }).toEqual({ headers: {}, clientUrl: url });
   });
 
-  test("opens what is closed to strangers", async () => {
+  test("is required for access", async () => {
     const { url, sessionID } = await setUpListener({ password: "s3cret" });
     const error = await rejection(createClient({ baseUrl: url }).sessions.get({ sessionID }));
     expect(isUnauthorizedError(error)).toBe(true);
@@ -210,12 +210,15 @@ describe("the password", () => {
     expect((await fetch(`${url}/api/health?auth_token=${token}`)).status).toBe(200);
   });
 
-  test.each([{}, { password: "s3cret" }])("lets other machines come: %j", async (options) => {
-    const { url, client } = await setUpListener({ hostname: "0.0.0.0", ...options });
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
-    await expect(client.health.get()).resolves.toEqual({ healthy: true });
-    await expect(status(url, {})).resolves.toBe(401);
-  });
+  test.each([{}, { password: "s3cret" }])(
+    "is required from other machines if the host listens for them: %j",
+    async (options) => {
+      const { url, client } = await setUpListener({ hostname: "0.0.0.0", ...options });
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+      await expect(client.health.get()).resolves.toEqual({ healthy: true });
+      await expect(status(url, {})).resolves.toBe(401);
+    },
+  );
 
   test.each([
     ["of the environment", {}, basic("me", "secret-of-env")],
@@ -228,7 +231,7 @@ describe("the password", () => {
     expect(listener.headers).toEqual(headers);
   });
 
-  test("is never one that only the process knows", async () => {
+  test("is never read from the environment of the process if the options have one", async () => {
     process.env.OPENCODE_SERVER_PASSWORD = "secret-of-process";
     try {
       const { listener } = await setUpListener(undefined, { env: {} });

@@ -8,7 +8,7 @@ const isDurable = (event: OpenCodeEvent) => "durable" in event;
 const textDeltas = (events: OpenCodeEvent[]) =>
   events.flatMap((event) => (event.type === "session.next.text.delta" ? [event.data.delta] : []));
 
-/** A prompt and all live events up to the end of its step. */
+/** Prompts, and returns all live events up to the end of the step. */
 async function watch(host: OpenCodeHost, sessionID: string, text: string) {
   const live = await subscribe(host);
   const [events] = await Promise.all([readUntil(live, "session.next.step.ended"), run(host, sessionID, text)]);
@@ -16,7 +16,7 @@ async function watch(host: OpenCodeHost, sessionID: string, text: string) {
   return events;
 }
 
-test("tells durable events and deltas in the order they happened", async () => {
+test("delivers durable events and deltas in the order in which they happened", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ reasoning: "Hm.", deltas: ["Hel", "lo"] });
   const events = await watch(host, sessionID, "Hi");
@@ -37,7 +37,7 @@ test("tells durable events and deltas in the order they happened", async () => {
   expect(textDeltas(events)).toEqual(["Hel", "lo"]);
 });
 
-test("tells the input of tools as it is written", async () => {
+test("delivers the input of tools while it is written", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ tools: [{ name: "read", input: { path: "." }, id: "call_a" }] });
   const events = await watch(host, sessionID, "Hi");
@@ -52,18 +52,18 @@ test("tells the input of tools as it is written", async () => {
   ]);
 });
 
-test("its durable events are those of the session, and say where", async () => {
+test("delivers the durable events of the session with their Location", async () => {
   const { setup, host, sessionID } = await setUpSession();
   const events = await watch(host, sessionID, "Hi");
   const location = { directory: setup.directory };
   const expected = (await readHistory(host, sessionID)).map((event) => ({ ...event, location }));
   expect(events.filter(isDurable)).toStrictEqual(expected);
-  // A status belongs to the session wherever it lives.
+  // A status has no Location.
   const placed = events.filter(({ type }) => type !== "session.status");
   for (const event of placed) expect(event).toHaveProperty("location", location);
 });
 
-test("tells of new sessions", async () => {
+test("delivers the creation of sessions", async () => {
   const { host } = await setUpSession();
   const live = await subscribe(host);
   const created = await host.sessions.create();
@@ -85,7 +85,7 @@ test("begins with server.connected and replays nothing", async () => {
   await live.return?.();
 });
 
-test("a subscriber is told that the host is alive, in memory and over the network", async () => {
+test("sends a subscriber heartbeats, in memory and over the network", async () => {
   const { host } = await setUpSession();
   const { url, headers } = await host.listen();
   const beats = [host, createClient({ baseUrl: url, headers })].map(async (client) => {
@@ -96,7 +96,7 @@ test("a subscriber is told that the host is alive, in memory and over the networ
   await expect(Promise.all(beats)).resolves.toStrictEqual([expected, expected]);
 });
 
-test("every subscriber gets everything", async () => {
+test("delivers everything to every subscriber", async () => {
   const { host, sessionID } = await setUpSession();
   const live = await Promise.all([subscribe(host), subscribe(host), subscribe(host)]);
   await run(host, sessionID, "Hi");
@@ -105,20 +105,20 @@ test("every subscriber gets everything", async () => {
   await Promise.all(live.map((events) => events.return?.()));
 });
 
-test("many deltas at once arrive in order", async () => {
+test("delivers many simultaneous deltas in order", async () => {
   const { host, model, sessionID } = await setUpSession();
-  // As many as may wait however late the reader comes.
+  // The number of events that may wait for a slow reader.
   const deltas = Array.from({ length: 240 }, (_, n) => `${n} `);
   model.reply({ deltas });
   const events = await watch(host, sessionID, "Count");
   expect(textDeltas(events)).toEqual(deltas);
 });
 
-test("a subscriber that reads nothing is cut off and told so; others are not", async () => {
+test("disconnects a subscriber that does not read, reports it, and keeps other subscribers", async () => {
   const { host, model } = await setUpSession();
   const idle = await subscribe(host);
   const attentive = await subscribe(host);
-  // Together more than may wait for a subscriber.
+  // Together more bytes than may wait for a subscriber.
   for (let n = 0; n < 10; n += 1) {
     model.reply({ deltas: ["x".repeat(500_000), "y".repeat(500_000)] });
     const session = await host.sessions.create();

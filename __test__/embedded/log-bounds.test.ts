@@ -1,5 +1,5 @@
-// A function of the option `log` that is slower than the host: entries are dropped and counted, and no more than the
-// bounds say wait for it.
+// A function of the option `log` that is slower than the host. Entries are dropped and counted, and only a bounded
+// number of entries waits for it.
 
 import { Worker } from "node:worker_threads";
 import type { LogEntry } from "../../index.js";
@@ -7,10 +7,10 @@ import { setUp } from "./support";
 
 const MAX_WAITING = 4096;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** The most entries that the function may already have been given when it begins to block. */
+/** The largest number of entries that the function may already have received when it begins to block. */
 const MAX_BATCH = 256;
 
-/** Sends requests without a password over one connection, and notes when all are answered. */
+/** Sends requests without a password over one connection, and records when all are answered. */
 const FLOOD = `
   const { workerData: { port, count, path, answered } } = require("node:worker_threads");
   const socket = require("node:net").connect(port, "127.0.0.1");
@@ -20,7 +20,7 @@ const FLOOD = `
   socket.setEncoding("latin1").on("connect", send).on("data", (text) => {
     seen += text;
     const parts = seen.split("HTTP/1.1 401");
-    // The last one may go on.
+    // The last answer may be incomplete.
     const heads = parts.length - 1;
     if (heads < Math.min(left, 16)) return;
     left -= heads;
@@ -32,12 +32,12 @@ const FLOOD = `
   });
 `;
 
-/** What a function is given that blocks the thread with its first entry until so many requests are refused. */
+/** The entries of a function that blocks the thread at its first entry until `count` requests are refused. */
 async function flooded(count: number, path: string) {
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const entries: LogEntry[] = [];
   const sink = (entry: LogEntry) => {
-    // Far longer than anything takes; the test fails then.
+    // The limit is far longer than the test takes. If it is reached, the test fails.
     if (entries.length === 0) Atomics.wait(answered, 0, 0, 100_000);
     entries.push(entry);
   };
@@ -54,7 +54,7 @@ async function flooded(count: number, path: string) {
   return { refused, dropped, total: dropped.reduce((sum, { fields }) => sum + Number(fields["dropped"]), 0) };
 }
 
-test("of a flood the function gets as many entries as may wait, then the number of those that were dropped", async () => {
+test("a flood delivers as many entries as may wait, then the number of dropped entries", async () => {
   const count = 6_000;
   const { refused, dropped, total } = await flooded(count, "/api/session");
   expect(refused.length).toBeGreaterThanOrEqual(MAX_WAITING);
@@ -63,7 +63,7 @@ test("of a flood the function gets as many entries as may wait, then the number 
   expect(dropped[0]).toMatchObject({ level: "warn", message: expect.stringContaining("dropped") });
 });
 
-test("long entries are bounded by their bytes", async () => {
+test("limits long entries by their bytes", async () => {
   const count = 1_500;
   const path = `/api/${"a".repeat(8_000)}`;
   const { refused, total } = await flooded(count, path);

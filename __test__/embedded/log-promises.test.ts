@@ -1,4 +1,4 @@
-// What the documentation promises to be in the log, where it can be caused from outside.
+// The log entries that the documentation promises, if a test can cause them from outside.
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
@@ -9,7 +9,7 @@ import { rejection } from "../client/support";
 import { recorder } from "./log-support";
 import { readUntil, run, setUp, setUpSession, subscribe, type Setup } from "./support";
 
-/** A host with a recorder of warnings, in a repository, that keeps its files in `data` beside it. */
+/** A host with a recorder of warnings, in a repository. It keeps its files in `data` beside the repository. */
 async function setUpHost(prepare: (setup: Setup, data: string) => void, options?: OpenCodeOptions) {
   const setup = await setUp();
   const dataDirectory = path.join(setup.root, "data");
@@ -22,18 +22,18 @@ async function setUpHost(prepare: (setup: Setup, data: string) => void, options?
   return { setup, host, model: setup.model, sessionID, about, dataDirectory, ...record };
 }
 
-/** A recorder of everything that some targets say. */
+/** A recorder of all entries of some targets. */
 function debugging(...targets: LogEntry["target"][]) {
   const record = recorder();
   const levels = Object.fromEntries(targets.map((target) => [target, "debug" as const]));
   return { ...record, log: { targets: levels, sink: record.log } };
 }
 
-/** Something that is no folder where one has to be. */
+/** Puts a file in the place of a folder. */
 function obstruct(...place: string[]) {
   const file = path.join(...place);
   fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(file, "in the way");
+  fs.writeFileSync(file, "not a folder");
 }
 
 describe("opencode::store", () => {
@@ -56,7 +56,7 @@ describe("opencode::runtime", () => {
     expect(entry.fields["directory"]).toBe(path.join(dataDirectory, "tool-output"));
   });
 
-  test("a step without a snapshot, and why", async () => {
+  test("a step without a snapshot, with the reason", async () => {
     const { host, model, sessionID, about, said } = await setUpHost((_, data) => obstruct(data, "embedded"));
     model.reply({ text: "Done." });
     await run(host, sessionID, "Go");
@@ -65,7 +65,7 @@ describe("opencode::runtime", () => {
     expect(entry.fields["error"]).toEqual(expect.any(String));
   });
 
-  test("remote instructions that cannot be loaded, without what their address keeps secret", async () => {
+  test("remote instructions that cannot be loaded, without the secrets of their address", async () => {
     const address = "http://user:hunter2@127.0.0.1:9/rules.md?token=hunter3";
     const { host, model, sessionID, entries, find } = await setUpHost(
       (setup) => setup.write("opencode.json", JSON.stringify({ instructions: [address] })),
@@ -78,7 +78,7 @@ describe("opencode::runtime", () => {
     expect(JSON.stringify(entries)).not.toMatch(/hunter|token/);
   });
 
-  test("what debug.context counts, as details", async () => {
+  test("the counts of debug.context, as details", async () => {
     const { log, said } = debugging("opencode::runtime");
     const { host, model, sessionID, about } = await setUpHost(() => {}, { log });
     model.reply({ text: "Done." });
@@ -91,7 +91,7 @@ describe("opencode::runtime", () => {
 });
 
 describe("opencode::snapshots", () => {
-  test("a list of captured files that is damaged", async () => {
+  test("a damaged list of captured files", async () => {
     const { host, setup, model, sessionID, said, dataDirectory, log } = await setUpHost(() => {});
     setup.write("a.txt", "A");
     model.reply({ text: "Done." }, { text: "Done." });
@@ -128,7 +128,7 @@ describe("opencode::context", () => {
 });
 
 describe("opencode::location", () => {
-  test("instructions that a link puts outside the project", async () => {
+  test("instructions behind a link that leads outside the project", async () => {
     const { host, model, sessionID, about, find, setup } = await setUpHost(({ root, directory }) => {
       fs.writeFileSync(path.join(root, "elsewhere.md"), "Be unkind.");
       fs.symlinkSync(path.join(root, "elsewhere.md"), path.join(directory, "AGENTS.md"));
@@ -143,7 +143,7 @@ describe("opencode::location", () => {
     });
   });
 
-  test("a configuration file that is wrong, with its Location", async () => {
+  test("an invalid configuration file, with its Location", async () => {
     const { find, setup, host } = await setUpHost((made) => made.write("opencode.json", '{ "model": 1 }'));
     await host.location.diagnostics();
     const entry = await find(({ message }) => message.startsWith("Configuration: "));
@@ -169,7 +169,7 @@ describe("opencode::llm", () => {
 });
 
 describe("opencode::tools", () => {
-  test("an output that could not be kept", async () => {
+  test("an output that could not be stored", async () => {
     const { host, model, sessionID, about, said } = await setUpHost((_, data) => obstruct(data, "tool-output"));
     model.reply({ tools: [{ name: "bash", input: { command: "seq 1 9000" } }] }, { text: "Done." });
     await run(host, sessionID, "Print much");
@@ -198,7 +198,7 @@ describe("opencode::server", () => {
     const { log, said } = recorder();
     const { host, model } = await setUpSession({ log });
     const idle = await subscribe(host);
-    // Together more than may wait for a subscriber.
+    // Together more bytes than may wait for a subscriber.
     for (let n = 0; n < 10; n += 1) {
       model.reply({ deltas: ["x".repeat(500_000), "y".repeat(500_000)] });
       const session = await host.sessions.create();
@@ -209,7 +209,7 @@ describe("opencode::server", () => {
     expect(entry).toMatchObject({ level: "warn", target: "opencode::server" });
   });
 
-  test("connections that break, and those that speak no HTTP, as details", async () => {
+  test("connections that break or do not speak HTTP, as details", async () => {
     const { log, entries, find } = debugging("opencode::server");
     const setup = await setUp();
     const host = await setup.open({ log });
@@ -217,7 +217,7 @@ describe("opencode::server", () => {
     const port = Number(new URL(url).port);
     const broken = ({ message }: LogEntry) => message === "a connection broke";
     const talk = net.connect(port, "127.0.0.1");
-    talk.on("error", () => {}).end("\x16\x03\x01 this is a handshake of something else\r\n\r\n");
+    talk.on("error", () => {}).end("\x16\x03\x01 this is not HTTP\r\n\r\n");
     await new Promise((resolve) => talk.resume().on("close", resolve));
     const first = await find(broken);
     expect(first).toMatchObject({ level: "debug", target: "opencode::server" });
@@ -227,7 +227,7 @@ describe("opencode::server", () => {
     await find((entry) => broken(entry) || entry.message.includes("credentials"));
   });
 
-  test("requests without the right credentials, as details without what they brought", async () => {
+  test("requests with wrong credentials, as details without their contents", async () => {
     const { log, entries, said } = debugging("opencode::server");
     const setup = await setUp();
     const host = await setup.open({ log });

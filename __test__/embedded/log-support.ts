@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../index.js";
 
-/** Keeps the entries of a host. */
+/** Records the log entries of a host. */
 export function recorder() {
   const entries: LogEntry[] = [];
   let taken = () => {};
@@ -8,7 +8,7 @@ export function recorder() {
     entries.push(entry);
     taken();
   };
-  /** Waits for an entry that fits. */
+  /** Waits for an entry that satisfies the predicate. */
   const find = async (fits: (entry: LogEntry) => boolean) => {
     for (;;) {
       const found = entries.find(fits);

@@ -1,4 +1,4 @@
-// The log of a host: which entries reach the program, and what a sink may do.
+// The log of a host: the entries that reach the program, and the actions that a sink may take.
 
 import fs from "node:fs";
 import { isInvalidOptionError, OpenCode, type OpenCodeOptions } from "../../index.js";
@@ -8,12 +8,12 @@ import { run, setUp, setUpSession } from "./support";
 
 const KEY = "sk-never-in-the-log-4711";
 
-/** Keeps warnings of the process from being printed. */
+/** Hides and records the warnings of the process. */
 function watchWarnings() {
   return jest.spyOn(process, "emitWarning").mockImplementation(() => {});
 }
 
-/** A session whose only turn fails, which the log says. */
+/** A session whose only turn fails, which the host logs. */
 async function failing(options: OpenCodeOptions) {
   const started = await setUpSession(options);
   started.model.reply({ status: 400, body: { error: { message: `the key ${KEY} is not good` } } });
@@ -22,7 +22,7 @@ async function failing(options: OpenCodeOptions) {
 
 afterEach(() => jest.restoreAllMocks());
 
-test("a failed Session Drain is an entry with its session and without secrets", async () => {
+test("a failed Session Drain is logged with its session and without secrets", async () => {
   const { entries, find, log } = recorder();
   const { host, model, sessionID } = await setUpSession({ log, env: { ...process.env, OTHER_API_KEY: KEY } });
   model.reply({ status: 400, body: { error: { message: `the key ${KEY} is not good` } } });
@@ -34,7 +34,7 @@ test("a failed Session Drain is an entry with its session and without secrets", 
   expect(JSON.stringify(entries)).not.toContain(KEY);
 });
 
-test("hosts of one process have their own entries", async () => {
+test("hosts of one process have separate logs", async () => {
   const [one, other] = [recorder(), recorder()];
   const first = await failing({ log: one.log });
   const second = await failing({ log: other.log });
@@ -45,7 +45,7 @@ test("hosts of one process have their own entries", async () => {
   expect(sessions(other)).toEqual(new Set([second.sessionID]));
 });
 
-test("closing delivers what was logged before it resolves", async () => {
+test("closing delivers all entries before it resolves", async () => {
   const { entries, log } = recorder();
   const { host, sessionID } = await failing({ log });
   await run(host, sessionID, "Go").catch(() => {});
@@ -53,7 +53,7 @@ test("closing delivers what was logged before it resolves", async () => {
   expect(entries.map(({ message }) => message)).toContain("the Session Drain failed");
 });
 
-test("a level for all targets, and one for each", async () => {
+test("accepts one level for all targets, or one per target", async () => {
   const { entries, log: sink } = recorder();
   const { host, sessionID } = await failing({ log: { level: "off", targets: { "opencode::store": "debug" }, sink } });
   await run(host, sessionID, "Go").catch(() => {});
@@ -61,7 +61,7 @@ test("a level for all targets, and one for each", async () => {
   expect(entries.filter(({ target }) => target !== "opencode::store")).toEqual([]);
 });
 
-test("a configuration file that is wrong is an entry", async () => {
+test("logs an invalid configuration file", async () => {
   const { entries, log } = recorder();
   const setup = await setUp();
   setup.write("opencode.json", '{ "modle": 1 }');
@@ -73,7 +73,7 @@ test("a configuration file that is wrong is an entry", async () => {
   );
 });
 
-test("the log has the details of a failure under its reference", async () => {
+test("logs the details of a failure under its reference", async () => {
   const { find, log } = recorder();
   const { host, sessionID, setup } = await setUpSession({ log });
   fs.truncateSync(setup.database, 0);
@@ -83,7 +83,7 @@ test("the log has the details of a failure under its reference", async () => {
   expect(entry).toMatchObject({ level: "error", target: "opencode::server" });
 });
 
-test("without the option grave entries are warnings of the process, the same one once", async () => {
+test("emits grave entries as warnings of the process if the option is absent, each message once", async () => {
   const warned = watchWarnings();
   const { host, model, sessionID } = await setUpSession({ log: undefined });
   for (const text of ["One", "Two"]) {
@@ -96,7 +96,7 @@ test("without the option grave entries are warnings of the process, the same one
   expect(said).toEqual([[expect.any(String), { type: "OpenCodeWarning", code: "OPENCODE_LOG", detail }]]);
 });
 
-test("off is silent", async () => {
+test("the level off logs nothing", async () => {
   const warned = watchWarnings();
   const { host, sessionID } = await failing({ log: "off" });
   await run(host, sessionID, "Go").catch(() => {});
@@ -104,7 +104,7 @@ test("off is silent", async () => {
   expect(warned).not.toHaveBeenCalled();
 });
 
-test("a sink that throws or rejects loses its entries alone, and the process is warned once", async () => {
+test("a sink that throws or rejects loses only its own entries, and the process is warned once", async () => {
   for (const log of [
     () => {
       throw new Error("full");
@@ -125,7 +125,7 @@ test("a sink that throws or rejects loses its entries alone, and the process is 
   }
 });
 
-test("a sink may call the host, and close it", async () => {
+test("a sink may call the host and close it", async () => {
   const closed: Promise<void>[] = [];
   const { host, sessionID } = await failing({ log: () => void closed.push(host.close()) });
   await run(host, sessionID, "Go").catch(() => {});
@@ -134,7 +134,7 @@ test("a sink may call the host, and close it", async () => {
   await Promise.all(closed);
 });
 
-test("a wrong option is refused by name", async () => {
+test("refuses an invalid option by name", async () => {
   for (const [log, option] of [
     [1, "log"],
     ["loud", "log"],
@@ -149,7 +149,7 @@ test("a wrong option is refused by name", async () => {
   }
 });
 
-test("functions of the program that fail are entries", async () => {
+test("logs functions of the program that fail", async () => {
   const { entries, log } = recorder();
   const setup = await setUp();
   const host = await setup.open({

@@ -1,7 +1,7 @@
 import type { SessionMessage, SessionsMessagesInput } from "../../index.js";
 import { readMessages, run, setUpSession } from "./support";
 
-/** A session of seven messages. */
+/** A session with seven messages. */
 async function setUpMessages() {
   const started = await setUpSession();
   const { host, sessionID } = started;
@@ -12,14 +12,14 @@ async function setUpMessages() {
 
 const ids = (messages: readonly SessionMessage[]) => messages.map(({ id }) => id);
 
-test.each(["asc", "desc"] as const)("pages go there and back, %s", async (order) => {
+test.each(["asc", "desc"] as const)("pages can be read forwards and backwards, %s", async (order) => {
   const { host, sessionID, messages } = await setUpMessages();
   const expected = ids(order === "asc" ? messages : messages.toReversed());
   expect(expected).toHaveLength(7);
 
   const read = (input: SessionsMessagesInput) => host.sessions.messages(input);
   const first = await read({ sessionID, order, limit: 3 });
-  // A continuation keeps the order and the size of its query.
+  // A continuation keeps the order and the page size of its query.
   const second = await read({ sessionID, cursor: first.next! });
   const third = await read({ sessionID, cursor: second.next! });
   expect([first, second, third].map(({ items }) => ids(items))).toEqual([
@@ -32,13 +32,13 @@ test.each(["asc", "desc"] as const)("pages go there and back, %s", async (order)
   await expect(read({ sessionID, cursor: second.previous! })).resolves.toStrictEqual(first);
 });
 
-test("the newest come first unless told otherwise", async () => {
+test("lists the newest messages first by default", async () => {
   const { host, sessionID, messages } = await setUpMessages();
   const { items } = await host.sessions.messages({ sessionID });
   expect(items).toStrictEqual(messages.toReversed());
 });
 
-test("a cursor finds what has been said since", async () => {
+test("a cursor finds messages that were added later", async () => {
   const { host, sessionID, messages } = await setUpMessages();
   const all = await host.sessions.messages({ sessionID, order: "asc" });
   expect(all.items).toStrictEqual(messages);
@@ -48,7 +48,7 @@ test("a cursor finds what has been said since", async () => {
   expect(items.map(({ type }) => type)).toEqual(["user", "assistant"]);
 });
 
-test("the context is every message, oldest first", async () => {
+test("the context contains every message, oldest first", async () => {
   const { host, sessionID, messages } = await setUpMessages();
   await expect(host.sessions.context({ sessionID })).resolves.toStrictEqual(messages);
 });

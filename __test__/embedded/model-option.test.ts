@@ -3,17 +3,17 @@ import type { OpenCodeHost, OpenCodeOptions } from "../../index.js";
 import { rejection } from "../client/support";
 import { readTranscript, readUntil, run, setUp, subscribe } from "./support";
 
-/** Why the first session of a host does not run. */
+/** The failure of the first session of a host. */
 async function readRefusal(host: OpenCodeHost): Promise<string> {
   const live = await subscribe(host);
   const { id: sessionID } = await host.sessions.create();
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
   const failure = (await readUntil(live, "session.error")).at(-1);
-  if (failure?.type !== "session.error") throw new Error("No failure was told");
+  if (failure?.type !== "session.error") throw new Error("The host reported no failure");
   return failure.data.error.data.message;
 }
 
-describe("a model that no document describes answers", () => {
+describe("runs a model that no configuration describes", () => {
   test.each(["openai", "anthropic", "local"])("of the provider %s", async (provider) => {
     const setup = await setUp();
     const baseURL = setup.model.config().provider.mock.options.baseURL;
@@ -29,7 +29,7 @@ describe("a model that no document describes answers", () => {
   });
 });
 
-test("the address and the key come from the environment", async () => {
+test("reads the address and the key from the environment", async () => {
   const setup = await setUp();
   const env = { OPENAI_BASE_URL: setup.model.config().provider.mock.options.baseURL, OPENAI_API_KEY: "sk-variable" };
   const host = await setup.open({ config: {}, env, model: "openai/gpt-test" });
@@ -40,7 +40,7 @@ test("the address and the key come from the environment", async () => {
   expect((await setup.model.received(1)).headers.authorization).toBe("Bearer sk-variable");
 });
 
-test("a missing key is said, and nothing is sent", async () => {
+test("reports a missing key, and sends no request", async () => {
   const setup = await setUp();
   const host = await setup.open({ config: {}, model: "openai/gpt-4.1-mini" });
   await expect(readRefusal(host)).resolves.toBe(
@@ -48,7 +48,7 @@ test("a missing key is said, and nothing is sent", async () => {
   );
 });
 
-test("a key is not sent to an address that a file of the project chose", async () => {
+test("does not send a key to an address from a project file", async () => {
   const setup = await setUp();
   const address = setup.model.config().provider.mock.options.baseURL;
   const evil = { provider: { openai: { options: { baseURL: "http://127.0.0.1:1/evil" } } } };
@@ -66,19 +66,19 @@ test("a key is not sent to an address that a file of the project chose", async (
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
 });
 
-test("a server that cannot be reached is named with provider, model and address", async () => {
+test("names provider, model and address of a server that cannot be reached", async () => {
   const setup = await setUp();
   const host = await setup.open({ config: {}, model: "openai/gpt-4.1-mini", baseURL: "http://127.0.0.1:1/v1" });
   const { id: sessionID } = await host.sessions.create();
   await run(host, sessionID, "Hi");
   const [, answer] = (await host.sessions.messages({ sessionID, order: "asc" })).items;
-  if (answer?.type !== "assistant") throw new Error("There is no answer");
+  if (answer?.type !== "assistant") throw new Error("The last message is not an answer");
   expect(answer.error?.message).toBe(
     "openai/gpt-4.1-mini at http://127.0.0.1:1/v1/responses cannot be reached: connection refused",
   );
 });
 
-describe("an option that cannot be is refused with the right form", () => {
+describe("refuses an invalid option and shows the valid form", () => {
   const form = 'model must be "provider/model", for example "openai/gpt-4.1-mini"';
   test.each<[string, OpenCodeOptions, string]>([
     ["model", { model: "gpt-4" }, form],

@@ -17,7 +17,7 @@ describe.each([
   ["after jest.resetModules()", loadFresh],
   ["in jest.isolateModules()", loadIsolated],
 ])("a second copy of the package %s", (_, load) => {
-  test("works beside the first", async () => {
+  test("works at the same time as the first", async () => {
     const setup = await setUp();
     const first = await setup.open({ database: ":memory:" });
     const copy = load();
@@ -32,7 +32,7 @@ describe.each([
     await expect(first.health.get()).resolves.toEqual({ healthy: true });
   });
 
-  test("has guards that know the failures of the first, and the other way round", async () => {
+  test("has guards that recognise the failures of the first, and the reverse", async () => {
     const setup = await setUp();
     const [first, second] = [load(), load()];
     expect(first.ClientError).not.toBe(second.ClientError);

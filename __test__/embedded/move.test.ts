@@ -4,7 +4,7 @@ import path from "node:path";
 import { rejection } from "../client/support";
 import { readHistory, run, setUpSession, types } from "./support";
 
-test("a session moves to another directory of its project, and works there", async () => {
+test("moves a session to another directory of its project, in which it then works", async () => {
   const { setup, model, host, session, sessionID } = await setUpSession();
   const directory = path.join(setup.root, "elsewhere");
   mkdirSync(directory);
@@ -19,21 +19,21 @@ test("a session moves to another directory of its project, and works there", asy
   await expect(host.sessions.get({ sessionID })).resolves.toStrictEqual(moved);
   expect(types(await readHistory(host, sessionID))).toEqual(["moved"]);
 
-  // A relative path of a tool starts at the new place.
+  // Tools resolve a relative path against the new directory.
   model.reply({ tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "It is not here." });
   await run(host, sessionID, "Read a.txt");
   const history = await readHistory(host, sessionID);
   expect(types(history)).toContain("tool.failed");
 });
 
-test("staying where it is records nothing", async () => {
+test("records nothing if the directory is the same", async () => {
   const { setup, host, session, sessionID } = await setUpSession();
   const location = { directory: `${setup.directory}/x/..` };
   await expect(host.sessions.move({ sessionID, location })).resolves.toStrictEqual(session);
   await expect(readHistory(host, sessionID)).resolves.toEqual([]);
 });
 
-test("another project is no place for it", async () => {
+test("refuses a directory of another project", async () => {
   const { setup, host, sessionID } = await setUpSession();
   const directory = path.join(setup.root, "repository");
   mkdirSync(directory);
@@ -49,7 +49,7 @@ test("another project is no place for it", async () => {
   await expect(readHistory(host, sessionID)).resolves.toEqual([]);
 });
 
-test("a relative directory is refused", async () => {
+test("refuses a relative directory", async () => {
   const { host, sessionID } = await setUpSession();
   await expect(host.sessions.move({ sessionID, location: { directory: "sub" } })).rejects.toMatchObject({
     _tag: "InvalidRequestError",

@@ -1,5 +1,5 @@
-// SQLite's locks belong to the process, which loses them when it closes any descriptor of the file. So no
-// part of a host opens the files of an open database, whichever way leads there.
+// SQLite's file locks belong to the process. The process loses them when it closes any descriptor of the file. So no
+// part of a host opens the files of an open database, whichever path leads to them.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ import { readMessages, run, type Setup, setUp } from "./support";
 
 const COMPANIONS = ["", "-wal", "-shm"];
 
-/** How many locks this process holds on a file and on those beside it. */
+/** Number of locks that this process holds on a file and on the files beside it. */
 function locksOf(database: string) {
   const locks = readFileSync("/proc/locks", "utf8").split("\n");
   return COMPANIONS.map((suffix) => {
@@ -32,7 +32,7 @@ function locksOf(database: string) {
   });
 }
 
-/** Work that goes on may hold more locks for a moment. */
+/** Fails if a lock is missing. Work in progress may hold more locks for a moment. */
 function expectLocks(database: string, before: number[]) {
   const missing = locksOf(database).map((locks, file) => Math.max(0, (before[file] ?? 0) - locks));
   expect(missing).toEqual([0, 0, 0]);
@@ -45,14 +45,14 @@ async function failuresOf(host: OpenCodeHost, sessionID: string) {
   return tools.map(({ state }) => (state.status === "error" ? state.error.message : state.status));
 }
 
-/** Bun comes as a package for each platform; only that of this one is installed. */
+/** The Bun executable. Bun has one package per platform, and only that of this platform is installed. */
 function findBun() {
   const modules = path.resolve(__dirname, "../../node_modules");
   const names = Object.keys(bunPackage.optionalDependencies);
   return names.map((name) => path.join(modules, name, "bin/bun")).find((file) => existsSync(file))!;
 }
 
-/** Another SQLite program, which writes to the database until it is stopped. */
+/** Starts another SQLite program, which writes to the database until it is stopped. */
 async function startWriter(database: string) {
   const program = path.join(__dirname, "other-writer.mjs");
   const child = spawn(findBun(), [program, database], { stdio: ["pipe", "pipe", "inherit"] });
@@ -60,7 +60,7 @@ async function startWriter(database: string) {
   const exited = once(child, "exit");
   expect(await lines.next()).toMatchObject({ value: "ready" });
   return {
-    /** Ends the program. Nothing that either program wrote may be lost. */
+    /** Ends the program. All rows that either program wrote must be present. */
     async stop() {
       child.stdin.end();
       const { value } = await lines.next();
@@ -81,7 +81,7 @@ async function expectKept(setup: Setup, sessionID: string, prompts: string[]) {
   expect(texts).toEqual(prompts);
 }
 
-/** A host whose Location is the home directory, which holds the database too. */
+/** A host whose Location is the home directory, which also contains the database. */
 async function setUpHome() {
   const setup = await setUp();
   const { root, model } = setup;
@@ -92,7 +92,7 @@ async function setUpHome() {
   return { setup, root, model, host, database, sessionID };
 }
 
-/** Lets names under which Git keeps objects lead to the database, of the repository and of one it borrows from. */
+/** Links names of Git objects to the database, in the repository and in a repository whose objects it borrows. */
 function linkObjects(objects: string, database: string) {
   const borrowed = path.join(path.dirname(objects), "borrowed");
   for (const place of [objects, borrowed]) {
@@ -105,7 +105,7 @@ function linkObjects(objects: string, database: string) {
   writeFileSync(path.join(objects, "info/alternates"), `${borrowed}\n`);
 }
 
-test("tools refuse the files of the open database and leave its locks", async () => {
+test("tools refuse the files of the open database and keep its locks", async () => {
   const { setup, root, model, host, database, sessionID } = await setUpHome();
   linkSync(database, path.join(root, "hard"));
   const before = locksOf(database);
@@ -134,7 +134,7 @@ test("tools refuse the files of the open database and leave its locks", async ()
   await expectKept(setup, sessionID, ["Look at the database"]);
 });
 
-test("files, instructions, configuration, ignore files and snapshots leave the locks of the database", async () => {
+test("files, instructions, configuration, ignore files and snapshots keep the locks of the database", async () => {
   const { setup, root, model, host, database, sessionID } = await setUpHome();
   const before = locksOf(database);
   const writer = await startWriter(database);
@@ -158,17 +158,17 @@ test("files, instructions, configuration, ignore files and snapshots leave the l
     const found = host.files.find({ query: "db", location: { directory } });
     await expect(found).rejects.toThrow(/ignore files/);
   }
-  // Instructions that cannot be read keep the first turn of a session from running.
+  // Unreadable instructions prevent the first turn of a session.
   const { id: blocked } = await host.sessions.create({ location: { directory: location } });
   await host.sessions.prompt({ sessionID: blocked, prompt: { text: "Hi" } });
   await host.sessions.wait({ sessionID: blocked });
   expectLocks(database, before);
-  // A step writes, so that snapshots look at the files before and after it.
+  // A step with a write, because snapshots read the files before and after it.
   model.reply({ tools: [{ name: "write", input: { path: "new.txt", content: "new" } }] });
   model.reply({ text: "Done." });
   await run(host, sessionID, "Write");
   expect(await failuresOf(host, sessionID)).toEqual(["completed"]);
-  // Another host of the process looks at the same files.
+  // Another host of the process reads the same files.
   const other = await setup.open({ directory: root, database: path.join(root, "other.db"), trust: true });
   const { id } = await other.sessions.create();
   model.reply({ tools: [{ name: "read", input: { path: database } }] });
@@ -183,7 +183,7 @@ test("files, instructions, configuration, ignore files and snapshots leave the l
   await expectKept(setup, sessionID, ["Write", "And now?"]);
 });
 
-test("a prompt is refused once the database was moved away", async () => {
+test("refuses a prompt after the database file was moved", async () => {
   const { host, database, sessionID } = await setUpHome();
   renameSync(database, `${database}.moved`);
   const prompt = () => host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });

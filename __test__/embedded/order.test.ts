@@ -1,6 +1,6 @@
 import { numbered, readHistory, setUpSession } from "./support";
 
-test("prompts are admitted in the order of their calls, without waiting for any", async () => {
+test("admits prompts in the order of their calls, without waiting for each", async () => {
   const { host, sessionID } = await setUpSession();
   const other = await host.sessions.create();
   const numbers = Array.from({ length: 500 }, (_, n) => n);
@@ -18,7 +18,7 @@ test("prompts are admitted in the order of their calls, without waiting for any"
   }
 });
 
-test("a running turn does not change the order", async () => {
+test("keeps the order during a running turn", async () => {
   const { host, sessionID } = await setUpSession();
   const numbers = Array.from({ length: 200 }, (_, n) => n);
   await Promise.all(numbers.map((n) => host.sessions.prompt({ sessionID, prompt: numbered(n) })));

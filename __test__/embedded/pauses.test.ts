@@ -1,8 +1,8 @@
 import { readHistory, readTranscript, run, setUp, types } from "./support";
 
-// Anthropic pauses an answer whose own tools take long, and goes on once it gets the answer back.
+// Anthropic pauses an answer whose server tools take long. It continues once it receives the answer back.
 
-test("a paused answer goes on by itself, with nothing behind it", async () => {
+test("continues a paused answer without a new prompt", async () => {
   const setup = await setUp();
   setup.model.reply(
     { text: "Looking.", finish: "pause_turn" },
@@ -32,7 +32,7 @@ test("a paused answer goes on by itself, with nothing behind it", async () => {
   expect(roles().at(-1)).toEqual(["user", "assistant", "user"]);
 });
 
-test("a host that closes before the answer goes on resumes it later", async () => {
+test("continues a paused answer in the next host if the first closes before", async () => {
   const setup = await setUp();
   setup.model.reply({ text: "Looking.", finish: "pause_turn" }, { text: "Never.", gate: "held" });
   const config = setup.model.config({}, "@ai-sdk/anthropic");

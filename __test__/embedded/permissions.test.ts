@@ -1,4 +1,4 @@
-// What tools may do is asked of people through the host: listed, announced, answered, saved.
+// Permissions and questions through the host: listing, events, answers, saved permissions.
 
 import { isPermissionNotFoundError, isQuestionNotFoundError, type OpenCodeHost } from "../../index.js";
 import { rejection } from "../client/support";
@@ -16,7 +16,7 @@ const QUESTION = {
 };
 const ASK = { tools: [{ name: "question", input: { questions: [QUESTION] }, id: "c1" }] };
 
-/** A session whose model wants to read a secret, and the request that waits. */
+/** A session whose model wants to read a secret file, and the pending permission request. */
 async function askingToRead() {
   const started = await setUpSession();
   const { setup, host, model, sessionID } = started;
@@ -31,7 +31,7 @@ async function askingToRead() {
   return { ...started, live, request };
 }
 
-/** What the model was told of its call. */
+/** The tool result that the model received. */
 function toldOf(model: Model) {
   return String(model.requests.at(-1)?.body.messages.find(({ role }: { role: string }) => role === "tool")?.content);
 }
@@ -41,7 +41,7 @@ async function settle(host: OpenCodeHost, sessionID: string) {
   expect(await host.permissions.list({ sessionID })).toEqual([]);
 }
 
-test("a secret is read once somebody allowed it", async () => {
+test("reads a secret file after a client has allowed it", async () => {
   const { host, model, sessionID, live, request } = await askingToRead();
   expect(request).toEqual({
     id: expect.stringMatching(/^per_/),
@@ -66,7 +66,7 @@ test("a secret is read once somebody allowed it", async () => {
   expect(late).toMatchObject({ requestID });
 });
 
-test("a refusal with a reason is told to the model, one without ends the activity", async () => {
+test("reports a rejection with a message to the model, and ends the activity if there is no message", async () => {
   const first = await askingToRead();
   const reply = { sessionID: first.sessionID, requestID: first.request.id, reply: "reject" } as const;
   await first.host.permissions.reply({ ...reply, message: "it is a secret" });
@@ -83,7 +83,7 @@ test("a refusal with a reason is told to the model, one without ends the activit
   await run(host, sessionID, "Go on without");
 });
 
-test("what is always allowed is saved for the project until it is taken back", async () => {
+test("saves an answer of `always` for the project until it is removed", async () => {
   const { setup, host, model, sessionID, request } = await askingToRead();
   await host.permissions.reply({ sessionID, requestID: request.id, reply: "always" });
   await settle(host, sessionID);
@@ -101,31 +101,38 @@ test("what is always allowed is saved for the project until it is taken back", a
   const asked = { sessionID: other.id, action: "read", resources: [".env"] };
   expect(await later.permissions.create(asked)).toMatchObject({ effect: "ask" });
   expect(await later.permissions.create({ ...asked, resources: ["a.txt"] })).toMatchObject({ effect: "allow" });
-  expect(await later.permissions.create({ ...asked, agent: "nobody" })).toMatchObject({ effect: "deny" });
+  expect(await later.permissions.create({ ...asked, agent: "unknown" })).toMatchObject({ effect: "deny" });
 });
 
-test.each([["deny"], [{ denyAfterMs: 1 }]] as const)("where nobody answers nothing waits: %j", async (unanswered) => {
-  const { setup, host, model, sessionID } = await setUpSession({ permissions: { unanswered } });
-  setup.write(".env", "SECRET=1");
-  model.reply(READ_SECRET, { ...ASK, tools: ASK.tools.map((tool) => ({ ...tool, id: "c2" })) }, { text: "So be it." });
-  const live = await subscribe(host);
-  await run(host, sessionID, "Read it");
-  expect(await readTranscript(host, sessionID)).toEqual([
-    "user: Read it",
-    "assistant: [read error]",
-    "assistant: [question error]",
-    "assistant: So be it.",
-  ]);
-  const told = await readUntil(live, "question.v2.rejected");
-  expect(types(told).filter((type) => type.includes(".v2."))).toEqual([
-    "permission.v2.asked",
-    "permission.v2.replied",
-    "question.v2.asked",
-    "question.v2.rejected",
-  ]);
-});
+test.each([["deny"], [{ denyAfterMs: 1 }]] as const)(
+  "requests end without an answer if the host has an unanswered policy: %j",
+  async (unanswered) => {
+    const { setup, host, model, sessionID } = await setUpSession({ permissions: { unanswered } });
+    setup.write(".env", "SECRET=1");
+    model.reply(
+      READ_SECRET,
+      { ...ASK, tools: ASK.tools.map((tool) => ({ ...tool, id: "c2" })) },
+      { text: "Understood." },
+    );
+    const live = await subscribe(host);
+    await run(host, sessionID, "Read it");
+    expect(await readTranscript(host, sessionID)).toEqual([
+      "user: Read it",
+      "assistant: [read error]",
+      "assistant: [question error]",
+      "assistant: Understood.",
+    ]);
+    const told = await readUntil(live, "question.v2.rejected");
+    expect(types(told).filter((type) => type.includes(".v2."))).toEqual([
+      "permission.v2.asked",
+      "permission.v2.replied",
+      "question.v2.asked",
+      "question.v2.rejected",
+    ]);
+  },
+);
 
-test("what waits when the host closes is refused, and lost", async () => {
+test("refuses pending requests when the host closes, and does not restore them", async () => {
   const { setup, host, model, sessionID, live } = await askingToRead();
   await host.close();
   const last = await readUntil(live, "global.disposed");
@@ -135,7 +142,7 @@ test("what waits when the host closes is refused, and lost", async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-/** A session whose model asks for a colour, and the questions that wait. */
+/** A session whose model asks for a colour, and the pending questions. */
 async function asking() {
   const started = await setUpSession();
   const { host, model, sessionID } = started;
@@ -148,7 +155,7 @@ async function asking() {
   return { ...started, request };
 }
 
-test("a question waits for its answer, which the model is told", async () => {
+test("a question waits for its answer, which the model receives", async () => {
   const { host, model, sessionID, request } = await asking();
   expect(request).toEqual({
     id: expect.stringMatching(/^que_/),
@@ -166,7 +173,7 @@ test("a question waits for its answer, which the model is told", async () => {
   expect(isQuestionNotFoundError(late)).toBe(true);
 });
 
-test("a rejected question ends the activity, and the next prompt goes on", async () => {
+test("a rejected question ends the activity, and the next prompt works", async () => {
   const { host, model, sessionID, request } = await asking();
   await host.questions.reject({ sessionID, requestID: request.id });
   await host.sessions.wait({ sessionID });

@@ -2,25 +2,28 @@ import { execFileSync } from "node:child_process";
 import { open } from "node:fs/promises";
 import path from "node:path";
 
-/** Begins a command whose processes hold the pipe `alive` open as descriptor 3. */
+/** Start of a command whose processes keep the pipe `alive` open as descriptor 3. */
 export const HOLD = "exec 3>alive; ";
 
-/** Less than a command has to end in at its time limit: three seconds. Where somebody waits for its end it has half a second. */
+/**
+ * Shorter than the time a command has to end after its time limit: three seconds. It has half a second if a caller
+ * waits for its end.
+ */
 export const UNHURRIED_MS = 2_900;
 
-/** What becomes of the processes of a command that begins with `HOLD`. */
+/** Observes the processes of a command that begins with `HOLD`. */
 export class Alive {
   readonly #file;
 
-  /** Makes the pipe. The command runs in this directory, and later. */
+  /** Creates the pipe in the directory in which the command runs. Must be called before the command starts. */
   constructor(directory: string, name = "alive") {
     const pipe = path.join(directory, name);
     execFileSync("mkfifo", [pipe]);
-    // Opens when the command does.
+    // Resolves when the command opens its end.
     this.#file = open(pipe);
   }
 
-  /** Waits until the command has written so many lines to descriptor 3, one byte each. */
+  /** Waits until the command has written this number of lines to descriptor 3, one byte each. */
   async said(lines: number) {
     const file = await this.#file;
     const buffer = Buffer.alloc(2 * lines);
@@ -31,7 +34,7 @@ export class Alive {
     }
   }
 
-  /** Waits until none of the processes is left. */
+  /** Waits until all of the processes have ended. */
   async ended() {
     const file = await this.#file;
     await file.readFile();

@@ -2,7 +2,7 @@ import { setUp } from "./support";
 import type { Setup } from "./support";
 import type { OpenCodeHost, SessionMessage } from "../../index.js";
 
-// The same conversation with a model in each protocol: reasoning, tools, five turns, and a restart in the middle.
+// The same conversation in each protocol: reasoning, tools, five turns, and a restart between them.
 
 const PROTOCOLS = [
   ["@ai-sdk/openai-compatible", "messages"],
@@ -19,7 +19,7 @@ function open(setup: Setup, npm: string) {
   return setup.open({ config: setup.model.config({}, npm) });
 }
 
-/** The conversation of a request as text, without the marks that move from one to the next. */
+/** The conversation of a request as text, without the cache marks that move from one request to the next. */
 function conversation(body: any, member: string) {
   const text = JSON.stringify(body[member]).replaceAll(',"cache_control":{"type":"ephemeral"}', "");
   return text.replace(/[\]}"]+$/, "");
@@ -29,7 +29,7 @@ function answers(messages: readonly SessionMessage[]) {
   return messages.filter((message) => message.type === "assistant");
 }
 
-test.each(PROTOCOLS)("%s: five turns with tools, and each request goes on from the one before", async (npm, member) => {
+test.each(PROTOCOLS)("%s: five turns with tools, and each request extends the one before", async (npm, member) => {
   const setup = await setUp();
   setup.write("a.txt", "alpha\n");
   setup.write("b.txt", "beta\n");
@@ -69,7 +69,7 @@ test.each(PROTOCOLS)("%s: five turns with tools, and each request goes on from t
     "stop",
   ]);
 
-  // What was said is said again, byte for byte, also by the second host.
+  // Each request repeats the conversation byte for byte, also in the second host.
   const sent = setup.model.requests.map(({ body }) => conversation(body, member));
   expect(sent).toHaveLength(7);
   for (const [index, text] of sent.entries()) {
@@ -79,7 +79,7 @@ test.each(PROTOCOLS)("%s: five turns with tools, and each request goes on from t
   expect(reports).toEqual(["first", ...Array.from({ length: 6 }, () => undefined)]);
 });
 
-test("Anthropic is asked with its headers, marks and signed thoughts", async () => {
+test("sends Anthropic its headers, cache marks and signed thoughts", async () => {
   const setup = await setUp();
   setup.write("a.txt", "alpha\n");
   const read = { name: "read", input: { path: "a.txt" }, id: "toolu_a" };
@@ -117,7 +117,7 @@ test("Anthropic is asked with its headers, marks and signed thoughts", async () 
   ]);
 });
 
-test("Responses are asked without a store, and get back what they sealed and how they marked a text", async () => {
+test("sends Responses requests that are not stored, with the sealed reasoning and the phase of earlier texts", async () => {
   const setup = await setUp();
   setup.write("a.txt", "alpha\n");
   const read = { name: "read", input: { path: "a.txt" }, id: "call_a" };

@@ -2,7 +2,7 @@ import { createClient } from "../../index.js";
 import { basic } from "./listen-support";
 import { Screen, script, setUpTerminals } from "./pty-support";
 
-/** A listener with a program in a terminal. */
+/** A listener, and a program in a terminal. */
 async function setUpProgram(text: string, password?: string | false) {
   const setup = await setUpTerminals(undefined, password);
   const { data } = await setup.host.ptys.create(script(text));
@@ -11,7 +11,7 @@ async function setUpProgram(text: string, password?: string | false) {
   return { ...setup, ptyID: data.id, path, connect };
 }
 
-test("who connects sees what there was, where that ends, and what is new", async () => {
+test("sends a new client the earlier output, its cursor, and then new output", async () => {
   const { connect } = await setUpProgram("stty -echo; printf 'aä😀b'; read x; echo you typed $x; read y");
   const first = connect();
   await first.until("b");
@@ -40,7 +40,7 @@ test("who connects sees what there was, where that ends, and what is new", async
   }
 });
 
-test("a shell is worked with as in any terminal", async () => {
+test("a shell works as in any terminal", async () => {
   const { host, url } = await setUpTerminals();
   const args = ["--norc", "--noprofile", "--noediting", "-i"];
   const { data } = await host.ptys.create({ command: "/bin/bash", args, env: { PS1: "> " } });
@@ -51,7 +51,7 @@ test("a shell is worked with as in any terminal", async () => {
   await host.ptys.update({ ptyID: data.id, size: { rows: 33, cols: 111 } });
   screen.type("stty size\n");
   expect(await screen.until("> ")).toContain("33 111\r\n");
-  // Interrupts what runs, and the shell goes on.
+  // Interrupts the running program. The shell continues.
   screen.type("cat\n");
   screen.type("here\n");
   await screen.until("here\r\n");
@@ -63,7 +63,7 @@ test("a shell is worked with as in any terminal", async () => {
   expect(end).toEqual({ code: 1000, reason: "" });
 });
 
-test("what shows much is shown whole to who keeps up", async () => {
+test("sends large output completely to a client that reads it in time", async () => {
   const { connect } = await setUpProgram("stty -opost -echo; echo ready; read x; seq 1 300000");
   const screen = connect();
   await screen.until("ready\n");
@@ -73,7 +73,7 @@ test("what shows much is shown whole to who keeps up", async () => {
   expect(text.trim().split("\n").map(Number)).toEqual(Array.from({ length: 300_000 }, (_, index) => index + 1));
 });
 
-test("who cannot be connected is told by the status alone", async () => {
+test("refuses a connection with a status and no body", async () => {
   const { host, path, url, connect, ptyID } = await setUpProgram("read x");
   for (const [screen, end] of [
     [connect("", { origin: "https://evil.example" }), { status: 403 }],
@@ -95,7 +95,7 @@ test("who cannot be connected is told by the status alone", async () => {
   await expect(connect().rest()).resolves.toEqual({ text: "", end: { code: 4404, reason: "session exited" } });
 });
 
-test("a ticket opens one connection to one terminal where a password is asked for", async () => {
+test("a ticket opens one connection to one terminal if a password is set", async () => {
   const { host, url, connect, ptyID } = await setUpProgram("read x", "s3cret");
   await expect(connect().next()).resolves.toEqual({ status: 401 });
   const client = createClient({ baseUrl: url, headers: basic("opencode", "s3cret") });
@@ -104,13 +104,13 @@ test("a ticket opens one connection to one terminal where a password is asked fo
   const query = `?ticket=${data.ticket}`;
   await expect(connect(query).next()).resolves.toEqual({ cursor: 0 });
   await expect(connect(query).next()).resolves.toEqual({ status: 403 });
-  // The program that embeds the host may hand tickets out, too.
+  // The program that embeds the host can issue tickets too.
   const own = await host.ptys.connectToken({ ptyID });
   await expect(connect(`?ticket=${own.data.ticket}`).next()).resolves.toEqual({ cursor: 0 });
   await expect(connect("", basic("opencode", "s3cret")).next()).resolves.toEqual({ cursor: 0 });
 });
 
-test("a listener that closes closes its connections, and the terminal stays", async () => {
+test("a listener that closes also closes its connections, and the terminal continues", async () => {
   const { host, listener, connect, ptyID } = await setUpProgram("read x");
   const screen = connect();
   await expect(screen.next()).resolves.toEqual({ cursor: 0 });

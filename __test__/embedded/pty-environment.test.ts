@@ -1,4 +1,4 @@
-// Functions of the program that give variables to terminals.
+// Functions of the program that provide variables to terminals.
 
 import {
   createClient,
@@ -14,7 +14,7 @@ import { setUp, subscribe } from "./support";
 const PATH = process.env["PATH"];
 
 test.each(["in memory", "over the network"])(
-  "they lie over those of the caller, under those of a terminal, %s",
+  "they override those of the caller and yield to those of a terminal, %s",
   async (way) => {
     const { host, url } = await setUpTerminals({ env: { PATH, A: "host", B: "host", C: "host" } });
     host.ptys.environment(() => ({ C: "program", D: "program", TERM: "program", OPENCODE_TERMINAL: "0" }));
@@ -25,7 +25,7 @@ test.each(["in memory", "over the network"])(
   },
 );
 
-test("a function is told for which terminal", async () => {
+test("a function receives the description of its terminal", async () => {
   const { setup, host } = await setUpTerminals();
   const asked: object[] = [];
   host.ptys.environment((context) => {
@@ -43,7 +43,7 @@ test("a function is told for which terminal", async () => {
   ]);
 });
 
-test("of several functions the one that came last wins, and one that is taken back is not asked", async () => {
+test("the newest of several functions overrides the others, and a disposed one is not called", async () => {
   const { host, url } = await setUpTerminals({ ptyEnvironment: () => ({ A: "option", B: "option", C: "option" }) });
   const told = () => say(host, url, "echo $A $B $C");
   expect(await told()).toBe("option option option\n");
@@ -60,7 +60,7 @@ test("of several functions the one that came last wins, and one that is taken ba
   expect(await told()).toBe("option option option\n");
 });
 
-test("without a function nobody is asked, and another one can be registered", async () => {
+test("no function is called after it is disposed, and another one can be registered", async () => {
   const { host, url } = await setUpTerminals();
   const told = () => say(host, url, "echo ${A-none}");
   for (const name of ["first", "second"]) {
@@ -71,7 +71,7 @@ test("without a function nobody is asked, and another one can be registered", as
   }
 });
 
-test("a function that was asked is heard, although it is taken back", async () => {
+test("uses the result of a pending function although it is disposed", async () => {
   const { host, url } = await setUpTerminals();
   const registration = host.ptys.environment(async () => {
     registration.dispose();
@@ -80,7 +80,7 @@ test("a function that was asked is heard, although it is taken back", async () =
   expect(await say(host, url, "echo $A")).toBe("last\n");
 });
 
-test("values are given as they are", async () => {
+test("passes values unchanged", async () => {
   const { host, url } = await setUpTerminals();
   const A = "'\"\\ $B 漢字 👩‍👩‍👧\t=";
   host.ptys.environment(() => ({ A, B: "cut \ud83d", ["__proto__"]: "kept" }));
@@ -91,34 +91,34 @@ const thrower = (thrown: unknown) => () => {
   throw thrown;
 };
 const giving = (given: unknown) => (() => given) as PtyEnvironmentHook;
-/** Six times as long in JSON, where no string is that long. */
+/** Six times as long in JSON, which exceeds the longest possible string. */
 const HUGE = "\0".repeat(95_000_000);
 
 test.each<[string, PtyEnvironmentHook, string]>([
   ["throws", thrower(new Error("no token")), "Error: no token"],
   ["throws nothing", thrower(undefined), "undefined"],
-  ["throws what has no words", thrower({ toString: thrower("x") }), "an object without words"],
-  ["throws more words than JSON can hold", thrower(HUGE), HUGE.slice(0, 1_000)],
+  ["throws a value without a text", thrower({ toString: thrower("x") }), "an object without words"],
+  ["throws a longer text than JSON can hold", thrower(HUGE), HUGE.slice(0, 1_000)],
   ["rejects", () => Promise.reject(new RangeError("none left")), "RangeError: none left"],
-  ["gives nothing", giving(undefined), "TypeError: it must give an object of strings, got undefined"],
-  ["gives null", giving(null), "TypeError: it must give an object of strings, got null"],
-  ["gives an array", giving([["A", "x"]]), "TypeError: it must give an object of strings, got an array"],
+  ["returns nothing", giving(undefined), "TypeError: it must give an object of strings, got undefined"],
+  ["returns null", giving(null), "TypeError: it must give an object of strings, got null"],
+  ["returns an array", giving([["A", "x"]]), "TypeError: it must give an object of strings, got an array"],
   [
-    "gives a map",
+    "returns a map",
     giving(new Map([["A", "x"]])),
     "TypeError: it must give an object of strings, got an object of the class Map",
   ],
-  ["gives a number", giving({ A: 1 }), 'TypeError: it must give strings, but "A" is 1'],
-  ["gives an absent one", giving({ A: undefined }), 'TypeError: it must give strings, but "A" is undefined'],
+  ["returns a number", giving({ A: 1 }), 'TypeError: it must give strings, but "A" is 1'],
+  ["returns an undefined value", giving({ A: undefined }), 'TypeError: it must give strings, but "A" is undefined'],
   [
-    "gives a name that is none",
+    "returns an invalid name",
     giving({ "A=B": "x" }),
     "\"A=B\" cannot be a variable: a name is not empty and holds no '=', and neither name nor value holds a NUL",
   ],
-  ["gives more than JSON can hold", giving({ A: HUGE }), "RangeError: Invalid string length"],
-  ["gives what cannot be looked at", giving(new Proxy({}, { ownKeys: thrower("closed") })), "closed"],
-  ["gives too much", giving({ A: "x".repeat(131_071) }), 'the variable "A" has more than 131072 bytes'],
-])("nothing begins when a function %s", async (_, hook, reason) => {
+  ["returns more than JSON can hold", giving({ A: HUGE }), "RangeError: Invalid string length"],
+  ["returns an object that cannot be inspected", giving(new Proxy({}, { ownKeys: thrower("closed") })), "closed"],
+  ["returns too much", giving({ A: "x".repeat(131_071) }), 'the variable "A" has more than 131072 bytes'],
+])("starts no terminal when a function %s", async (_, hook, reason) => {
   const { host, url } = await setUpTerminals({ ptyEnvironment: () => ({ A: "fine" }) });
   const live = await subscribe(host);
   const registration = host.ptys.environment(hook);
@@ -133,7 +133,7 @@ test.each<[string, PtyEnvironmentHook, string]>([
     expect(isServiceUnavailableError(error)).toBe(true);
   }
   await expect(host.ptys.list()).resolves.toMatchObject({ data: [] });
-  // The first that is heard of is the one that begins.
+  // The first terminal in the list is the one that was created.
   registration.dispose();
   const { data } = await host.ptys.create(script("read x"));
   let heard = await live.next();
@@ -141,7 +141,7 @@ test.each<[string, PtyEnvironmentHook, string]>([
   expect(heard.value).toMatchObject({ type: "pty.created", data: { info: data } });
 });
 
-test("closing the host waits for no function, and neither does an aborted call", async () => {
+test("closing the host does not wait for a function, nor does an aborted call", async () => {
   const { setup, host } = await setUpTerminals();
   const answers: (() => void)[] = [];
   let hear = () => {};
@@ -171,7 +171,7 @@ test("closing the host waits for no function, and neither does an aborted call",
   expect(late).toThrow(expect.objectContaining({ name: "ClientError", reason: "Transport" }));
 });
 
-test("what is no function is refused", async () => {
+test("refuses a value that is not a function", async () => {
   const setup = await setUp();
   const options: object = { ptyEnvironment: { A: "x" } };
   await expect(rejection(setup.open(options))).resolves.toMatchObject({

@@ -2,10 +2,10 @@ import { WebSocket, type RawData } from "ws";
 import type { OpenCodeClient, OpenCodeOptions, PtysCreateInput } from "../../index.js";
 import { setUp } from "./support";
 
-/** What sh runs. */
+/** The input for a terminal in which sh runs this text. */
 export const script = (text: string): PtysCreateInput => ({ command: "/bin/sh", args: ["-c", text] });
 
-/** A host that listens, for terminals: without a password unless one is given. */
+/** A host that listens, for tests of terminals. It has no password unless one is given. */
 export async function setUpTerminals(options?: OpenCodeOptions, password: string | false = false) {
   const setup = await setUp();
   const env = { PATH: process.env["PATH"] };
@@ -16,7 +16,7 @@ export async function setUpTerminals(options?: OpenCodeOptions, password: string
 
 export type Frame = string | { cursor: number } | { code: number; reason: string } | { status: number };
 
-/** Somebody at a terminal. */
+/** A client that is connected to a terminal. */
 export class Screen {
   readonly #socket: WebSocket;
   readonly #frames: Frame[] = [];
@@ -32,7 +32,7 @@ export class Screen {
       this.#add({ status: statusCode });
       request.destroy();
     });
-    // What happened is told by the others.
+    // The other events report errors.
     this.#socket.on("error", () => {});
   }
 
@@ -41,7 +41,7 @@ export class Screen {
     this.#wake();
   }
 
-  /** Types, once there is a connection. */
+  /** Types text as soon as the connection is open. */
   type(text: string) {
     void this.#opened.then(() => this.#socket.send(text));
   }
@@ -56,7 +56,7 @@ export class Screen {
     return this.#frames.shift()!;
   }
 
-  /** All text up to one that ends so. */
+  /** All text up to the first text with this end. */
   async until(end: string) {
     let text = "";
     while (!text.endsWith(end)) {
@@ -67,7 +67,7 @@ export class Screen {
     return text;
   }
 
-  /** All text that comes, and how the connection ended. */
+  /** All remaining text, and the reason for the end of the connection. */
   async rest() {
     let text = "";
     for (;;) {
@@ -78,7 +78,7 @@ export class Screen {
   }
 }
 
-/** What a program in a terminal says, once somebody has typed a line. */
+/** The output of a program in a terminal after a line was typed. */
 export async function say(client: OpenCodeClient, url: string, text: string, more?: PtysCreateInput) {
   const { data } = await client.ptys.create({ ...script(`stty -echo -opost; echo ready; read x; ${text}`), ...more });
   const screen = new Screen(`${url}/api/pty/${data.id}/connect`);

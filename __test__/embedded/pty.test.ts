@@ -3,7 +3,7 @@ import { rejection } from "../client/support";
 import { say, Screen, script, setUpTerminals } from "./pty-support";
 import { readUntil, subscribe, types } from "./support";
 
-test("a terminal is created, found, changed and removed, and everybody is told", async () => {
+test("creates, finds, changes and removes a terminal, and sends events of it to all subscribers", async () => {
   const { setup, host } = await setUpTerminals();
   const events = await subscribe(host);
   const { location, data } = await host.ptys.create({ ...script("read x"), title: "One" });
@@ -35,7 +35,7 @@ test("a terminal is created, found, changed and removed, and everybody is told",
   expect(error).toMatchObject({ _tag: "PtyNotFoundError", ptyID, message: `PTY not found: ${ptyID}` });
 });
 
-test("a terminal is found in its Location alone", async () => {
+test("finds a terminal only in its Location", async () => {
   const { setup, host } = await setUpTerminals();
   const { data } = await host.ptys.create(script("read x"));
   const elsewhere = { location: { directory: setup.root } };
@@ -49,7 +49,7 @@ test("a terminal is found in its Location alone", async () => {
   }
 });
 
-test("what cannot begin says what is wrong with it", async () => {
+test("reports the cause if a terminal cannot be started", async () => {
   const { host } = await setUpTerminals();
   for (const [input, field] of [
     [{ command: "no-such-program" }, "command"],
@@ -60,7 +60,7 @@ test("what cannot begin says what is wrong with it", async () => {
   }
 });
 
-test("variables of the host, over them those of the caller, over them those of a terminal", async () => {
+test("variables of the caller override those of the host, and those of a terminal override both", async () => {
   const PATH = process.env["PATH"];
   const env = { PATH, A: "host", B: "host", TERM: "host", OPENCODE_TERMINAL: "host" };
   const { host, url } = await setUpTerminals({ env });
@@ -69,7 +69,7 @@ test("variables of the host, over them those of the caller, over them those of a
   expect(told).toBe("host caller caller xterm-256color 1 none\n");
 });
 
-test("the shell is the configured one, else that of the host's environment, else one that is there", async () => {
+test("uses the configured shell, else the one of the host's environment, else an installed one", async () => {
   const env = { SHELL: "/bin/sh", PATH: process.env["PATH"] };
   const { setup, host } = await setUpTerminals({ env });
   await expect(host.ptys.create()).resolves.toMatchObject({ data: { command: "/bin/sh", args: ["-l"] } });
@@ -81,7 +81,7 @@ test("the shell is the configured one, else that of the host's environment, else
   });
 });
 
-test("of terminals whose programs have ended, twenty-five are kept", async () => {
+test("keeps twenty-five terminals whose programs have ended", async () => {
   const { host } = await setUpTerminals();
   const events = await subscribe(host);
   const ids: string[] = [];

@@ -6,7 +6,7 @@ import { readHistory, readMessages, run, setUpSession } from "./support";
 
 const CLEARED = "[Old tool result content cleared]";
 
-/** What a step says of its request. */
+/** The report of a step about its request. */
 interface Prefix {
   sha256: string;
   bytes: number;
@@ -20,7 +20,7 @@ async function readPrefixes(host: OpenCodeHost, sessionID: string) {
   return messages.flatMap((message) => (message.type === "assistant" ? [message.metadata?.prefix as Prefix] : []));
 }
 
-/** The messages of the nth request as bytes, without the bracket that opens them. */
+/** The messages of the nth request as bytes, without the opening bracket. */
 async function readConversation(model: Model, number: number) {
   const { text } = await model.received(number);
   const marker = '"messages":[';
@@ -39,7 +39,7 @@ async function flood(setup: Setup, host: OpenCodeHost, sessionID: string) {
   for (const text of ["One", "Two"]) await run(host, sessionID, text);
 }
 
-test("what the next turn would send is shown as it then comes", async () => {
+test("shows the request of the next turn exactly as it is sent", async () => {
   const { host, model, sessionID } = await setUpSession();
   await run(host, sessionID, "One");
   await host.sessions.prompt({ sessionID, prompt: { text: "Two" }, resume: false });
@@ -57,13 +57,13 @@ test("what the next turn would send is shown as it then comes", async () => {
   expect((await readPrefixes(host, sessionID))[1]).toMatchObject(view.prefix);
 });
 
-test("of a session that does not exist nothing is shown", async () => {
+test("reports an unknown session", async () => {
   const { host } = await setUpSession();
   const refused = await host.sessions.request({ sessionID: "ses_missing" }).catch((error: unknown) => error);
   expect(isSessionNotFoundError(refused)).toBe(true);
 });
 
-test("every step proves how much of its request was said before, across processes", async () => {
+test("every step records the length of the prefix that it shares with the request before, across processes", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   await run(host, sessionID, "One");
   await run(host, sessionID, "Two");
@@ -82,7 +82,7 @@ test("every step proves how much of its request was said before, across processe
   expect(ended.map(({ metadata }) => metadata?.prefix)).toEqual(prefixes);
 });
 
-test("old output is pruned, stays readable, and is the reason for another prefix", async () => {
+test("old output is pruned and stays readable, and the step names pruning as the reason for its new prefix", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   await flood(setup, host, sessionID);
   expect((await readHistory(host, sessionID)).at(-1)?.type).toBe("session.next.pruned");
@@ -106,7 +106,7 @@ test("the environment switches pruning off", async () => {
   expect(events.filter(({ type }) => type === "session.next.pruned")).toEqual([]);
 });
 
-test("how the context of a place fares can be asked", async () => {
+test("returns the state of the context of a Location", async () => {
   const { setup, host, sessionID } = await setUpSession();
   setup.write("AGENTS.md", "Be brief.");
   await run(host, sessionID, "One");

@@ -8,7 +8,7 @@ import { numbered, readHistory, run, setUpSession } from "./support";
 
 const pacing = { minDelayMs: 1, maxDelayMs: 4 };
 
-/** A way to a port that breaks after some bytes, wherever that is in an event. */
+/** A proxy for a port. It breaks each connection after some bytes, also within an event. */
 async function startBreaking(port: number, seed: number) {
   const random = createRandom(seed);
   const sockets = new Set<Socket>();
@@ -23,7 +23,7 @@ async function startBreaking(port: number, seed: number) {
     near.pipe(far);
     for (const socket of [near, far]) {
       sockets.add(socket);
-      // A connection that is broken on purpose is no failure of the test.
+      // The proxy breaks connections on purpose. That does not fail the test.
       socket.on("error", () => {});
     }
     near.on("close", () => far.destroy());
@@ -40,7 +40,7 @@ async function startBreaking(port: number, seed: number) {
   };
 }
 
-/** Reads until so many prompts have been promoted. */
+/** Reads until this number of prompts is promoted. */
 async function readPrompted(
   client: OpenCodeClient,
   sessionID: string,
@@ -56,7 +56,7 @@ async function readPrompted(
   return events;
 }
 
-test("a way that keeps breaking while eight write loses nothing and repeats nothing", async () => {
+test("a connection that breaks repeatedly during eight writers loses and repeats no event", async () => {
   const { host, sessionID } = await setUpSession();
   const { url, headers } = await host.listen();
   const way = await startBreaking(Number(new URL(url).port), 1);
@@ -79,14 +79,14 @@ test("a way that keeps breaking while eight write loses nothing and repeats noth
   await way.close();
 });
 
-test("a listener that comes back at its place is found again", async () => {
+test("reconnects to a listener that starts again at the same address", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Before");
   const first = await host.listen({ password: "s3cret" });
   const port = Number(new URL(first.url).port);
   const refused: EventsRetry[] = [];
   const onRetry = (retry: EventsRetry) => {
-    // Nobody listens by now; from here on somebody does.
+    // No server listens before this point. From here on the listener does.
     if (retry.retry === 2 && refused.push(retry) === 1) void host.listen({ port, password: "s3cret" });
   };
   const client = createClient({ baseUrl: first.clientUrl });
@@ -105,7 +105,7 @@ test("a listener that comes back at its place is found again", async () => {
   expect(refused).toHaveLength(1);
 });
 
-test("in memory it ends with the host", async () => {
+test("ends with the host in memory", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const retries: EventsRetry[] = [];
@@ -124,21 +124,21 @@ test("in memory it ends with the host", async () => {
   await expect(iterator.next()).resolves.toEqual({ done: true, value: undefined });
 });
 
-test("an unknown session ends it", async () => {
+test("ends for an unknown session", async () => {
   const { host } = await setUpSession();
   const client = createClient({ baseUrl: (await host.listen()).clientUrl });
   const iterator = resumeEvents(client, { sessionID: "ses_none" })[Symbol.asyncIterator]();
   await expect(rejection(iterator.next())).resolves.toMatchObject({ _tag: "SessionNotFoundError" });
 });
 
-test("over the network a subscriber that reads nothing is cut off and told so, a durable reader is not", async () => {
+test("disconnects and notifies a network subscriber that does not read, and keeps a durable reader", async () => {
   const { host, model, sessionID } = await setUpSession();
   const client = createClient({ baseUrl: (await host.listen()).clientUrl });
   const live = client.events.subscribe()[Symbol.asyncIterator]();
   const durable = client.sessions.events({ sessionID })[Symbol.asyncIterator]();
   await live.next();
   const first = durable.next();
-  // More than the sockets on the way and the server hold for a subscriber.
+  // More than the sockets and the server hold for a subscriber.
   for (let n = 0; n < 12; n += 1) {
     model.reply({ deltas: ["x".repeat(1_000_000), "y".repeat(1_000_000)] });
     await run(host, (await host.sessions.create()).id, "Write a lot");

@@ -1,19 +1,19 @@
 import { Child } from "../lifecycle/child";
 import { readTranscript, run, setUp, setUpSession } from "./support";
 
-test("a session whose turn failed goes on without a prompt", async () => {
+test("a session whose turn failed continues without a prompt", async () => {
   const { model, host, sessionID } = await setUpSession();
   model.reply({ status: 401, body: { error: { message: "No key" } } }, { text: "Hello." });
   await run(host, sessionID, "Hi");
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: "]);
-  // It settled, so nobody has to take it up; but anybody may.
+  // The turn is settled, so it is not listed as interrupted. A caller may still resume the session.
   await expect(host.sessions.interrupted()).resolves.toEqual([]);
   await expect(host.sessions.resume({ sessionID })).resolves.toBeUndefined();
   await host.sessions.wait({ sessionID });
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: ", "assistant: Hello."]);
 });
 
-test("what waits is answered", async () => {
+test("answers pending prompts", async () => {
   const { model, host, sessionID } = await setUpSession();
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" }, resume: false });
   model.reply({ text: "Hello." });
@@ -22,7 +22,7 @@ test("what waits is answered", async () => {
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
 });
 
-test("resuming what runs joins it", async () => {
+test("resuming a running session joins its drain", async () => {
   const { model, host, sessionID } = await setUpSession();
   model.reply({ deltas: ["Once", " more."], gate: "middle" });
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
@@ -33,13 +33,13 @@ test("resuming what runs joins it", async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test("a session nobody knows cannot be resumed", async () => {
+test("refuses an unknown session", async () => {
   const { host } = await setUpSession();
   const missing = { _tag: "SessionNotFoundError", sessionID: "ses_nowhere" };
   await expect(host.sessions.resume({ sessionID: "ses_nowhere" })).rejects.toMatchObject(missing);
 });
 
-test("what a dead process has left open is listed, and taken up", async () => {
+test("lists and resumes the session that an ended process has left open", async () => {
   const setup = await setUp();
   setup.model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
   const sessionID = "ses_victim";

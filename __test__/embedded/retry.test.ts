@@ -4,7 +4,7 @@ import { readHistory, readTranscript, run, setUpSession } from "./support";
 
 const id = "msg_retry";
 
-test("the same prompt sent again gives the first receipt", async () => {
+test("returns the first receipt if the same prompt is sent again", async () => {
   const { host, sessionID } = await setUpSession();
   const input = { sessionID, id, prompt: { text: "Hi" }, resume: false } as const;
   const first = await host.sessions.prompt(input);
@@ -12,7 +12,7 @@ test("the same prompt sent again gives the first receipt", async () => {
   await expect(readHistory(host, sessionID)).resolves.toHaveLength(1);
 });
 
-test("five at once are one", async () => {
+test("admits five simultaneous copies once", async () => {
   const { host, model, sessionID } = await setUpSession();
   const input = { sessionID, id, prompt: { text: "Hi" } };
   const receipts = await Promise.all([1, 2, 3, 4, 5].map(() => host.sessions.prompt(input)));
@@ -22,7 +22,7 @@ test("five at once are one", async () => {
   expect((await readTranscript(host, sessionID)).filter((line) => line.startsWith("user"))).toEqual(["user: Hi"]);
 });
 
-test("a retry after the turn says that it was promoted, and runs nothing", async () => {
+test("a retry after the turn reports the promotion, and starts no turn", async () => {
   const { host, model, sessionID } = await setUpSession();
   const first = await run(host, sessionID, "Hi", { id });
   const again = await run(host, sessionID, "Hi", { id });
@@ -30,7 +30,7 @@ test("a retry after the turn says that it was promoted, and runs nothing", async
   expect(model.requests).toHaveLength(1);
 });
 
-test("a retry wakes what was admitted without a wake", async () => {
+test("a retry wakes a prompt that was admitted without a wake", async () => {
   const { host, model, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi", { id, resume: false });
   expect(model.requests).toHaveLength(0);
@@ -38,11 +38,11 @@ test("a retry wakes what was admitted without a wake", async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-describe("the id of something else is a conflict that stores nothing", () => {
+describe("the id of another record is a conflict and stores nothing", () => {
   const conflicts: [string, Partial<SessionsPromptInput>][] = [
     ["another text", { prompt: { text: "Ho" } }],
     ["another delivery", { delivery: "queue" }],
-    ["files, though none", { prompt: { text: "Hi", files: [] } }],
+    ["an empty list of files", { prompt: { text: "Hi", files: [] } }],
   ];
   test.each(conflicts)("%s", async (_, other) => {
     const { host, sessionID } = await setUpSession();
@@ -58,7 +58,7 @@ describe("the id of something else is a conflict that stores nothing", () => {
     await expect(readHistory(host, sessionID)).resolves.toStrictEqual(before);
   });
 
-  test("another session", async () => {
+  test("a prompt of another session", async () => {
     const { host, sessionID } = await setUpSession();
     const other = await host.sessions.create();
     await host.sessions.prompt({ sessionID, id, prompt: { text: "Hi" }, resume: false });

@@ -6,7 +6,7 @@ import { readHistory, readTranscript, run, setUpSession, types } from "./support
 
 type Started = Awaited<ReturnType<typeof setUpSession>>;
 
-/** Makes the project a repository with `a.txt` in it. */
+/** Makes the project a repository that contains `a.txt`. */
 function makeRepository({ setup }: Started) {
   setup.write("a.txt", "one\n");
   const git = (...options: string[]) => execFileSync("git", options, { cwd: setup.directory, stdio: "ignore" });
@@ -15,7 +15,7 @@ function makeRepository({ setup }: Started) {
   git("-c", "user.email=t@t", "-c", "user.name=t", "commit", "--message=first");
 }
 
-/** A session in a repository that has changed `a.txt`, then added `b.txt`; with its two prompts. */
+/** A session in a repository, in which it has changed `a.txt` and then added `b.txt`, and the two prompts. */
 async function twoTurns() {
   const started = await setUpSession();
   makeRepository(started);
@@ -40,7 +40,7 @@ function files({ setup }: Started) {
   return [read("a.txt"), read("b.txt")];
 }
 
-test("a revert is staged, moved and cleared, and files follow it", async () => {
+test("stages, moves and clears a revert, and changes the files accordingly", async () => {
   const started = await twoTurns();
   const { host, sessionID, first, second } = started;
   const staged = await host.sessions.revert.stage({ sessionID, messageID: second });
@@ -60,7 +60,7 @@ test("a revert is staged, moved and cleared, and files follow it", async () => {
   await expect(host.sessions.get({ sessionID })).resolves.not.toHaveProperty("revert");
 });
 
-test("the next prompt carries out what is staged, and no request has what was reverted", async () => {
+test("the next prompt commits the staged revert, and later requests omit the reverted messages", async () => {
   const started = await twoTurns();
   const { model, host, sessionID, second } = started;
   await host.sessions.revert.stage({ sessionID, messageID: second });
@@ -89,7 +89,7 @@ test("the next prompt carries out what is staged, and no request has what was re
   ]);
 });
 
-test("a part of an answer is a boundary", async () => {
+test("a part of an answer can be the boundary", async () => {
   const { host, sessionID } = await twoTurns();
   const { items } = await host.sessions.messages({ sessionID, order: "asc" });
   const messageID = items[1]?.id ?? "";
@@ -101,7 +101,7 @@ test("a part of an answer is a boundary", async () => {
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Change a", "assistant: "]);
 });
 
-test("what somebody else changed stays, and is told", async () => {
+test("keeps and reports files that another program changed", async () => {
   const started = await twoTurns();
   const { setup, host, sessionID, first } = started;
   setup.write("a.txt", "mine\n");
@@ -110,11 +110,11 @@ test("what somebody else changed stays, and is told", async () => {
   expect(files(started)).toEqual(["mine\n", undefined]);
 });
 
-test("a session that runs, and a message that is none, are not reverted", async () => {
+test("refuses a running session and an unknown message", async () => {
   const { model, host, sessionID, first } = await twoTurns();
-  const nobody = "msg_1f85be63a001W5gwll730PFofd";
-  const unknown = await rejection(host.sessions.revert.stage({ sessionID, messageID: nobody }));
-  expect(unknown).toMatchObject({ _tag: "MessageNotFoundError", sessionID, messageID: nobody });
+  const unknownID = "msg_1f85be63a001W5gwll730PFofd";
+  const unknown = await rejection(host.sessions.revert.stage({ sessionID, messageID: unknownID }));
+  expect(unknown).toMatchObject({ _tag: "MessageNotFoundError", sessionID, messageID: unknownID });
   model.reply({ text: "Never heard.", gate: "start" });
   await host.sessions.prompt({ sessionID, prompt: { text: "Wait" } });
   await model.reached("start");
@@ -127,7 +127,7 @@ test("a session that runs, and a message that is none, are not reverted", async 
   await revert.stage({ sessionID, messageID: first });
 });
 
-test("nothing of the repository changes but its files", async () => {
+test("changes only the files of the repository, not its Git data", async () => {
   const started = await setUpSession();
   makeRepository(started);
   const repository = path.join(started.setup.directory, ".git");
@@ -145,7 +145,7 @@ test("nothing of the repository changes but its files", async () => {
   expect(seen()).toEqual(before);
 });
 
-test("outside a repository messages alone go back", async () => {
+test("reverts only messages outside a repository", async () => {
   const started = await setUpSession();
   const { model, host, sessionID } = started;
   model.reply({ tools: [{ name: "write", input: { path: "a.txt", content: "one\n" } }] }, { text: "Written." });

@@ -4,7 +4,7 @@ import anthropic from "../../testkit/anthropic.js";
 import { findViolations } from "../../testkit/request-rules.js";
 import responses from "../../testkit/responses.js";
 
-// The other tests believe what the scripted model tells them, so it is tested itself.
+// The other tests rely on the scripted model, so these tests check it.
 
 type Model = Awaited<ReturnType<typeof startModel>>;
 
@@ -23,7 +23,7 @@ function ask(messages: readonly object[] = [user], init: RequestInit = {}) {
   return fetch(`${model.url}/chat/completions`, { method: "POST", body, ...init });
 }
 
-/** The chunks of an answer, without the last word. */
+/** The chunks of an answer, without the final marker. */
 async function read(response: Response) {
   const frames = (await response.text()).split("\n\n").filter((frame) => frame !== "");
   expect(frames.pop()).toBe("data: [DONE]");
@@ -35,7 +35,7 @@ async function readText(response: Response) {
   return chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
 }
 
-test("replies are taken in order, then a fixed one", async () => {
+test("sends replies in order, then a fixed one", async () => {
   model.reply({ text: "One." }, { deltas: ["Tw", "o."] });
   model.reply({ text: "Three." });
   const texts = [];
@@ -45,7 +45,7 @@ test("replies are taken in order, then a fixed one", async () => {
   expect(model.violations).toEqual([]);
 });
 
-test("an answer has all its parts", async () => {
+test("an answer contains all its parts", async () => {
   const usage = { input: 9, output: 8, cached: 7, reasoning: 6 };
   model.reply({ reasoning: "Hm.", text: "See.", tools: [{ name: "read", input: { a: 1 }, id: "c" }], usage });
   const chunks = await read(await ask());
@@ -62,7 +62,7 @@ test("an answer has all its parts", async () => {
   expect(chunks.at(-1).usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 8, total_tokens: 17 });
 });
 
-test("a gate stands before the last delta", async () => {
+test("a gate blocks the last delta", async () => {
   model.reply({ deltas: ["a", "b"], gate: "middle" });
   const response = await ask();
   await model.reached("middle");
@@ -77,7 +77,7 @@ test("a gate stands before the last delta", async () => {
   expect(model.requests[0]).toMatchObject({ aborted: false });
 });
 
-test("a client that goes away is noticed, also at a gate", async () => {
+test("detects a client that disconnects, also at a gate", async () => {
   model.reply({ text: "Never.", gate: "start" });
   const controller = new AbortController();
   const response = await ask([user], { signal: controller.signal });
@@ -98,7 +98,7 @@ test("a cut breaks the connection after the deltas", async () => {
   expect(request.aborted).toBe(false);
 });
 
-test("refusals and raw bytes are sent as they are", async () => {
+test("sends error statuses and raw bytes unchanged", async () => {
   model.reply({ status: 503, headers: { "retry-after": "1" }, body: "Later" });
   model.reply({ status: 400, body: { a: 1 } }, { raw: "?" });
   const busy = await ask();
@@ -109,7 +109,7 @@ test("refusals and raw bytes are sent as they are", async () => {
   expect([raw.headers.get("content-type"), await raw.text()]).toEqual(["text/event-stream", "?"]);
 });
 
-test("what no provider would accept is a violation", () => {
+test("reports a Chat Completions request that no provider accepts as a violation", () => {
   const call = (name: string, input: string) => ({ id: "c", type: "function", function: { name, arguments: input } });
   const calling = (...made: object[]) => ({ role: "assistant", content: null, tool_calls: made });
   const calls = calling(call("read", "{}"));
@@ -122,26 +122,26 @@ test("what no provider would accept is a violation", () => {
     [/begins with assistant/, [said, user]],
     [/ends with assistant/, [user, said]],
     [/repeats assistant/, [user, said, said, user]],
-    [/has the role system/, [user, { role: "system", content: "S" }, user]],
-    [/says nothing/, [{ role: "user" }]],
-    [/says nothing/, [user, { role: "assistant", content: null }, user]],
+    [/has the unexpected role system/, [user, { role: "system", content: "S" }, user]],
+    [/is empty/, [{ role: "user" }]],
+    [/is empty/, [user, { role: "assistant", content: null }, user]],
     [/c have no results/, [user, calls]],
     [/before the results of c/, [user, calls, user]],
-    [/answers no call/, [user, result]],
-    [/answers no call/, [user, calls, result, result]],
-    [/two calls of one id/, [user, calling(call("read", "{}"), call("read", "{}")), result]],
-    [/arguments .* no object/, [user, calling(call("read", "[]")), result]],
-    [/has the name no such/, [user, calling(call("no such", "{}")), result]],
+    [/is the result of no call/, [user, result]],
+    [/is the result of no call/, [user, calls, result, result]],
+    [/two calls with one id/, [user, calling(call("read", "{}"), call("read", "{}")), result]],
+    [/arguments .* not an object/, [user, calling(call("read", "[]")), result]],
+    [/has the invalid name no such/, [user, calling(call("no such", "{}")), result]],
   ];
   for (const [problem, messages] of rows) {
     const violations = findViolations({ model: "m1", stream: true, messages }).join("; ");
     if (problem === undefined) expect(violations).toBe("");
     else expect(violations).toMatch(problem);
   }
-  expect(findViolations("?")).toEqual(["the body is no object"]);
+  expect(findViolations("?")).toEqual(["the body is not an object"]);
 });
 
-test("a reply is said in the protocol of its request", async () => {
+test("sends a reply in the protocol of its request", async () => {
   const reply = { reasoning: "Hm.", deltas: ["S", "ee."], tools: [{ name: "read", input: { a: 1 }, id: "c" }] };
   model.reply(reply, reply);
   const types = async (path: string) => {
@@ -162,7 +162,7 @@ test("a reply is said in the protocol of its request", async () => {
   expect(await types("responses")).toEqual(["created", ...items, "completed"].map((event) => `response.${event}`));
 });
 
-test("what Anthropic would not accept is a violation", () => {
+test("reports an Anthropic request that the API does not accept as a violation", () => {
   const said = (role: string, ...content: object[]) => ({ role, content });
   const text = (words: string) => ({ type: "text", text: words });
   const call = { type: "tool_use", id: "c", name: "read", input: {} };
@@ -175,41 +175,41 @@ test("what Anthropic would not accept is a violation", () => {
     [/does not begin with the user/, []],
     [/ends with the assistant/, [asked, said("assistant", text("Hello"))]],
     [/repeats user/, [asked, asked]],
-    [/says nothing/, [said("user")]],
+    [/is empty/, [said("user")]],
     [/blank text/, [said("user", text(" "))]],
     [/unsigned thought/, [asked, said("assistant", { type: "thinking", thinking: "Hm." }), asked]],
     [/bad call id/, [asked, said("assistant", { ...call, id: "a.b" }), asked]],
     [/results of c/, [asked, said("assistant", call), said("user", text("And?"), result)]],
     [/results of nothing/, [said("user", result)]],
-    [/5 marks/, [said("user", ...Array.from({ length: 5 }, () => ({ ...text("a"), ...mark })))]],
+    [/5 cache marks/, [said("user", ...Array.from({ length: 5 }, () => ({ ...text("a"), ...mark })))]],
   ];
   for (const [problem, messages] of rows) {
     const violations = anthropic.findViolations({ model: "m1", stream: true, max_tokens: 1, messages }).join("; ");
     if (problem === undefined) expect(violations).toBe("");
     else expect(violations).toMatch(problem);
   }
-  expect(anthropic.findViolations("?")).toEqual(["the body is no object"]);
+  expect(anthropic.findViolations("?")).toEqual(["the body is not an object"]);
 });
 
-test("what OpenAI would not accept of Responses is a violation", () => {
+test("reports a Responses request that OpenAI does not accept as a violation", () => {
   const call = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
   const output = { type: "function_call_output", call_id: "c", output: "A" };
   const thought = { type: "reasoning", id: "rs", summary: [], encrypted_content: "E" };
   const rows: [RegExp | undefined, object[]][] = [
     [undefined, [user, call, output]],
     [undefined, [user, thought, call, output]],
-    [/led to nothing/, [user, thought]],
+    [/without a following answer/, [user, thought]],
     [/has no id/, [user, { type: "reasoning", summary: [], encrypted_content: "E" }, call, output]],
     [/no input/, []],
     [/c have no results/, [user, call]],
-    [/answers no call/, [user, output]],
-    [/names what is not stored/, [user, { type: "item_reference", id: "rs" }]],
-    [/nobody can read/, [user, { type: "reasoning", summary: [] }]],
+    [/is the result of no call/, [user, output]],
+    [/references an item that is not stored/, [user, { type: "item_reference", id: "rs" }]],
+    [/without encrypted content/, [user, { type: "reasoning", summary: [] }]],
   ];
   for (const [problem, input] of rows) {
     const violations = responses.findViolations({ model: "m1", stream: true, store: false, input }).join("; ");
     if (problem === undefined) expect(violations).toBe("");
     else expect(violations).toMatch(problem);
   }
-  expect(responses.findViolations("?")).toEqual(["the body is no object"]);
+  expect(responses.findViolations("?")).toEqual(["the body is not an object"]);
 });

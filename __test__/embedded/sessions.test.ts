@@ -5,7 +5,7 @@ import { setUp, setUpSession } from "./support";
 
 const newTokens = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } };
 
-test("a new session says where it lives and what it has cost", async () => {
+test("a new session has its Location and a cost of zero", async () => {
   const { setup, host, session } = await setUpSession();
   expect(session).toStrictEqual({
     id: expect.stringMatching(/^ses_\w+$/),
@@ -20,7 +20,7 @@ test("a new session says where it lives and what it has cost", async () => {
   await expect(host.sessions.get({ sessionID: session.id })).resolves.toStrictEqual(session);
 });
 
-test("agent, model and location are the caller's choice", async () => {
+test("the caller chooses agent, model and location", async () => {
   const setup = await setUp();
   const host = await setup.open();
   const elsewhere = path.join(setup.root, "elsewhere");
@@ -39,7 +39,7 @@ test("agent, model and location are the caller's choice", async () => {
   });
 });
 
-test("an id that exists gives back its session as it is, however often and at once", async () => {
+test("creating a session with an existing id returns that session unchanged, also in parallel", async () => {
   const { host } = await setUpSession();
   const create = (agent: string) => host.sessions.create({ id: "ses_once", agent });
   const sessions = await Promise.all(["a", "b", "c", "d", "e"].map(create));
@@ -51,7 +51,7 @@ test("an id that exists gives back its session as it is, however often and at on
   expect(items.filter(({ id }) => id === "ses_once")).toHaveLength(1);
 });
 
-test("pages go through all sessions, there and back, in either order", async () => {
+test("pages contain all sessions, forwards and backwards, in either order", async () => {
   const setup = await setUp();
   const host = await setup.open();
   const created: SessionInfo[] = [];
@@ -79,7 +79,7 @@ test("pages go through all sessions, there and back, in either order", async () 
   }
 });
 
-// Sessions of one millisecond are told apart by their ids.
+// The order of sessions of the same millisecond is that of their ids.
 function byTimeAndId(one: SessionInfo, other: SessionInfo) {
   return one.time.created - other.time.created || (one.id < other.id ? -1 : 1);
 }
@@ -90,7 +90,7 @@ test("an empty page has no cursors", async () => {
   await expect(host.sessions.list()).resolves.toStrictEqual({ items: [] });
 });
 
-test("the last cursor finds what has appeared since", async () => {
+test("the last cursor finds sessions that were added later", async () => {
   const { host, session } = await setUpSession();
   const newest = await host.sessions.list();
   expect(newest.items.map(({ id }) => id)).toEqual([session.id]);
@@ -101,7 +101,7 @@ test("the last cursor finds what has appeared since", async () => {
   expect(appeared.items.map(({ id }) => id)).not.toContain(session.id);
 });
 
-test("lists are filtered by what the query says", async () => {
+test("filters lists by the query", async () => {
   const setup = await setUp();
   const host = await setup.open();
   const other = path.join(setup.root, "other");
@@ -132,7 +132,7 @@ test("health and location need no session", async () => {
   });
 });
 
-test("switching agent and model is recorded and shown", async () => {
+test("records and shows a switch of agent and model", async () => {
   const { host, sessionID } = await setUpSession();
   await host.sessions.switchAgent({ sessionID, agent: "plan" });
   await host.sessions.switchModel({ sessionID, model: { providerID: "mock", id: "m1" } });

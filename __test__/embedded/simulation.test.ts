@@ -3,8 +3,8 @@ import type { Reply } from "../../testkit/reply.js";
 import { createRandom, pick, type Random } from "../random.js";
 import { readHistory, readMessages, setUp, type Setup } from "./support";
 
-// Sessions that are prompted, interrupted and reopened in any order, with a model that answers all it can. What
-// exactly happens is up to the machine; what holds afterwards is not.
+// Sessions are prompted, interrupted and reopened in random order, with a model that gives random replies. The exact
+// sequence depends on timing. The invariants at the end do not.
 
 const sessionID = "ses_simulated";
 
@@ -29,7 +29,9 @@ function createReply(random: Random): Reply {
   ]);
 }
 
-/** Does something to the session; `calls` are those nobody waits for yet. Returns the host, maybe another one. */
+/**
+ * Performs a random action on the session. `calls` collects calls that are not awaited yet. Returns the current host.
+ */
 async function act(setup: Setup, host: OpenCodeHost, random: Random, id: string, calls: Promise<unknown>[]) {
   const action = random();
   const now = random() < 0.6;
@@ -52,7 +54,7 @@ async function act(setup: Setup, host: OpenCodeHost, random: Random, id: string,
   return host;
 }
 
-/** Prompts until one is answered in full, which brings everything that waited before it. */
+/** Prompts until a prompt is answered completely. All earlier prompts are answered before it. */
 async function settle(host: OpenCodeHost) {
   for (let round = 0; ; round += 1) {
     await host.sessions.prompt({ sessionID, id: `msg_settle_${round}`, prompt: { text: "Go on" } });
@@ -68,7 +70,7 @@ function messageIDs(history: SessionDurableEvent[], kind: string) {
   return history.flatMap(({ type, data }) => (type.endsWith(kind) && "messageID" in data ? [data.messageID] : []));
 }
 
-/** How often each call was settled. */
+/** Number of settlements of each call. */
 function settlements(history: SessionDurableEvent[]) {
   const counts = new Map<string, number>();
   for (const { type, data } of history) {

@@ -9,7 +9,7 @@ const streams = [
   ["live", ({ host }: Started, options?: RequestOptions) => host.events.subscribe(options)],
 ] as const;
 
-/** What every stream says first when there is one prompt in the session. */
+/** A session with one pending prompt. Its streams all begin with the same event. */
 async function begun() {
   const started = await setUpSession();
   await started.host.sessions.prompt({ sessionID: started.sessionID, prompt: { text: "Hi" }, resume: false });
@@ -20,7 +20,7 @@ const aborted = { name: "ClientError", reason: "Transport", cause: "enough" };
 const done = { done: true, value: undefined };
 
 describe.each(streams)("a %s stream", (_, open) => {
-  test("is not opened by an aborted signal", async () => {
+  test("is not opened if its signal is already aborted", async () => {
     const signal = AbortSignal.abort("enough");
     const events = open(await begun(), { signal })[Symbol.asyncIterator]();
     await expect(rejection(events.next())).resolves.toMatchObject(aborted);
@@ -58,7 +58,7 @@ describe.each(streams)("a %s stream", (_, open) => {
     await expect(events.next()).resolves.toEqual(done);
   });
 
-  test("does not mind an abort after its end", async () => {
+  test("ignores an abort after its end", async () => {
     const controller = new AbortController();
     const events = open(await begun(), controller)[Symbol.asyncIterator]();
     await events.next();
@@ -68,7 +68,7 @@ describe.each(streams)("a %s stream", (_, open) => {
     expect(listenerCount(controller.signal)).toBe(0);
   });
 
-  test("is closed by leaving the loop, with a listener less", async () => {
+  test("is closed when the loop is left, and removes its listener", async () => {
     const { signal } = new AbortController();
     let seen = 0;
     for await (const _event of open(await begun(), { signal })) {
@@ -80,7 +80,7 @@ describe.each(streams)("a %s stream", (_, open) => {
     expect(listenerCount(signal)).toBe(0);
   });
 
-  test("ends a waiting read when it is closed", async () => {
+  test("settles a pending read when it is closed", async () => {
     const events = open(await begun())[Symbol.asyncIterator]();
     await events.next();
     const waiting = [events.next(), events.next()];
@@ -88,7 +88,7 @@ describe.each(streams)("a %s stream", (_, open) => {
     await expect(Promise.all(waiting)).resolves.toEqual([done, done]);
   });
 
-  test("answers reads made at once in their order", async () => {
+  test("answers concurrent reads in order", async () => {
     const started = await begun();
     const [eager, patient] = [open(started)[Symbol.asyncIterator](), open(started)[Symbol.asyncIterator]()];
     await Promise.all([eager.next(), patient.next()]);
@@ -111,7 +111,7 @@ describe.each(streams)("a %s stream", (_, open) => {
     await expect(waiting).resolves.toEqual(done);
   });
 
-  test("serves a signal of many calls with one listener", async () => {
+  test("uses one listener for the signal of many calls", async () => {
     const started = await begun();
     const { signal } = new AbortController();
     const all = Array.from({ length: 20 }, () => open(started, { signal })[Symbol.asyncIterator]());
@@ -122,14 +122,14 @@ describe.each(streams)("a %s stream", (_, open) => {
   });
 
   test("opens nothing before the first read", async () => {
-    const events = open(await begun(), { signal: AbortSignal.abort("never looked at") })[Symbol.asyncIterator]();
+    const events = open(await begun(), { signal: AbortSignal.abort("never read") })[Symbol.asyncIterator]();
     await expect(events.return?.()).resolves.toEqual(done);
     await expect(events.next()).resolves.toEqual(done);
   });
 });
 
 describe("a call", () => {
-  test("is given up by an abort before, during and after", async () => {
+  test("rejects on an abort before and during it, and ignores one after it", async () => {
     const { host, model, sessionID } = await begun();
     model.reply({ deltas: ["a", "b"], gate: "middle" });
     const before = host.sessions.wait({ sessionID }, { signal: AbortSignal.abort("enough") });
@@ -141,7 +141,7 @@ describe("a call", () => {
     controller.abort("enough");
     await expect(waiting).resolves.toMatchObject(aborted);
     expect(listenerCount(controller.signal)).toBe(0);
-    // Giving up the wait does not give up the work.
+    // Aborting the wait does not abort the work.
     model.release("middle");
     const later = new AbortController();
     await host.sessions.wait({ sessionID }, later);

@@ -18,34 +18,34 @@ import { startModel, UNSCRIPTED } from "../../testkit/model.js";
 
 export { UNSCRIPTED };
 
-// Nothing here takes seconds; a machine that is busy elsewhere may.
+// No test needs this long. A busy machine may.
 jest.setTimeout(120_000);
 
 export type Model = Awaited<ReturnType<typeof startModel>>;
 
-/** A scripted model, and a project folder for the hosts that ask it. */
+/** A scripted model, and a project folder for the hosts that use it. */
 export class Setup {
   readonly model: Model;
   readonly root: string;
   readonly directory: string;
-  /** The test configures members of bodies that no provider knows. */
+  /** True if the test configures members of bodies that no provider knows. */
   sendsOddBodies = false;
   readonly #hosts: OpenCodeHost[] = [];
 
   constructor(model: Model) {
     this.model = model;
-    // The real path, because that is what hosts report.
+    // The real path, because hosts report real paths.
     this.root = realpathSync(mkdtempSync(path.join(tmpdir(), "opencode-test-")));
     this.directory = path.join(this.root, "project");
     mkdirSync(this.directory);
   }
 
-  /** Where `open()` keeps the sessions. */
+  /** The database of hosts that `open()` opens. */
   get database() {
     return path.join(this.root, "opencode.db");
   }
 
-  /** What `open()` opens a host with. Nothing of the machine is in it, and no warning is printed. */
+  /** The options of hosts that `open()` opens. They use nothing of the machine, and print no warnings. */
   options(more: OpenCodeOptions = {}): OpenCodeOptions {
     const { directory, database, root: home } = this;
     return { directory, database, home, env: {}, config: this.model.config(), log: "off", ...more };
@@ -80,13 +80,13 @@ const setups: Setup[] = [];
 afterEach(async () => {
   const used = setups.splice(0);
   await Promise.all(used.map((setup) => setup.dispose()));
-  // Whatever a test is about, it never sends a request that a provider would refuse.
+  // No test may send a request that a provider would refuse.
   expect(used.flatMap(({ model }) => model.violations)).toEqual([]);
   const requests = used.flatMap((setup) => (setup.sendsOddBodies ? [] : setup.model.requests));
   expect(requests.flatMap(({ path: address, body }) => findDifferences(address, body))).toEqual([]);
 });
 
-/** A setup of the running test, gone after it. */
+/** A setup of the running test, deleted after it. */
 export async function setUp() {
   const setup = new Setup(await startModel());
   setups.push(setup);
@@ -101,7 +101,7 @@ export async function setUpSession(options?: OpenCodeOptions) {
   return { setup, model: setup.model, host, session, sessionID: session.id };
 }
 
-/** Prompts and waits until the session does nothing more. */
+/** Prompts, and waits until the session is idle. */
 export async function run(host: OpenCodeClient, sessionID: string, text: string, more?: Partial<SessionsPromptInput>) {
   const receipt = await host.sessions.prompt({ sessionID, prompt: { text }, ...more });
   await host.sessions.wait({ sessionID });
@@ -129,7 +129,7 @@ export async function readMessages(host: OpenCodeClient, sessionID: string) {
   return messages;
 }
 
-/** What was said, one line a message: `user: Hi`, `assistant: Hello`. */
+/** The messages, one line each: `user: Hi`, `assistant: Hello`. */
 export async function readTranscript(host: OpenCodeClient, sessionID: string) {
   return (await readMessages(host, sessionID)).map((message) => `${message.type}: ${textOf(message)}`);
 }
@@ -144,12 +144,12 @@ function partText(part: AssistantPart) {
   return part.type === "tool" ? `[${part.name} ${part.state.status}]` : part.text;
 }
 
-/** The types of events without what all of them begin with. */
+/** The types of events without their common prefix. */
 export function types(events: readonly { type: string }[]) {
   return events.map(({ type }) => type.replace("session.next.", ""));
 }
 
-/** Reads up to and with the first event of a type. */
+/** Reads up to and including the first event of a type. */
 export async function readUntil<Event extends { type: string }>(events: AsyncIterator<Event>, type: Event["type"]) {
   const read: Event[] = [];
   while (read.at(-1)?.type !== type) {
@@ -160,14 +160,14 @@ export async function readUntil<Event extends { type: string }>(events: AsyncIte
   return read;
 }
 
-/** A live subscription that nothing escapes from here on. */
+/** A live subscription that receives all events from now on. */
 export async function subscribe(host: OpenCodeClient): Promise<AsyncIterator<OpenCodeEvent>> {
   const live = host.events.subscribe()[Symbol.asyncIterator]();
   await readUntil(live, "server.connected");
   return live;
 }
 
-/** A prompt that says something else than any other. */
+/** A prompt with a unique text. */
 export function numbered(number: number): PromptInput {
   return { text: `Prompt ${number}` };
 }

@@ -1,4 +1,4 @@
-// Tasks: work that an agent gives to another one, which does it in a session of its own.
+// Tasks: work that an agent delegates to another agent, which does it in a child session.
 
 import { isSessionNotFoundError } from "../../index.js";
 import { rejection } from "../client/support";
@@ -9,12 +9,12 @@ function task(prompt: string, more?: { agent?: string; sessionID?: string; id?: 
   return { name: "task", input, id };
 }
 
-test("a task is done in a child session, and goes on there", async () => {
+test("a task runs in a child session and can continue there", async () => {
   const { host, model, session, sessionID } = await setUpSession();
   model.reply({ tools: [task("Where is it?")] }, { text: "In src." }, { text: "It is in src." });
   await run(host, sessionID, "Find it");
   const [child, ...others] = await host.sessions.children({ sessionID });
-  if (child === undefined) throw new Error("there is no child");
+  if (child === undefined) throw new Error("the session has no child");
   expect(others).toEqual([]);
   expect(child).toMatchObject({
     parentID: sessionID,
@@ -51,7 +51,7 @@ test("a task is done in a child session, and goes on there", async () => {
   ]);
 });
 
-test("what a child asks is asked for the child, and an interruption of its parent withdraws it", async () => {
+test("requests of a child belong to the child, and an interruption of its parent withdraws them", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write(".env", "SECRET=1");
   const read = { name: "read", input: { path: ".env" }, id: "c2" };
@@ -60,7 +60,7 @@ test("what a child asks is asked for the child, and an interruption of its paren
   await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
   const asked = (await readUntil(live, "permission.v2.asked")).at(-1);
   const [child] = await host.sessions.children({ sessionID });
-  if (child === undefined) throw new Error("there is no child");
+  if (child === undefined) throw new Error("the session has no child");
   expect(asked).toMatchObject({ data: { sessionID: child.id, action: "read", resources: [".env"] } });
   expect(await host.permissions.list({ sessionID })).toEqual([]);
   expect(await host.permissions.list({ sessionID: child.id })).toHaveLength(1);
@@ -72,7 +72,7 @@ test("what a child asks is asked for the child, and an interruption of its paren
   expect(await readTranscript(host, child.id)).toEqual(["user: Read it", "assistant: [read error]"]);
 });
 
-test("a host chooses how many tasks run, and how deep", async () => {
+test("the options limit the number and the depth of tasks", async () => {
   const { host, model, sessionID } = await setUpSession({ limits: { subagents: 1, subagentDepth: 1 } });
   model.reply(
     { tools: [task("One"), task("Two", { id: "c2" })] },
@@ -92,7 +92,7 @@ test("a host chooses how many tasks run, and how deep", async () => {
   });
   model.release("child");
   await host.sessions.wait({ sessionID });
-  // They begin side by side, and either of them may have been the first.
+  // The tasks start in parallel, and either of them may be first.
   const [, calls, last] = await readTranscript(host, sessionID);
   expect([calls, last]).toEqual([
     expect.stringMatching(/^assistant: (\[task completed\]\[task error\]|\[task error\]\[task completed\])$/),

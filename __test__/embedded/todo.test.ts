@@ -1,4 +1,4 @@
-// What a model notes that is still to be done: the host reads it, and hears of every change.
+// The todo list of a model: the host reads it and receives an event for every change.
 
 import { isSessionNotFoundError, type Todo } from "../../index.js";
 import { rejection } from "../client/support";
@@ -12,7 +12,7 @@ function writes(todos: readonly unknown[], id: string) {
   return { tools: [{ name: "todowrite", input: { todos }, id }] };
 }
 
-test("the list that the model keeps can be read and outlives the host", async () => {
+test("the list can be read and is kept after the host closes", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   expect(await host.sessions.todo({ sessionID })).toEqual([]);
   const live = await subscribe(host);
@@ -34,7 +34,7 @@ test("the list that the model keeps can be read and outlives the host", async ()
   expect(await again.sessions.todo({ sessionID })).toEqual(lists[1]);
 });
 
-test("a list that is too long changes nothing, and the model is told", async () => {
+test("refuses a list that is too long without a change, and tells the model", async () => {
   const { host, model, sessionID } = await setUpSession();
   const many = Array.from({ length: 201 }, () => todo("Look", "pending"));
   model.reply(writes([todo("Look", "pending")], "call_a"), writes(many, "call_b"), { text: "Noted." });
@@ -52,7 +52,7 @@ test("a list that is too long changes nothing, and the model is told", async () 
   );
 });
 
-test("a session that does not exist has no list", async () => {
+test("refuses an unknown session", async () => {
   const { host } = await setUpSession();
   const error = await rejection(host.sessions.todo({ sessionID: "ses_unknown" }));
   expect(isSessionNotFoundError(error) && error.sessionID).toBe("ses_unknown");

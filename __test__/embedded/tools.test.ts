@@ -13,7 +13,7 @@ function isTool(part: { type: string }): part is AssistantPartTool {
   return part.type === "tool";
 }
 
-/** What the model was told about the calls of its first answer. */
+/** The results that the model received for the calls of its first answer. */
 async function runTools(started: Awaited<ReturnType<typeof setUpSession>>, ...tools: NonNullable<Reply["tools"]>) {
   started.model.reply({ tools }, { text: "Done." });
   await run(started.host, started.sessionID, "Use your tools");
@@ -29,7 +29,7 @@ function readFiles(directory: string) {
   return Object.fromEntries(files.map((file) => [path.relative(directory, file), readFileSync(file, "utf8")]));
 }
 
-test("a file is read, and the model goes on with what is in it", async () => {
+test("reads a file, and the model continues with its content", async () => {
   const started = await setUpSession();
   const { setup, host, sessionID } = started;
   setup.write("notes.txt", "Remember the milk.\n");
@@ -63,7 +63,7 @@ test("a file is read, and the model goes on with what is in it", async () => {
   ]);
 });
 
-test("files and lines are found", async () => {
+test("finds files and lines", async () => {
   const started = await setUpSession();
   const { setup, host, sessionID } = started;
   setup.write("a.ts", "const a = 1;\n");
@@ -104,7 +104,7 @@ test("files and lines are found", async () => {
   });
 });
 
-test("a file is written, edited and patched, one change after the other", async () => {
+test("writes, edits and patches a file in sequence", async () => {
   const started = await setUpSession();
   const { setup, host, model, sessionID } = started;
   const patchText = [
@@ -155,7 +155,7 @@ test.each([
     { name: "apply_patch", input: { patchText: "*** Begin Patch\n*** Delete File: ../a.txt\n*** End Patch" } },
     "Unable to apply patch at patch",
   ],
-])("what lies outside the project is not changed: %j", async (call, message) => {
+])("does not change files outside the project: %j", async (call, message) => {
   const started = await setUpSession();
   started.setup.write("../a.txt", "old");
   const [result] = await runTools(started, call);
@@ -163,7 +163,7 @@ test.each([
   expect(readFileSync(path.join(started.setup.root, "a.txt"), "utf8")).toBe("old");
 });
 
-test("several calls of one answer are each settled once", async () => {
+test("settles each of several calls of one answer once", async () => {
   const started = await setUpSession();
   const names = Array.from({ length: 20 }, (_, n) => `${n}.txt`);
   for (const name of names) started.setup.write(name, `This is ${name}`);
@@ -177,7 +177,7 @@ test("several calls of one answer are each settled once", async () => {
   expect(types(history).filter((type) => type === "tool.success")).toHaveLength(20);
 });
 
-test("calls of one id in two answers are two calls", async () => {
+test("treats calls with the same id in two answers as two calls", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write("a.txt", "A");
   setup.write("b.txt", "B");
@@ -194,18 +194,14 @@ test("calls of one id in two answers are two calls", async () => {
   ]);
 });
 
-describe("a call that cannot work is told to the model, which goes on", () => {
+describe("reports an invalid call to the model, which continues", () => {
   test.each([
-    ["a file that is not there", { name: "read", input: { path: "missing.txt" } }, /missing\.txt/],
+    ["a missing file", { name: "read", input: { path: "missing.txt" } }, /missing\.txt/],
     ["an unknown tool", { name: "teleport", input: { to: "Mars" } }, /teleport/],
     ["input of the wrong shape", { name: "read", input: { path: 5 } }, /path/],
-    ["input without what is required", { name: "read", input: {} }, /path/],
-    ["a path that leads out of the project", { name: "read", input: { path: "../opencode.db" } }, /opencode\.db/],
-    [
-      "a working directory that is not there",
-      { name: "bash", input: { command: "true", workdir: "no" } },
-      /command: true/,
-    ],
+    ["input without a required key", { name: "read", input: {} }, /path/],
+    ["a path that leaves the project", { name: "read", input: { path: "../opencode.db" } }, /opencode\.db/],
+    ["a missing working directory", { name: "bash", input: { command: "true", workdir: "no" } }, /command: true/],
   ])("%s", async (_, call, message) => {
     const started = await setUpSession();
     const [result] = await runTools(started, call);
@@ -220,7 +216,7 @@ describe("a call that cannot work is told to the model, which goes on", () => {
   });
 });
 
-test("input that is no JSON fails the step, and the next prompt works", async () => {
+test("input that is not JSON fails the step, and the next prompt works", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ text: "Let me see.", tools: [{ name: "read", input: '{"path": "a.t' }] }, { text: "Sorry." });
   await run(host, sessionID, "Read");
@@ -238,7 +234,7 @@ test("input that is no JSON fails the step, and the next prompt works", async ()
   ]);
 });
 
-test("input that is JSON but no object is kept and refused", async () => {
+test("stores and refuses input that is JSON but not an object", async () => {
   const started = await setUpSession();
   const [result] = await runTools(started, { name: "read", input: '["a.txt"]' });
   expect(result?.content).toMatch(/object/i);
@@ -246,10 +242,10 @@ test("input that is JSON but no object is kept and refused", async () => {
   expect(tool?.state).toMatchObject({ status: "error", input: { value: ["a.txt"] } });
 });
 
-test("a model that calls tools for ever is stopped, and goes on when prompted", async () => {
+test("stops a model that calls tools endlessly, and continues after a prompt", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write("a.txt", "A");
-  // Never twice the same call: from the third time on somebody is asked about that.
+  // The input differs each time, because the third identical call would require a permission.
   const again = (limit: number): Reply => ({ tools: [{ name: "read", input: { path: "a.txt", limit } }] });
   model.reply(...Array.from({ length: 25 }, (_, n) => again(n + 1)), { text: "Enough." });
   await run(host, sessionID, "Loop");

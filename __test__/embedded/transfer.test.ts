@@ -8,7 +8,7 @@ import type { Setup } from "./support";
 
 const cut = { name: "ClientError", reason: "Transport" };
 
-/** A host with a session of one turn with a tool call, and of one prompt that waits. */
+/** A host and its session, which has one turn with a tool call and one pending prompt. */
 async function setUpExported() {
   const started = await setUpSession();
   const { setup, model, host, sessionID } = started;
@@ -20,7 +20,7 @@ async function setUpExported() {
   return { ...started, waiting, lines };
 }
 
-/** Another host of that setup, with a file of its own. */
+/** Another host of the same setup, with its own database. */
 function openOther(setup: Setup) {
   return setup.open({ database: path.join(setup.root, "other.db") });
 }
@@ -34,7 +34,7 @@ function read(host: OpenCodeHost, sessionID: string) {
   ]);
 }
 
-test("the first line says what follows, and the others are the events in their order", async () => {
+test("the first line describes the export, and the other lines are the events in order", async () => {
   const { session, lines, host, sessionID } = await setUpExported();
   const [header, ...events] = lines.map((line) => JSON.parse(line));
   expect(header).toStrictEqual({ format: "opencode-session", version: 1, session: expect.any(Object) });
@@ -49,7 +49,7 @@ test("the first line says what follows, and the others are the events in their o
   expect(events.slice(1).map(({ data }) => data)).toStrictEqual(history.map(({ data }) => data));
 });
 
-test("a session that was imported is the same, and is exported as it came", async () => {
+test("an imported session is identical, and its export has the same lines", async () => {
   const { setup, host, sessionID, lines } = await setUpExported();
   const other = await openOther(setup);
   const session = await host.sessions.get({ sessionID });
@@ -57,18 +57,18 @@ test("a session that was imported is the same, and is exported as it came", asyn
   await expect(other.sessions.import(lines)).resolves.toStrictEqual({ session, applied, skipped: 0 });
   await expect(read(other, sessionID)).resolves.toStrictEqual(await read(host, sessionID));
   await expect(collect(other.sessions.export({ sessionID }))).resolves.toEqual(lines);
-  // Once more changes nothing.
+  // A second import changes nothing.
   await expect(other.sessions.import(lines)).resolves.toStrictEqual({ session, applied: 0, skipped: applied });
 });
 
-test("one host's export is another one's import", async () => {
+test("the export of one host can be passed directly to the import of another", async () => {
   const { setup, host, sessionID, lines } = await setUpExported();
   const other = await openOther(setup);
   const imported = await other.sessions.import(host.sessions.export({ sessionID }));
   expect(imported.applied).toBe(lines.length - 1);
 });
 
-test("an imported session goes on where it stood", async () => {
+test("an imported session continues from its last state", async () => {
   const { setup, model, sessionID, lines, waiting } = await setUpExported();
   const other = await openOther(setup);
   await other.sessions.import(lines);
@@ -83,7 +83,7 @@ test("an imported session goes on where it stood", async () => {
   });
 });
 
-test("a later export adds what is new", async () => {
+test("a later export adds new events", async () => {
   const { setup, host, sessionID, lines } = await setUpExported();
   const other = await openOther(setup);
   await other.sessions.import(lines);
@@ -93,7 +93,7 @@ test("a later export adds what is new", async () => {
   await expect(collect(other.sessions.export({ sessionID }))).resolves.toEqual(later);
 });
 
-test("a file holds a session between two hosts", async () => {
+test("a file transfers a session between two hosts", async () => {
   const { setup, host, sessionID, lines } = await setUpExported();
   const file = path.join(setup.root, "session.ndjson");
   await writeFile(
@@ -107,7 +107,7 @@ test("a file holds a session between two hosts", async () => {
   await expect(other.sessions.import(handle.readLines())).resolves.toMatchObject({ applied: lines.length - 1 });
 });
 
-test("a client over fetch has the same lines", async () => {
+test("a client over fetch returns the same lines", async () => {
   const { setup, host, sessionID, lines } = await setUpExported();
   const client = createClient({ baseUrl: "http://opencode.local", fetch: host.fetch });
   await expect(collect(client.sessions.export({ sessionID }))).resolves.toEqual(lines);
@@ -129,7 +129,7 @@ describe("an export", () => {
     return started;
   }
 
-  test("leaves out what happens after its beginning", async () => {
+  test("omits events that happen after its beginning", async () => {
     const { host, sessionID } = await setUpLong();
     const lines = host.sessions.export({ sessionID })[Symbol.asyncIterator]();
     await lines.next();
@@ -142,7 +142,7 @@ describe("an export", () => {
   test.each([
     ["in memory", (host: OpenCodeHost) => host],
     ["over fetch", (host: OpenCodeHost) => createClient({ baseUrl: "http://host", fetch: host.fetch })],
-  ])("that is cut %s fails", async (_, clientOf) => {
+  ])("fails if it is cut %s", async (_, clientOf) => {
     const { host, sessionID } = await setUpLong();
     const lines = clientOf(host).sessions.export({ sessionID })[Symbol.asyncIterator]();
     await lines.next();
@@ -150,7 +150,7 @@ describe("an export", () => {
     await expect(rejection(collect({ [Symbol.asyncIterator]: () => lines }))).resolves.toMatchObject(cut);
   });
 
-  test("is given up by an abort", async () => {
+  test("rejects on abort", async () => {
     const { host, sessionID } = await setUpLong();
     const controller = new AbortController();
     const lines = host.sessions.export({ sessionID }, controller)[Symbol.asyncIterator]();
@@ -159,7 +159,7 @@ describe("an export", () => {
     await expect(rejection(lines.next())).resolves.toMatchObject({ ...cut, cause: "enough" });
   });
 
-  test("of a session nobody knows is none", async () => {
+  test("rejects for an unknown session", async () => {
     const { host } = await setUpSession();
     const missing = { _tag: "SessionNotFoundError", sessionID: "ses_nowhere" };
     const error = await rejection(collect(host.sessions.export({ sessionID: "ses_nowhere" })));
@@ -168,7 +168,7 @@ describe("an export", () => {
 });
 
 describe("an import is refused", () => {
-  test("when it cannot be read, with the line, and nothing of it is there", async () => {
+  test("if a line is invalid, names the line, and stores nothing", async () => {
     const { setup, sessionID, lines } = await setUpExported();
     const other = await openOther(setup);
     const broken = [...lines.slice(0, -1), "{"];
@@ -185,7 +185,7 @@ describe("an import is refused", () => {
     await expect(other.sessions.get({ sessionID })).rejects.toMatchObject({ _tag: "SessionNotFoundError" });
   });
 
-  test("when it contradicts what is there, and what is there stays", async () => {
+  test("if it contradicts stored events, which stay", async () => {
     const { host, sessionID, lines } = await setUpExported();
     const before = await read(host, sessionID);
     const prompted = lines.findIndex((line) => line.includes("prompt.admitted"));
@@ -199,7 +199,7 @@ describe("an import is refused", () => {
     await expect(read(host, sessionID)).resolves.toStrictEqual(before);
   });
 
-  test("when the session runs here", async () => {
+  test("if the session runs in this host", async () => {
     const { model, host, sessionID, lines } = await setUpExported();
     model.reply({ deltas: ["Once", " more."], gate: "middle" });
     await host.sessions.resume({ sessionID });
@@ -210,7 +210,7 @@ describe("an import is refused", () => {
     await host.sessions.wait({ sessionID });
   });
 
-  test("when its source fails", async () => {
+  test("if its source fails", async () => {
     const { setup, host, sessionID } = await setUpExported();
     const other = await openOther(setup);
     const source = host.sessions.export({ sessionID: "ses_nowhere" });

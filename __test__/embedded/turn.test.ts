@@ -1,6 +1,6 @@
 import { readHistory, readMessages, readTranscript, run, setUpSession, types, UNSCRIPTED } from "./support";
 
-test("a prompt is answered, and every view tells the same", async () => {
+test("answers a prompt, and every view shows the same", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply({ reasoning: "Hm.", deltas: ["Hel", "lo"], usage: { input: 100, output: 20, cached: 60, reasoning: 5 } });
   const receipt = await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
@@ -58,7 +58,7 @@ test("a prompt is answered, and every view tells the same", async () => {
   );
 });
 
-test("a request has what the provider needs", async () => {
+test("a request contains everything that the provider needs", async () => {
   const { host, model, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const { headers, body } = await model.received(1);
@@ -90,7 +90,7 @@ test("each request begins with the bytes of the one before", async () => {
   }
 });
 
-test("a session is active from its prompt to its last word", async () => {
+test("a session is active from its prompt to the end of its answer", async () => {
   const { host, model, sessionID } = await setUpSession();
   await expect(host.sessions.active()).resolves.toStrictEqual({});
   model.reply({ deltas: ["One", "Two"], gate: "middle" });
@@ -102,7 +102,7 @@ test("a session is active from its prompt to its last word", async () => {
   await expect(host.sessions.active()).resolves.toStrictEqual({});
 });
 
-test("a prompt that wakes nobody waits for the next one", async () => {
+test("a prompt without a wake waits for the next one", async () => {
   const { host, model, sessionID } = await setUpSession();
   const { id } = await run(host, sessionID, "Later", { resume: false });
   await expect(readMessages(host, sessionID)).resolves.toEqual([]);
@@ -118,7 +118,7 @@ test("a prompt that wakes nobody waits for the next one", async () => {
   ]);
 });
 
-test("a steer joins the running activity, a queued prompt opens its own", async () => {
+test("a steer joins the running activity, and a queued prompt starts a new activity", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write("a.txt", "A");
   model.reply(
@@ -142,7 +142,7 @@ test("a steer joins the running activity, a queued prompt opens its own", async 
   ]);
 });
 
-test("sessions run side by side", async () => {
+test("sessions run in parallel", async () => {
   const { host, model, sessionID } = await setUpSession();
   const other = await host.sessions.create();
   model.reply({ deltas: ["Slow", "."], gate: "slow" }, { text: "Quick." });

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { readHistory, readTranscript, readUntil, run, setUp, setUpSession, subscribe } from "./support";
 
-test("two hosts with files of their own share nothing", async () => {
+test("two hosts with separate databases share nothing", async () => {
   const setup = await setUp();
   const one = await setup.open();
   const two = await setup.open({ database: path.join(setup.root, "two.db") });
@@ -23,7 +23,7 @@ test("two hosts with files of their own share nothing", async () => {
   await expect(readTranscript(two, "ses_same")).resolves.toEqual(["user: For pears", "assistant: Pears."]);
 });
 
-test("closing one leaves the other alone", async () => {
+test("closing one host does not affect the other", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   const other = await setup.open({ database: ":memory:" });
   model.reply({ deltas: ["a", "b"], gate: "middle" });
@@ -36,7 +36,7 @@ test("closing one leaves the other alone", async () => {
 });
 
 describe("in memory", () => {
-  test("everything works as in a file", async () => {
+  test("works as with a file", async () => {
     const { host, model, sessionID } = await setUpSession({ database: ":memory:" });
     const live = await subscribe(host);
     model.reply({ text: "Hello." });
@@ -50,7 +50,7 @@ describe("in memory", () => {
     await Promise.all([live.return?.(), events.return?.()]);
   });
 
-  test("every host has a memory of its own, which it takes with it", async () => {
+  test("gives every host a separate database, which ends with it", async () => {
     const setup = await setUp();
     const [one, two] = await Promise.all([setup.open({ database: ":memory:" }), setup.open({ database: ":memory:" })]);
     const { id } = await one.sessions.create();

@@ -1,5 +1,5 @@
-// A repository in which everything that Git runs by itself tells on whoever makes Git run it. A session with
-// snapshots, commands and reverts leaves all of it as it was.
+// A repository in which every program that Git runs by itself leaves a trace. A session with snapshots, commands and
+// reverts leaves the repository unchanged.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const HOOKS = [
   "fsmonitor-watchman",
 ];
 
-/** Makes the project a repository with hooks, filters, something staged, a stash and packed references. */
+/** Makes the project a repository with hooks, filters, a staged file, a stash and packed references. */
 function makeRepository(directory: string, ran: string) {
   const git = (...options: string[]) => {
     const identity = ["-c", "user.email=t@t", "-c", "user.name=t"];
@@ -53,7 +53,7 @@ function makeRepository(directory: string, ran: string) {
   git("config", "core.untrackedCache", "true");
 }
 
-/** Everything below a directory: names, kinds, bytes, modes and when each was changed. */
+/** All entries of a directory: names, kinds, bytes, modes and modification times. */
 function readTree(directory: string) {
   const names = (readdirSync(directory, { recursive: true }) as string[]).sort();
   return ["", ...names].map((name) => {
@@ -63,7 +63,7 @@ function readTree(directory: string) {
   });
 }
 
-test("a session with snapshots, commands and reverts leaves the repository as it was", async () => {
+test("a session with snapshots, commands and reverts leaves the repository unchanged", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   const { directory, root } = setup;
   const ran = path.join(root, "ran");

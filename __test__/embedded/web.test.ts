@@ -20,7 +20,7 @@ afterEach(async () => {
   await Promise.all(ended);
 });
 
-/** A server of the running test, and its address. */
+/** Starts a server for the running test. Returns its address. */
 async function serve(listener: RequestListener) {
   const server = createServer(listener);
   servers.push(server);
@@ -30,7 +30,7 @@ async function serve(listener: RequestListener) {
   return { server, address: `http://127.0.0.1:${port}` };
 }
 
-/** What the model is told of one call. */
+/** The result of one call that the model received. */
 async function told({ host, model, sessionID }: Started, name: string, input: object): Promise<string> {
   model.reply({ tools: [{ name, input }] }, { text: "Done." });
   await run(host, sessionID, "Look it up");
@@ -41,7 +41,7 @@ async function fetched(started: Started, url: string, more: object = {}) {
   return told(started, "webfetch", { url, ...more });
 }
 
-test("a page comes as Markdown, as text and as it is", async () => {
+test("returns a page as Markdown, as text and as HTML", async () => {
   const html = "<html><head><title>Page</title></head><body><h1>One</h1><ul><li>a<li><b>b</b></ul></body></html>";
   const seen: IncomingMessage[] = [];
   const { address } = await serve((request, response) => {
@@ -60,7 +60,7 @@ test("a page comes as Markdown, as text and as it is", async () => {
   ]);
 });
 
-test("what is no answer, no text or too much is told", async () => {
+test("reports an error status, a binary answer and an answer that is too large", async () => {
   const megabytes = 6 * 1024 * 1024;
   const agents: (string | undefined)[] = [];
   const { address } = await serve((request, response) => {
@@ -106,7 +106,7 @@ test("what is no answer, no text or too much is told", async () => {
   expect(agents).toEqual([expect.stringContaining("Mozilla/5.0"), "opencode"]);
 });
 
-test("a server that an allowed one leads to is not asked while it is forbidden", async () => {
+test("does not contact a forbidden server to which an allowed one redirects", async () => {
   const forbidden: IncomingMessage[] = [];
   const elsewhere = await serve((request, response) => {
     forbidden.push(request);
@@ -129,7 +129,7 @@ test("a server that an allowed one leads to is not asked while it is forbidden",
   expect(forbidden).toHaveLength(1);
 });
 
-test("an interrupted session leaves its server alone", async () => {
+test("an interruption ends the request to the server", async () => {
   const { host, model, sessionID } = await setUpSession();
   const { server, address } = await serve(() => {});
   model.reply({ tools: [{ name: "webfetch", input: { url: address } }] });
@@ -142,7 +142,7 @@ test("an interrupted session leaves its server alone", async () => {
   await host.sessions.wait({ sessionID });
 });
 
-test("the web is searched through the proxy of the host, and a failure names no key", async () => {
+test("searches the web through the proxy of the host, and failures contain no key", async () => {
   const { server, address } = await serve(() => {});
   const tunnels: (string | undefined)[] = [];
   server.on("connect", (request, socket) => {

@@ -2,7 +2,7 @@ import { createClient } from "../../index.js";
 import { rejection } from "../client/support";
 import { setUpSession } from "./support";
 
-test("a model by its name is answered with its parts", async () => {
+test("a model given as a string is refused with the parts of a model", async () => {
   const { host, sessionID } = await setUpSession();
   const error = await rejection(host.sessions.switchModel({ sessionID, model: "fake/m1" as never }));
   expect(error).toMatchObject({
@@ -11,7 +11,7 @@ test("a model by its name is answered with its parts", async () => {
   });
 });
 
-test("over the wire a prompt that is a text is answered with its object", async () => {
+test("a prompt given as a string over the wire is refused with the form of a prompt", async () => {
   const { host, sessionID } = await setUpSession();
   const response = await host.fetch(`http://opencode.local/api/session/${sessionID}/prompt`, {
     method: "POST",
@@ -25,7 +25,7 @@ test("over the wire a prompt that is a text is answered with its object", async 
   });
 });
 
-test("an id in the place of an input is answered with the input, in memory and over the network", async () => {
+test("an id in place of an input is refused with the form of the input, in memory and over the network", async () => {
   const { host } = await setUpSession();
   const remote = createClient({ baseUrl: "http://opencode.local", fetch: host.fetch });
   for (const client of [host, remote]) {
@@ -42,7 +42,7 @@ test("an id in the place of an input is answered with the input, in memory and o
   }
 });
 
-describe("a member that no input has is refused before anything is sent", () => {
+describe("an unknown member is refused before anything is sent", () => {
   test.each<[string, (client: any) => Promise<unknown>, string, string]>([
     [
       "a directory beside its location",
@@ -59,7 +59,7 @@ describe("a member that no input has is refused before anything is sent", () => 
         "Did you mean prompt.text?",
     ],
     [
-      "a file by its path",
+      "a file with a path",
       (client) => client.sessions.prompt({ sessionID: "ses_x", prompt: { text: "", files: [{ path: "a" }] } }),
       "prompt.files[0].path",
       "Unknown member prompt.files[0].path of sessions.prompt, " +
@@ -72,35 +72,35 @@ describe("a member that no input has is refused before anything is sent", () => 
       "Unknown member model.modelID of sessions.create, whose model takes id, providerID, variant",
     ],
     [
-      "the other name of a workspace",
+      "another name of the workspace",
       (client) => client.agents.list({ location: { workspaceID: "wrk_1" } }),
       "location.workspaceID",
       "Unknown member location.workspaceID of agents.list, whose location takes directory, workspace. " +
         "Did you mean location.workspace?",
     ],
     [
-      "a setting of one call",
+      "an unknown option of a call",
       (client) => client.sessions.list({}, { timeout: 5 }),
       "timeout",
       "Unknown member timeout of the options of sessions.list, which takes signal, headers. " +
         "Did you mean signal: AbortSignal.timeout(ms)?",
     ],
     [
-      "a session of a run",
+      "an unknown member of a run",
       (client) => client.sessions.run({ prompt: "hi", session: "ses_x" }).result,
       "session",
       "Unknown member session of sessions.run, " +
         "which takes sessionID, prompt, id, agent, model, delivery, location, unanswered. Did you mean sessionID?",
     ],
     [
-      "the wait of a run",
+      "a misspelled time limit of a run",
       (client) => client.sessions.run({ prompt: "hi", unanswered: { denyAfter: 5 } }).result,
       "unanswered.denyAfter",
       "Unknown member unanswered.denyAfter of sessions.run, whose unanswered takes denyAfterMs. " +
         "Did you mean unanswered.denyAfterMs?",
     ],
     [
-      "a setting of a run",
+      "an unknown option of a run",
       (client) => client.sessions.run({ prompt: "hi" }, { abort: true }).result,
       "abort",
       "Unknown member abort of the options of sessions.run, which takes signal, headers",
@@ -117,7 +117,7 @@ describe("a member that no input has is refused before anything is sent", () => 
     expect(model.requests).toEqual([]);
   });
 
-  test("but over the wire it is ignored, and what is open stays open", async () => {
+  test("is ignored over the wire, and open sessions are not affected", async () => {
     const { host, sessionID } = await setUpSession();
     const response = await host.fetch("http://opencode.local/api/session", {
       method: "POST",
