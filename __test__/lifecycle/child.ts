@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 
-// No program takes longer unless it hangs.
+// In milliseconds. Only a program that hangs runs longer.
 const DEADLINE = 110_000;
 
 interface Line {
@@ -9,17 +9,17 @@ interface Line {
   readonly [detail: string]: any;
 }
 
-/** A program of this folder in a process of its own. */
+/** Runs a program of this folder in a child process. */
 export class Child {
   readonly lines: Line[] = [];
-  /** How it ended: its code, or the signal that ended it. */
+  /** The exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
   readonly #process;
   readonly #watchers = new Set<() => void>();
   #ended = false;
   #errors = "";
 
-  /** `prefix` is a command that runs the one behind it. */
+  /** `prefix` is a command that runs the command after it. */
   constructor(program: string, input: object, prefix: readonly string[] = []) {
     const file = path.join(__dirname, "programs", `${program}.js`);
     const [command = "", ...rest] = [...prefix, process.execPath, file, JSON.stringify(input)];
@@ -29,7 +29,7 @@ export class Child {
       killSignal: "SIGABRT",
     });
     this.#process.stderr.on("data", (data) => (this.#errors += data));
-    // A line without an end was cut by what killed the program.
+    // A line without an end is incomplete because the program was killed.
     let begun = "";
     this.#process.stdout.setEncoding("utf8").on("data", (text: string) => {
       const whole = (begun + text).split("\n");
@@ -55,12 +55,12 @@ export class Child {
     return this.#errors;
   }
 
-  /** The first line of this kind that fits. */
+  /** Waits for the first line of this kind that satisfies the predicate. */
   async said(line: string, fits: (said: Line) => boolean = () => true): Promise<Line> {
     for (;;) {
       const said = this.lines.find((candidate) => candidate.line === line && fits(candidate));
       if (said !== undefined) return said;
-      if (this.#ended) throw new Error(`The program ended without saying "${line}": ${this.#errors}`);
+      if (this.#ended) throw new Error(`The program ended without printing "${line}": ${this.#errors}`);
       await new Promise<void>((resolve) => this.#watchers.add(resolve));
     }
   }

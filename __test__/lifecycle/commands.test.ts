@@ -1,4 +1,4 @@
-// What becomes of commands when the process of their host dies.
+// Commands whose host process is killed.
 
 import { readdirSync, readlinkSync } from "node:fs";
 import { Alive, HOLD } from "../embedded/processes";
@@ -17,15 +17,15 @@ type Case = [name: string, command: string, lines: number];
 
 const cases: Case[] = [
   ["a command", "echo a >&3; sleep 1000", 1],
-  ["children in the background", "(echo a >&3; sleep 1000) & (echo b >&3; sleep 1000) & echo c >&3; wait", 3],
-  ["those who ignore signals", "trap '' TERM HUP INT; (echo a >&3; sleep 1000) & echo b >&3; sleep 1000", 2],
-  ["a child of a shell that is gone", "(trap '' HUP; echo a >&3; sleep 1000) & echo b >&3", 2],
-  ["those who go on without their output", "trap '' PIPE; echo a >&3; while :; do echo; sleep 0.01; done", 1],
-  ["those who are stopped", "echo a >&3; kill -STOP $$", 1],
+  ["background children", "(echo a >&3; sleep 1000) & (echo b >&3; sleep 1000) & echo c >&3; wait", 3],
+  ["processes that ignore signals", "trap '' TERM HUP INT; (echo a >&3; sleep 1000) & echo b >&3; sleep 1000", 2],
+  ["a child whose shell has exited", "(trap '' HUP; echo a >&3; sleep 1000) & echo b >&3", 2],
+  ["processes that ignore a closed output", "trap '' PIPE; echo a >&3; while :; do echo; sleep 0.01; done", 1],
+  ["stopped processes", "echo a >&3; kill -STOP $$", 1],
 ];
 const groups: Case[] = [
-  ["sessions of their own", "setsid sh -c 'echo a >&3; sleep 1000' & echo b >&3; wait", 2],
-  ["groups of their own", "timeout 1000 sh -c 'echo a >&3; sleep 1000' & echo b >&3; wait", 2],
+  ["processes in a new session", "setsid sh -c 'echo a >&3; sleep 1000' & echo b >&3; wait", 2],
+  ["processes in a new process group", "timeout 1000 sh -c 'echo a >&3; sleep 1000' & echo b >&3; wait", 2],
 ];
 
 test.each(isLinux ? [...cases, ...groups] : cases)("SIGKILL of the host ends %s", async (_, command, lines) => {
@@ -39,7 +39,7 @@ test.each(isLinux ? [...cases, ...groups] : cases)("SIGKILL of the host ends %s"
   await alive.ended();
 });
 
-/** The processes that run in a directory. */
+/** The ids of the processes whose working directory is this one. */
 function processesIn(directory: string) {
   return readdirSync("/proc").filter((id) => /^\d+$/.test(id) && workingDirectory(id) === directory);
 }
@@ -53,7 +53,7 @@ function workingDirectory(id: string) {
 }
 
 if (isLinux) {
-  test("SIGKILL of the host while commands begin leaves none of them", async () => {
+  test("SIGKILL of the host while commands start leaves no process", async () => {
     const setup = await setUp();
     for (let life = 0; life < 10; life += 1) {
       setup.model.reply({ tools: Array.from({ length: 10 }, (_, n) => bash(`sleep 1000; : ${life} ${n}`)) });

@@ -3,10 +3,10 @@ import { describePlatform } from "../../embedded/platform.js";
 import { readMessages, setUp } from "../embedded/support";
 import { Child } from "./child";
 
-/** Runs a command that may have so few descriptors. */
+/** Runs a command with a limit of 200 descriptors. */
 const FEW = ["/bin/sh", "-c", 'ulimit -n 200; exec "$0" "$@"'];
 
-test("a connection that cannot be accepted is a warning in the log, and is accepted later", async () => {
+test("a connection that cannot be accepted is logged as a warning, and is accepted later", async () => {
   const setup = await setUp();
   const { log: _, ...options } = setup.options();
   const child = new Child("descriptors", { options }, FEW);
@@ -27,7 +27,7 @@ test("a connection that cannot be accepted is a warning in the log, and is accep
 });
 
 test.each([0, 1, 4, 8, 12, 16, 20, 24, 32, 48])(
-  "with %i free descriptors a host opens or is refused, and opens once there are more",
+  "with %i free descriptors a host opens or fails, and opens when there are more",
   async (free) => {
     const setup = await setUp();
     const child = new Child("few-descriptors", { options: setup.options(), free }, FEW);
@@ -40,7 +40,7 @@ test.each([0, 1, 4, 8, 12, 16, 20, 24, 32, 48])(
   },
 );
 
-test("the addon by itself never ends a process that has too few descriptors", async () => {
+test("loading only the addon with too few descriptors never ends the process", async () => {
   const addon = path.resolve(__dirname, `../../opencode-embedded.${describePlatform()}.node`);
   const load = async (free: number) => {
     const child = new Child("few-descriptors", { addon, free }, FEW);
@@ -55,7 +55,7 @@ test("the addon by itself never ends a process that has too few descriptors", as
   expect(loaded.at(-1)).toBe("started");
 });
 
-test("a time without descriptors is no end of the database", async () => {
+test("the database works again after a shortage of descriptors", async () => {
   const setup = await setUp();
   setup.model.reply({ text: "Done." });
   const child = new Child("shortage", { options: setup.options(), bytes: 100_000 }, FEW);
@@ -67,6 +67,6 @@ test("a time without descriptors is no end of the database", async () => {
   const host = await setup.open();
   for (const id of ids) await expect(host.sessions.get({ sessionID: id })).resolves.toMatchObject({ id });
   const messages = await readMessages(host, String(sessionID));
-  // Those that were acknowledged, and the last one.
+  // The acknowledged prompts, and the last one.
   expect(messages.filter(({ type }) => type === "user")).toHaveLength(prompts + 1);
 });

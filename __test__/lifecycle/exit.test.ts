@@ -4,7 +4,7 @@ import { Child } from "./child";
 const live = (setup: Setup, life: string, database = setup.database) =>
   new Child("life", { life, options: setup.options({ database }) });
 
-/** A whole life of another process, and with it time for any other that could end. */
+/** Runs another process from start to end, which takes as long as any other process needs to end. */
 async function liveAnother(setup: Setup) {
   const other = live(setup, "closed", ":memory:");
   await expect(other.exited).resolves.toBe(0);
@@ -18,21 +18,18 @@ test("a process ends by itself when its host is closed", async () => {
   expect(child.errors).toBe("");
 });
 
-test.each(["idle", "unread", "attending"])(
-  "a host that is open and %s does not keep its process alive",
-  async (life) => {
-    const setup = await setUp();
-    const child = live(setup, life);
-    await expect(child.exited).resolves.toBe(0);
-    expect(child.lines).toEqual([{ line: "done" }]);
-    expect(child.errors).toBe("");
-    // Its file is free, and nothing is lost.
-    const host = await setup.open();
-    await expect(readTranscript(host, "ses_life")).resolves.toEqual(["user: Hi", `assistant: ${UNSCRIPTED}`]);
-  },
-);
+test.each(["idle", "unread", "attending"])("an open host that is %s does not keep its process alive", async (life) => {
+  const setup = await setUp();
+  const child = live(setup, life);
+  await expect(child.exited).resolves.toBe(0);
+  expect(child.lines).toEqual([{ line: "done" }]);
+  expect(child.errors).toBe("");
+  // The database is not in use, and all data is stored.
+  const host = await setup.open();
+  await expect(readTranscript(host, "ses_life")).resolves.toEqual(["user: Hi", `assistant: ${UNSCRIPTED}`]);
+});
 
-test("a session that is asking keeps it alive until its handler has answered and it is done", async () => {
+test("a session with an open request keeps the process alive until its handler has answered and the session is idle", async () => {
   const setup = await setUp();
   setup.write(".env", "SECRET=1");
   const read = { name: "read", input: { path: ".env" } };
@@ -48,7 +45,7 @@ test("a session that is asking keeps it alive until its handler has answered and
   ]);
 });
 
-test("a read that waits keeps it alive until it is aborted", async () => {
+test("a pending read keeps the process alive until it is aborted", async () => {
   const setup = await setUp();
   const child = live(setup, "reading");
   await child.said("reading");
@@ -59,7 +56,7 @@ test("a read that waits keeps it alive until it is aborted", async () => {
   await expect(child.exited).resolves.toBe(0);
 });
 
-test("a call that waits keeps it alive until it is answered", async () => {
+test("a pending call keeps the process alive until it is answered", async () => {
   const setup = await setUp();
   setup.model.reply({ text: "Hello." }, { deltas: ["a", "b"], gate: "middle" });
   const child = live(setup, "waiting");
@@ -75,7 +72,7 @@ test("a call that waits keeps it alive until it is answered", async () => {
 test.each([
   ["exiting", 7],
   ["failing", 1],
-])("a process that ends %s in the middle of a turn leaves it as a crash does", async (life, code) => {
+])("a process that ends %s during a turn leaves it as a crash does", async (life, code) => {
   const setup = await setUp();
   setup.model.reply({ text: "Hello." }, { deltas: ["Once upon", " a time."], gate: "never" });
   const child = live(setup, life);

@@ -1,7 +1,7 @@
 import { readHistory, readTranscript, setUp, types, type Setup } from "../embedded/support";
 import { Child } from "./child";
 
-/** A process whose main function ends in the middle of a turn, at the gate. */
+/** Runs a process whose main function ends during a turn, while the model waits at the gate. */
 async function departInTheMiddle(setup: Setup, life: string, keepAlive?: boolean) {
   setup.model.reply({ text: "Hello." }, { deltas: ["Once upon", " a time."], gate: "middle" });
   const child = new Child("life", { life, options: setup.options({ keepAlive }) });
@@ -10,7 +10,7 @@ async function departInTheMiddle(setup: Setup, life: string, keepAlive?: boolean
   return child;
 }
 
-/** A whole life of another process, and with it time for any other that could end. */
+/** Runs another process from start to end, which takes as long as any other process needs to end. */
 async function liveAnother(setup: Setup) {
   const other = new Child("life", { life: "closed", options: setup.options({ database: ":memory:" }) });
   await expect(other.exited).resolves.toBe(0);
@@ -22,7 +22,7 @@ async function readLife(setup: Setup) {
 }
 
 test.each(["prompting", "fetching", "resuming", "redelivering", "terminating"])(
-  "a process that ends its program after %s stays until the session has settled",
+  "a process whose main function ends after %s stays until the session has settled",
   async (life) => {
     const setup = await setUp();
     const child = await departInTheMiddle(setup, life);
@@ -37,7 +37,7 @@ test.each(["prompting", "fetching", "resuming", "redelivering", "terminating"])(
   },
 );
 
-test("what waits behind a turn keeps the process alive, too", async () => {
+test("a prompt that is queued behind a turn keeps the process alive", async () => {
   const setup = await setUp();
   const child = await departInTheMiddle(setup, "queueing");
   setup.model.reply({ text: "The end." });
@@ -47,19 +47,19 @@ test("what waits behind a turn keeps the process alive, too", async () => {
   expect(transcript.slice(3)).toEqual(["assistant: Once upon a time.", "user: And again", "assistant: The end."]);
 });
 
-test("a prompt whose call was aborted is not admitted, or answered", async () => {
+test("a prompt whose call is aborted is not admitted, or is answered", async () => {
   const setup = await setUp();
-  setup.model.reply({ text: "Hello." }, { text: "Not for nothing." });
+  setup.model.reply({ text: "Hello." }, { text: "Answered." });
   const child = new Child("life", { life: "aborting", options: setup.options() });
   await expect(child.exited).resolves.toBe(0);
   expect(child.lines).toEqual([{ line: "aborted" }, { line: "done" }]);
   const { transcript, history } = await readLife(setup);
   const admitted = history.filter(({ type }) => type === "session.next.prompt.admitted");
-  expect(transcript.slice(2)).toEqual(admitted.length === 1 ? [] : ["user: Once more", "assistant: Not for nothing."]);
+  expect(transcript.slice(2)).toEqual(admitted.length === 1 ? [] : ["user: Once more", "assistant: Answered."]);
 });
 
 describe("without `keepAlive`", () => {
-  test("a process ends at once, and what was acknowledged is there", async () => {
+  test("a process ends at once, and acknowledged prompts are stored", async () => {
     const setup = await setUp();
     const options = setup.options({ keepAlive: false });
     setup.model.reply({ text: "Hello." }, { text: "Never heard.", gate: "never" });
@@ -67,11 +67,11 @@ describe("without `keepAlive`", () => {
     await expect(child.exited).resolves.toBe(0);
     const { history } = await readLife(setup);
     expect(types(history).slice(6, 7)).toEqual(["prompt.admitted"]);
-    // However far the turn got, it neither ended nor failed.
+    // The turn may be at any point, but it neither ended nor failed.
     expect(["prompt.admitted", "prompted", "step.started", "text.started"]).toContain(types(history).at(-1));
   });
 
-  test("a process ends in the middle of a turn, which is left as by a crash", async () => {
+  test("a process that ends during a turn leaves it as a crash does", async () => {
     const setup = await setUp();
     const child = await departInTheMiddle(setup, "leaving", false);
     await expect(child.exited).resolves.toBe(0);
@@ -85,7 +85,7 @@ describe("without `keepAlive`", () => {
   });
 });
 
-test("a signal that closes the host interrupts the turn, and the process ends", async () => {
+test("a signal handler that closes the host interrupts the turn, and the process ends", async () => {
   const setup = await setUp();
   const child = await departInTheMiddle(setup, "terminating");
   child.kill("SIGTERM");

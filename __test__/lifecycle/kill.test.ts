@@ -10,7 +10,7 @@ type Input = { prompts: Omit<SessionsPromptInput, "sessionID">[]; dieAfter?: num
 
 const start = (setup: Setup, input: Input) => new Child("victim", { options: setup.options(), ...input });
 
-/** What holds after every death, wherever it came. */
+/** Checks the invariants that hold after a kill at any time. */
 async function expectConsistent(host: OpenCodeHost) {
   const history = await readHistory(host, sessionID);
   expect(history.map(({ durable }) => durable.seq)).toEqual(history.map((_, index) => index + 1));
@@ -22,7 +22,7 @@ async function expectConsistent(host: OpenCodeHost) {
   await expect(host.sessions.context({ sessionID })).resolves.toStrictEqual(await readMessages(host, sessionID));
 }
 
-/** The session goes on: the next prompt settles, with a request that no provider refuses. */
+/** Checks that the next prompt settles, with a request that a provider accepts. */
 async function expectGoesOn({ model }: Setup, host: OpenCodeHost) {
   model.reply({ text: "Welcome back." });
   await run(host, sessionID, "Go on", { id: "msg_after" });
@@ -33,7 +33,7 @@ async function expectGoesOn({ model }: Setup, host: OpenCodeHost) {
   await expectConsistent(host);
 }
 
-test("killed in the middle of a turn: the prompt is there once, and the session goes on", async () => {
+test("a kill during a turn keeps the prompt once, and the session continues", async () => {
   const setup = await setUp();
   setup.model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
   const child = start(setup, { prompts: [prompt] });
@@ -50,7 +50,7 @@ test("killed in the middle of a turn: the prompt is there once, and the session 
     "text.started",
   ]);
   await expectConsistent(host);
-  // Nobody runs it again by himself, and a retry knows that it has been promoted.
+  // No drain starts by itself, and a retry of the prompt reports its promotion.
   await expect(host.sessions.active()).resolves.toEqual({});
   await expect(host.sessions.prompt({ sessionID, ...prompt, resume: false })).resolves.toEqual({
     ...receipt,
@@ -59,7 +59,7 @@ test("killed in the middle of a turn: the prompt is there once, and the session 
   await expectGoesOn(setup, host);
 });
 
-test("killed before the provider said anything", async () => {
+test("a kill before the first output of the provider keeps the prompt", async () => {
   const setup = await setUp();
   setup.model.reply({ text: "Never heard.", gate: "start" });
   const child = start(setup, { prompts: [prompt] });
@@ -72,7 +72,7 @@ test("killed before the provider said anything", async () => {
   await expectGoesOn(setup, host);
 });
 
-test("killed before the promotion: the prompt waits for the next wake", async () => {
+test("a kill before the promotion leaves the prompt pending until the next wake", async () => {
   const setup = await setUp();
   const child = start(setup, { prompts: [{ ...prompt, resume: false }] });
   const { receipt } = await child.said("receipt");
@@ -84,7 +84,7 @@ test("killed before the promotion: the prompt waits for the next wake", async ()
   await expectGoesOn(setup, host);
 });
 
-test("killed while a call is being written: it is told to the model as interrupted, once", async () => {
+test("a kill while a call is streamed reports it to the model once as interrupted", async () => {
   const setup = await setUp();
   setup.model.reply({ tools: [{ name: "read", input: { path: "a.txt" }, id: "call_a" }], gate: "middle" });
   const child = start(setup, { prompts: [prompt] });
@@ -101,7 +101,7 @@ test("killed while a call is being written: it is told to the model as interrupt
   ]);
 });
 
-test("killed while calls run: each is settled or interrupted, none is run again", async () => {
+test("a kill during calls settles or interrupts each of them, and none runs again", async () => {
   const setup = await setUp();
   const names = Array.from({ length: 100 }, (_, n) => `${n}.txt`);
   for (const name of names) setup.write(name, name.repeat(5_000));
@@ -122,25 +122,28 @@ test("killed while calls run: each is settled or interrupted, none is run again"
   expect([...settled.values()]).toEqual(names.map(() => 1));
 });
 
-// The events of a turn that calls a tool and of the one after it.
-test.each(Array.from({ length: 12 }, (_, n) => n + 1))("killed at event %i of a turn with a call", async (dieAfter) => {
-  const setup = await setUp();
-  setup.write("a.txt", "A");
-  setup.model.reply({ text: "See.", tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "It is A." });
-  const child = start(setup, { prompts: [prompt], dieAfter });
-  await expect(child.exited).resolves.toBe("SIGKILL");
-  const seen = child.lines.flatMap(({ line, type }) => (line === "event" ? [type] : []));
-  // Replies that nobody fetched are not for the process that goes on.
-  while (setup.model.requests.length < 2) await askModel(setup);
+// The events of a turn that calls a tool, and of the turn after it.
+test.each(Array.from({ length: 12 }, (_, n) => n + 1))(
+  "a kill at event %i of a turn with a call keeps the invariants",
+  async (dieAfter) => {
+    const setup = await setUp();
+    setup.write("a.txt", "A");
+    setup.model.reply({ text: "See.", tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "It is A." });
+    const child = start(setup, { prompts: [prompt], dieAfter });
+    await expect(child.exited).resolves.toBe("SIGKILL");
+    const seen = child.lines.flatMap(({ line, type }) => (line === "event" ? [type] : []));
+    // Consumes the replies that the killed process did not fetch, so that the next process does not receive them.
+    while (setup.model.requests.length < 2) await askModel(setup);
 
-  const host = await setup.open();
-  const history = await readHistory(host, sessionID);
-  expect(history.map(({ type }) => type).slice(0, dieAfter)).toEqual(seen);
-  await expectConsistent(host);
-  await expectGoesOn(setup, host);
-});
+    const host = await setup.open();
+    const history = await readHistory(host, sessionID);
+    expect(history.map(({ type }) => type).slice(0, dieAfter)).toEqual(seen);
+    await expectConsistent(host);
+    await expectGoesOn(setup, host);
+  },
+);
 
-test("killed while many prompt: what was acknowledged is there", async () => {
+test("a kill during many prompts keeps the acknowledged ones", async () => {
   const setup = await setUp();
   const prompts = Array.from({ length: 2_000 }, (_, n) => ({ prompt: { text: `Prompt ${n}` }, resume: false }));
   const child = start(setup, { prompts: [prompt, ...prompts] });
@@ -163,7 +166,7 @@ async function askModel({ model }: Setup) {
   await (await fetch(`${model.url}/chat/completions`, { method: "POST", body })).text();
 }
 
-test("a process may be killed many times", async () => {
+test("a session continues after many kills", async () => {
   const setup = await setUp();
   for (let life = 1; life <= 3; life += 1) {
     setup.model.reply({ deltas: ["a", "b"], gate: `life ${life}` });

@@ -2,20 +2,20 @@ import { createClient } from "../../index.js";
 import { readTranscript, setUp, UNSCRIPTED, type Setup } from "../embedded/support";
 import { Child } from "./child";
 
-/** A program that listens and has come to its end, and a client of it. */
+/** A program that listens and whose main function has ended, and a client of it. */
 async function listen(setup: Setup, life: string, keepAlive?: boolean) {
   const child = new Child("life", { life, options: setup.options({ keepAlive }) });
   const { url } = await child.said("listening");
   return { child, client: createClient({ baseUrl: url }) };
 }
 
-/** A whole life of another process, and with it time for any other that could end. */
+/** Runs another process from start to end, which takes as long as any other process needs to end. */
 async function liveAnother(setup: Setup) {
   const other = new Child("life", { life: "closed", options: setup.options({ database: ":memory:" }) });
   await expect(other.exited).resolves.toBe(0);
 }
 
-test("a listener keeps its process alive until it is closed, and then what its clients began", async () => {
+test("a listener keeps its process alive until it is closed, and then until the work of its clients ends", async () => {
   const setup = await setUp();
   const { child, client } = await listen(setup, "listening");
   await child.said("done");
@@ -39,7 +39,7 @@ test("a listener keeps its process alive until it is closed, and then what its c
   ]);
 });
 
-test("without `keepAlive` a process that listens ends like any other", async () => {
+test("without `keepAlive` a process with a listener ends like any other", async () => {
   const setup = await setUp();
   const { child } = await listen(setup, "listening", false);
   await expect(child.exited).resolves.toBe(0);
@@ -47,7 +47,7 @@ test("without `keepAlive` a process that listens ends like any other", async () 
   expect(child.errors).toBe("");
 });
 
-test("a listener that nobody holds goes on", async () => {
+test("an unreferenced listener keeps working", async () => {
   const setup = await setUp();
   const { child, client } = await listen(setup, "forgetting", false);
   await child.said("collected");

@@ -5,21 +5,21 @@ import { createRandom, pick, type Random } from "../random.js";
 import { readHistory, readMessages, run, setUp, type Setup } from "../embedded/support";
 import { Child } from "./child";
 
-// A process under load is killed again and again, at any instant: several sessions are prompted in all ways and
-// work on turns with deltas and tools. What was acknowledged has to be there, whatever was cut.
+// A process under load is killed repeatedly at random times. It prompts several sessions in all ways, and the sessions
+// run turns with deltas and tools. All acknowledged data must be stored after each kill.
 //
 //   LOAD_KILLS=500 LOAD_SEED=7 npx jest lifecycle/load
 
 const KILLS = Number(process.env.LOAD_KILLS ?? 10);
 const SEED = Number(process.env.LOAD_SEED ?? 1);
 
-/** More than a life needs. */
+/** More than one process run needs. */
 const REPLIES = 400;
-/** Milliseconds that a life lasts at most once it has begun to prompt, unless its first receipt takes longer. */
+/** The longest time in milliseconds from the first prompt to the kill. Longer if the first receipt takes longer. */
 const LONGEST_LIFE = 300;
 const SESSIONS = ["ses_one", "ses_two", "ses_three", "ses_four"];
 
-/** Nobody is there to be asked whether a model may repeat a call. */
+/** No client answers the request whether a model may repeat a call. */
 const ALONE = { permissions: { unanswered: "deny" } } as const;
 
 type Receipts = Map<string, SessionInputAdmitted[]>;
@@ -34,14 +34,14 @@ function createReply(random: Random): Reply {
   };
 }
 
-/** One life of the process, from its first prompt to its death. Keeps what it was told. */
+/** One run of the process, from its first prompt to its kill. Records the receipts. */
 async function liveAndDie(setup: Setup, random: Random, life: number, receipts: Receipts) {
   setup.model.reply(...Array.from({ length: REPLIES }, () => createReply(random)));
   const seed = Math.floor(random() * 2 ** 31);
   const child = new Child("load", { options: setup.options(ALONE), sessions: SESSIONS, life, seed });
   await child.said("ready");
   const lifetime = random() * LONGEST_LIFE;
-  // Also where the machine is busy with something else, it was under load.
+  // Waits for a receipt, so that the process was under load also on a busy machine.
   await Promise.all([sleep(lifetime), child.said("receipt")]);
   child.kill("SIGKILL");
   await expect(child.exited).resolves.toBe("SIGKILL");
@@ -53,7 +53,7 @@ function messageIDs(history: SessionDurableEvent[], type: SessionDurableEvent["t
   return history.flatMap((event) => (event.type === type && "messageID" in event.data ? [event.data.messageID] : []));
 }
 
-/** The calls in the order they were made, each with the settlements it got; none may be open when a step starts. */
+/** The calls in order, each with its number of settlements. Fails if a call is open when a step starts. */
 function settleCalls(history: SessionDurableEvent[]) {
   const settlements = new Map<string, number>();
   for (const { type, data } of history) {
@@ -67,7 +67,7 @@ function settleCalls(history: SessionDurableEvent[]) {
   return [...settlements.values()];
 }
 
-/** What holds at every instant, and so after every death. */
+/** Checks the invariants that hold at every time, and so after every kill. */
 async function expectKept(host: OpenCodeHost, sessionID: string, receipts: readonly SessionInputAdmitted[]) {
   const history = await readHistory(host, sessionID);
   expect(history.map(({ durable }) => durable.seq)).toEqual(history.map((_, index) => index + 1));
@@ -76,7 +76,7 @@ async function expectKept(host: OpenCodeHost, sessionID: string, receipts: reado
   const prompted = messageIDs(history, "session.next.prompted");
   expect(new Set(admitted).size).toBe(admitted.length);
   expect(new Set(prompted).size).toBe(prompted.length);
-  // An acknowledged prompt waits, or was promoted once; there is no third.
+  // An acknowledged prompt is either pending, or promoted once.
   const promoted = new Set(prompted);
   const inbox = (await host.sessions.inbox.list({ sessionID })).map(({ id }) => id);
   expect(inbox).toEqual(admitted.filter((id) => !promoted.has(id)));
@@ -94,11 +94,11 @@ function idAt(history: SessionDurableEvent[], seq: number) {
   return event?.type === "session.next.prompt.admitted" ? event.data.messageID : undefined;
 }
 
-/** The next prompt brings everything that waits, and what was cut is settled. */
+/** Checks that the next prompt promotes everything that is pending, and settles interrupted work. */
 async function expectGoesOn(host: OpenCodeHost, sessionID: string, life: number) {
   await run(host, sessionID, "Go on", { id: `msg_after_${sessionID}_${life}` });
   const history = await readHistory(host, sessionID);
-  // What an activity read may be pruned when it has ended.
+  // Tool output of an activity may be pruned after its end.
   const last = history.findLast(({ type }) => type !== "session.next.pruned");
   expect(last).toMatchObject({ type: "session.next.step.ended", data: { finish: "stop" } });
   expect(settleCalls(history).filter((count) => count !== 1)).toEqual([]);
@@ -111,7 +111,7 @@ async function expectGoesOn(host: OpenCodeHost, sessionID: string, life: number)
 }
 
 test(
-  `killed ${KILLS} times under load, seed ${SEED}`,
+  `keeps all acknowledged data after ${KILLS} kills under load, seed ${SEED}`,
   async () => {
     const random = createRandom(SEED);
     const setup = await setUp();
@@ -128,7 +128,7 @@ test(
       }
       await host.close();
     }
-    // It was under load.
+    // The process was under load.
     expect([...receipts.values()].flat().length).toBeGreaterThan(KILLS);
   },
   60_000 + KILLS * 10_000,

@@ -7,7 +7,7 @@ import { Child } from "./child";
 const sessionID = "ses_victim";
 const prompt = { id: "msg_victim", prompt: { text: "Hi" } };
 
-/** A process that is killed when the model has come to the gate `cut`, and the session has said what is awaited. */
+/** Runs a process until the model is at the gate `cut` and the session has the awaited event, then kills it. */
 async function cutAt(setup: Setup, awaited: SessionDurableEvent["type"], ...replies: Reply[]) {
   setup.model.reply(...replies);
   const child = new Child("victim", { options: setup.options(), prompts: [prompt] });
@@ -30,15 +30,15 @@ async function readRetries(host: OpenCodeHost) {
 const CALL = { name: "read", input: { path: "a.txt" } };
 const UNHEARD: Reply = { text: "Never heard.", gate: "cut" };
 
-/** What a session is left as, and what leaves it so. */
+/** The states of an interrupted session, and the actions that cause them. */
 const CUTS: [state: string, cut: (setup: Setup) => Promise<void>][] = [
   ["input-unanswered", (setup) => cutAt(setup, "session.next.prompted", UNHEARD)],
   ["step-open", cutInTheMiddle],
   ["continuation-due", (setup) => cutAt(setup, "session.next.step.ended", { tools: [CALL] }, UNHEARD)],
 ];
 
-describe.each(CUTS)("a session that was cut: %s", (state, cut) => {
-  test("waits for somebody who resumes it", async () => {
+describe.each(CUTS)("an interrupted session in the state %s", (state, cut) => {
+  test("waits until a caller resumes it", async () => {
     const setup = await setUp();
     setup.write("a.txt", "A");
     await cut(setup);
@@ -48,7 +48,7 @@ describe.each(CUTS)("a session that was cut: %s", (state, cut) => {
     await expect(host.sessions.interrupted()).resolves.toEqual([
       { sessionID, state, messageID: expect.any(String), seq: expect.any(Number), time: expect.any(Number) },
     ]);
-    // Nobody runs it.
+    // No drain runs.
     await expect(host.sessions.active()).resolves.toEqual({});
     await host.sessions.wait({ sessionID });
     expect(setup.model.requests).toHaveLength(asked);
@@ -64,7 +64,7 @@ describe.each(CUTS)("a session that was cut: %s", (state, cut) => {
     await expect(readRetries(host)).resolves.toEqual([]);
   });
 
-  test("is gone on with at opening, when the host is told so", async () => {
+  test("is resumed at opening with the option recovery", async () => {
     const setup = await setUp();
     setup.write("a.txt", "A");
     await cut(setup);
@@ -81,7 +81,7 @@ describe.each(CUTS)("a session that was cut: %s", (state, cut) => {
     expect(transcript.filter((line) => line === "user: Hi")).toHaveLength(1);
     await expect(host.sessions.interrupted()).resolves.toEqual([]);
     await expect(readRetries(host)).resolves.toEqual([1]);
-    // It is over: another opening does nothing.
+    // It is settled, so the next opening starts nothing.
     await host.close();
     const again = await setup.open({ recovery: "resume" });
     await again.sessions.wait({ sessionID });
@@ -89,7 +89,7 @@ describe.each(CUTS)("a session that was cut: %s", (state, cut) => {
   });
 });
 
-test("a session is left alone when three attempts have brought nothing", async () => {
+test("a session is not resumed again after three attempts without progress", async () => {
   const setup = await setUp();
   await cutInTheMiddle(setup);
   for (let attempt = 1; attempt <= 3; attempt += 1) {
@@ -108,13 +108,13 @@ test("a session is left alone when three attempts have brought nothing", async (
   await host.sessions.wait({ sessionID });
   expect(setup.model.requests).toHaveLength(4);
   await expect(host.sessions.interrupted()).resolves.toMatchObject([{ sessionID }]);
-  // Somebody who asks for it is not refused, and then it may be recovered again.
+  // A prompt of the caller still works, and afterwards the session can be recovered again.
   setup.model.reply({ text: "I go on." });
   await run(host, sessionID, "Go on");
   await expect(host.sessions.interrupted()).resolves.toEqual([]);
 });
 
-test("a process with nothing to do stays until what it recovers has settled", async () => {
+test("an otherwise idle process stays alive until the recovered sessions have settled", async () => {
   const setup = await setUp();
   await cutInTheMiddle(setup);
   setup.model.reply({ text: "I go on." });
@@ -125,7 +125,7 @@ test("a process with nothing to do stays until what it recovers has settled", as
   expect((await readHistory(host, sessionID)).at(-1)).toMatchObject({ type: "session.next.step.ended" });
 });
 
-test("a prompt that was not promoted waits, also when the host recovers", async () => {
+test("a pending prompt is not promoted by the recovery", async () => {
   const setup = await setUp();
   const child = new Child("victim", { options: setup.options(), prompts: [{ ...prompt, resume: false }] });
   await child.said("receipt");
@@ -137,7 +137,7 @@ test("a prompt that was not promoted waits, also when the host recovers", async 
   await expect(host.sessions.interrupted()).resolves.toEqual([]);
 });
 
-test("what was interrupted by closing is not gone on with", async () => {
+test("a turn that was interrupted by closing is not resumed", async () => {
   const setup = await setUp();
   const host = await setup.open();
   await host.sessions.create({ id: sessionID });

@@ -1,4 +1,4 @@
-// A full disk and a read-only one, at every kind of write.
+// A full and a read-only file system, for every kind of write.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -7,19 +7,19 @@ import path from "node:path";
 import { type Setup, setUp } from "../embedded/support";
 import { Child } from "./child";
 
-/** Mounts a small file system that only the program and those it starts see. */
+/** Mounts a small file system that is visible only to the program and its children. */
 function withSmallDisk(place: string) {
   const mount = `mount -t tmpfs -o size=4m tmpfs '${place}' && exec "$0" "$@"`;
   return ["unshare", "--map-root-user", "--mount", "/bin/sh", "-c", mount];
 }
 
-/** Some containers forbid it. There only the limit on files is tried. */
+/** False in containers that forbid mounts. Then only the limit of the file size is tested. */
 function canMount() {
   const [command = "", ...args] = withSmallDisk("/tmp");
   return spawnSync(command, [...args, "true"]).status === 0;
 }
 
-/** A process that is not killed where it writes more than it may. */
+/** Ignores SIGXFSZ, so that a write beyond the limit fails instead of killing the process. */
 const LIMITED = ["/bin/sh", "-c", `trap '' XFSZ; exec "$0" "$@"`];
 
 interface Trouble {
@@ -37,7 +37,7 @@ function start(setup: Setup, work: string, small: string, { trouble, database = 
   );
 }
 
-/** Runs a program whose database lies on the small file system. */
+/** Runs a program whose database is on the small file system. */
 function startOnSmall(setup: Setup, work: string, trouble: Trouble["trouble"]) {
   const small = path.join(setup.root, "small");
   return start(setup, work, small, { trouble, database: path.join(small, "opencode.db") });
@@ -51,7 +51,7 @@ async function finish(child: Child) {
 
 const TROUBLES = ["full", "read-only"] as const;
 
-/** What became of a database that took no more for a while. */
+/** Checks the prompts of a database that could not be written for a while. */
 async function expectPromptsKept(trouble: Trouble["trouble"]) {
   const setup = await setUp();
   setup.model.reply({ text: "Done." });
@@ -68,14 +68,14 @@ async function expectPromptsKept(trouble: Trouble["trouble"]) {
   expect(acknowledged.length).toBeGreaterThan(0);
 }
 
-test("a database that may not grow refuses prompts, keeps the acknowledged ones, and works when it is opened again", () =>
+test("a database at its size limit refuses prompts, keeps the acknowledged ones, and works when it is opened again", () =>
   expectPromptsKept("limited"));
 
 function tryOnSmallDisk() {
   test("a database on a full disk refuses prompts, keeps the acknowledged ones, and works when it is opened again", () =>
     expectPromptsKept("full"));
 
-  test("a turn whose answer does not fit on the disk is interrupted, and the session goes on later", async () => {
+  test("interrupts a turn whose answer does not fit on the disk, and the session continues later", async () => {
     const setup = await setUp();
     const long = "x".repeat(6_000_000);
     setup.model.reply({ deltas: ["Once ", long], gate: "middle" }, { text: "Done." });
@@ -88,17 +88,17 @@ function tryOnSmallDisk() {
     expect(said.types).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
-  test("an import that does not fit records nothing, and succeeds when there is room", async () => {
+  test("an import without enough space records nothing, and succeeds when there is space", async () => {
     const said = await finish(startOnSmall(await setUp(), "import", "full"));
     expect(said).toMatchObject({ refusal: "StorePoisonedError", sessions: 0, inputs: 20 });
   });
 
-  test("a database that cannot be written is not opened", async () => {
+  test("does not open a database that cannot be written", async () => {
     const said = await finish(startOnSmall(await setUp(), "opening", "read-only"));
     expect(said).toMatchObject({ refusal: "DatabaseUnavailableError", again: "" });
   });
 
-  test.each(TROUBLES)("tools write nothing on a %s disk, and work when it is over", async (trouble) => {
+  test.each(TROUBLES)("tools write nothing on a %s disk, and work afterwards", async (trouble) => {
     const setup = await setUp();
     const big = "y".repeat(20_000);
     const added = `*** Add File: added.txt\n+${big}`;
@@ -126,7 +126,7 @@ function tryOnSmallDisk() {
     expect(said.after).toEqual(files);
   });
 
-  test.each(TROUBLES)("outputs and snapshots have no room on a %s disk, and the turn goes on", async (trouble) => {
+  test.each(TROUBLES)("a turn continues without stored outputs and snapshots on a %s disk", async (trouble) => {
     const setup = await setUp();
     execFileSync("git", ["init", "--quiet", setup.directory]);
     const content = () => randomBytes(50_000).toString("hex");
@@ -153,7 +153,7 @@ function tryOnSmallDisk() {
   });
 
   test.each(TROUBLES)(
-    "a revert on a %s disk names the files that it leaves, and succeeds when it is over",
+    "a revert on a %s disk reports the files that it could not change, and succeeds afterwards",
     async (trouble) => {
       const setup = await setUp();
       const first = randomBytes(50_000).toString("hex");

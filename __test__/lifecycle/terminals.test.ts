@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { setUp } from "../embedded/support";
 import { Child } from "./child";
 
-/** A program with another in the foreground, and in the background one that does not care who leaves. */
+/** A program with a child in the foreground, and one in the background that ignores hangups. */
 const children =
   "(trap '' HUP TERM; sleep 600) & echo pid $!; sh -c 'echo pid $$; sleep 600 & echo pid $!; echo ready; wait'";
 
 const terminals = [
   { command: "/bin/sh", args: ["-c", children] },
-  // Each job in a process group of its own, as in a terminal that somebody works in.
+  // Each job has its own process group, as in an interactive terminal.
   { command: "/bin/bash", args: ["--norc", "--noprofile", "-i", "-c", children] },
 ];
 
-/** Whoever inherits a process that has ended need not take note of it; then it has a number still. */
+/** A process that has ended may stay a zombie, because the process that inherits it need not wait for it. */
 function isAlive(pid: number) {
   try {
     process.kill(pid, 0);
@@ -22,7 +22,7 @@ function isAlive(pid: number) {
   }
 }
 
-/** Done when none of these processes is left. */
+/** Resolves when none of these processes is alive. */
 async function ended(pids: number[]) {
   while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
@@ -31,8 +31,8 @@ test.each([
   ["is killed", "kill", "SIGKILL"],
   ["exits without closing", "exit", 0],
   ["closes its host", "close", 0],
-  ["has nothing else to do", "idle", 0],
-] as const)("a process that %s leaves nothing of its terminals behind", async (_, leave, how) => {
+  ["has no further work", "idle", 0],
+] as const)("a process that %s leaves no process of its terminals", async (_, leave, how) => {
   const setup = await setUp();
   const env = { PATH: process.env["PATH"] };
   const child = new Child("terminals", { options: setup.options({ env }), terminals, leave });

@@ -8,7 +8,7 @@ test("workers may end with open hosts, streams and turns", async () => {
   expect(results).toHaveLength(12);
   for (const { end, admitted, last } of results) {
     expect(admitted).toBe(1);
-    // A worker that has nothing else to do stays until its session has settled, as a process does.
+    // A worker without further work stays alive until its session has settled, as a process does.
     if (end === "return") expect(last).toBe("session.next.step.ended");
   }
   await expect(child.exited).resolves.toBe(0);

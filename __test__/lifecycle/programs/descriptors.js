@@ -1,7 +1,7 @@
 "use strict";
 
-// Listens, takes every file descriptor that the process may have, and gives them back once the log says that a
-// connection cannot be accepted.
+// Listens, then opens all available file descriptors, and closes them when the log reports that a connection cannot be
+// accepted.
 
 const { giveBack, input, say, takeDescriptors } = require("./support.js");
 const { OpenCode } = require("../../../index.js");

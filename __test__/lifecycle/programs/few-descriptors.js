@@ -1,6 +1,6 @@
 "use strict";
 
-// Opens a host, or loads the addon alone, with so few free file descriptors, then with enough of them.
+// Opens a host, or only loads the addon, with few free file descriptors, then with enough of them.
 
 const { giveBack, input, open, say, takeDescriptors } = require("./support.js");
 

@@ -1,6 +1,6 @@
 "use strict";
 
-// Opens a host and does one thing with it, then lets the event loop decide when the process ends.
+// Opens a host, performs one action with it, and returns. The event loop decides when the process ends.
 
 const v8 = require("node:v8");
 const { runInNewContext } = require("node:vm");
@@ -22,7 +22,7 @@ const lives = {
     host.questions.handle(() => undefined);
     host.ptys.environment(() => ({}));
   },
-  // Nobody holds this host or its handler when the function has returned.
+  // The host and its handler are unreferenced after the function has returned.
   async answering(host, sessionID) {
     host.permissions.handle(() => {
       collectGarbage(20);
@@ -78,7 +78,7 @@ const lives = {
     process.once("SIGUSR2", () => void listener.close().then(() => say("closed")));
     say("listening", { url: listener.clientUrl });
   },
-  // Nobody holds this host or its listener when the function has returned.
+  // The host and its listener are unreferenced after the function has returned.
   async forgetting(host) {
     const { clientUrl } = await host.listen();
     say("listening", { url: clientUrl });
@@ -97,13 +97,13 @@ const lives = {
   async failing(host, sessionID) {
     await promptToTheMiddle(host, sessionID);
     setImmediate(() => {
-      throw new Error("Nobody catches this");
+      throw new Error("An uncaught error");
     });
   },
 };
 
 /**
- * Again and again, because the end of one thing may be what holds another.
+ * Several times, because one collection may release the objects that hold others.
  *
  * @param {number} times
  */

@@ -1,6 +1,6 @@
 "use strict";
 
-// Prompts several sessions at once, in all ways, and tells every receipt, until somebody kills it.
+// Prompts several sessions in parallel, in all ways, and prints every receipt, until the test kills it.
 
 const { createRandom } = require("../../random.js");
 const { input, open, say } = require("./support.js");
@@ -19,7 +19,7 @@ async function promptForever(host, sessionID, random) {
     const acknowledged = admission.then((receipt) => say("receipt", { receipt }));
     if (random() < 0.7) await acknowledged;
     if (random() < 0.1) await host.sessions.interrupt({ sessionID });
-    // Not faster than the sessions work, or everything that happens would be admissions.
+    // Waits for the session, because otherwise almost all events would be admissions.
     if (random() < 0.5) await host.sessions.wait({ sessionID });
   }
 }

@@ -1,6 +1,6 @@
 "use strict";
 
-// Opens a host, and has nothing else to do.
+// Opens a host and performs no further action.
 
 const { open, say } = require("./support.js");
 

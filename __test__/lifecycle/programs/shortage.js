@@ -1,6 +1,6 @@
 "use strict";
 
-// Makes sessions while there is no free file descriptor, and lets one run once there are some again.
+// Creates sessions while there is no free file descriptor, and runs one when there are some again.
 
 const { giveBack, input, open, say, takeDescriptors } = require("./support.js");
 

@@ -1,6 +1,6 @@
 "use strict";
 
-// Works on a small file system of its own, which is full or read-only for a while.
+// Works on a small file system that is full or read-only for a while.
 
 const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
@@ -25,7 +25,7 @@ function fill() {
   fs.closeSync(file);
 }
 
-/** Bounds every file that this process writes. @param {string} bytes */
+/** Limits the size of every file that this process writes. @param {string} bytes */
 function limitFiles(bytes) {
   execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}`]);
 }
@@ -60,7 +60,7 @@ async function readMessages(host, sessionID) {
   return items;
 }
 
-/** What became of the calls of a session's last prompt. @param {Host} host @param {string} sessionID */
+/** The results of the calls of a session's last prompt. @param {Host} host @param {string} sessionID */
 async function runTools(host, sessionID) {
   const { outcome } = await host.sessions.run({ sessionID, prompt: { text: "Work" } }).result;
   const messages = await readMessages(host, sessionID);
@@ -90,7 +90,7 @@ function readProject() {
 
 /** @type {Record<string, () => Promise<object>>} */
 const cases = {
-  /** Prompts until the file takes no more, and what is there after the next opening. */
+  /** Prompts until the file is full, then returns the prompts that exist after the next opening. */
   async prompts() {
     const host = await open();
     const { id: sessionID } = await host.sessions.create();
@@ -146,7 +146,7 @@ const cases = {
     return { error: data.error, interrupted, outcome, types: messages.map(({ type }) => type) };
   },
 
-  /** An import that the file has no room for, and the same one when it has. */
+  /** An import for which the file has no room, and the same import when it has. */
   async import() {
     const source = await OpenCode.create({ ...input.options, database: ":memory:" });
     const { id: sessionID } = await source.sessions.create();
@@ -168,7 +168,7 @@ const cases = {
     return { refusal, sessions: items.length, inputs: inputs.length };
   },
 
-  /** A host on a file that cannot be written. */
+  /** Opens a host on a file that cannot be written. */
   async opening() {
     await open().then((host) => host.close());
     trouble.begin();
@@ -178,7 +178,7 @@ const cases = {
     return { refusal, again };
   },
 
-  /** A revert whose files have no room, and the same one when they have. */
+  /** A revert for whose files there is no room, and the same revert when there is. */
   async revert() {
     execFileSync("git", ["init", "--quiet", input.options.directory]);
     const host = await open();
@@ -200,7 +200,7 @@ const cases = {
     return { before, changed, staged, during, after };
   },
 
-  /** Tools, first in trouble, then without. */
+  /** Runs tools during the disturbance, then without it. */
   async tools() {
     /** @type {string[]} */
     const warnings = [];

@@ -1,15 +1,15 @@
 "use strict";
 
-// What the programs of these tests have in common. A program gets its input as JSON and speaks in lines of JSON.
+// Shared code of the programs of these tests. A program receives its input as JSON and prints lines of JSON.
 
 const fs = require("node:fs");
 const { OpenCode } = require("../../../index.js");
 
-/** What the test gave this program. */
+/** The input from the test. */
 const input = JSON.parse(process.argv[2] ?? "{}");
 
 /**
- * Tells the test. Writing to a pipe is synchronous, so what was said is out when the process dies.
+ * Prints a line for the test. Writing to a pipe is synchronous, so the line is complete if the process is killed later.
  *
  * @param {string} line
  * @param {object} [details]
@@ -18,7 +18,7 @@ function say(line, details) {
   process.stdout.write(`${JSON.stringify({ line, ...details })}\n`);
 }
 
-/** Opens the host that the test asked for. */
+/** Opens the host with the options of the test. */
 function open() {
   return OpenCode.create(input.options);
 }

@@ -1,12 +1,12 @@
 "use strict";
 
-// Runs scripts in terminals, says which processes they consist of, and waits.
+// Runs scripts in terminals, prints the ids of their processes, and waits.
 
 const { WebSocket } = require("ws");
 const { input, open, say } = require("./support.js");
 
 /**
- * The processes of a script, which says their numbers and then `ready`.
+ * The processes of a script, which prints their ids and then `ready`.
  *
  * @param {string} url
  * @returns {Promise<number[]>}
@@ -34,7 +34,7 @@ async function main() {
   }
   say("ready");
   if (input.leave === "exit") process.exit(0);
-  // With a listener the process would stay.
+  // A listener would keep the process alive.
   if (input.leave === "idle") await listener.close();
   if (input.leave === "close") await host.close();
 }

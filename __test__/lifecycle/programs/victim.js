@@ -1,6 +1,7 @@
 "use strict";
 
-// Prompts and says what it is told, until somebody kills it, or until it kills itself at the event of a number.
+// Prompts and prints the receipt. Runs until the test kills it, or until it kills itself at the event with a given
+// number.
 
 const { input, open, say } = require("./support.js");
 

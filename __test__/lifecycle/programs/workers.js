@@ -1,6 +1,6 @@
 "use strict";
 
-// Hosts in worker threads that end without closing them, in each way a worker can end.
+// Opens hosts in worker threads that end without closing them, in each way in which a worker can end.
 
 const { once } = require("node:events");
 const path = require("node:path");
@@ -21,7 +21,7 @@ async function work() {
 }
 
 /**
- * Opens the file as soon as the host of the worker has let go of it.
+ * Opens the file as soon as the host of the worker has released it.
  *
  * @param {import("../../../index.js").OpenCodeOptions} options
  */
