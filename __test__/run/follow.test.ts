@@ -2,7 +2,7 @@ import { createClient } from "../../index.js";
 import { finish, ofType, readParts, readTranscript, readUntil, setUpClient, streamedText, WAYS } from "./support";
 
 describe.each(WAYS)("a run %s", (way) => {
-  test("is not mixed with a prompt that is queued beside it", async () => {
+  test("is separate from a prompt that is queued next to it", async () => {
     const { client, host, model } = await setUpClient(way);
     const { id: sessionID } = await host.sessions.create();
     model.reply({ deltas: ["Answer", " one"], gate: "one" }, { deltas: ["Answer", " two"], gate: "two" });
@@ -18,7 +18,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(streamedText(await readParts(second))).toBe("Answer two");
   });
 
-  test("is not ended by a prompt that steers", async () => {
+  test("is not ended by a steering prompt", async () => {
     const { client, host, model } = await setUpClient(way);
     const { id: sessionID } = await host.sessions.create();
     model.reply({ tools: [{ name: "glob", input: { pattern: "*" } }], gate: "tools" }, { text: "Both are answered." });
@@ -32,7 +32,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(ofType(await readParts(second), "tool")).toEqual([]);
   });
 
-  test("ends with its own answer where a steering prompt waits for the next turn", async () => {
+  test("ends with its own answer if a steering prompt waits for the next turn", async () => {
     const { client, host, model } = await setUpClient(way);
     const { id: sessionID } = await host.sessions.create();
     model.reply({ deltas: ["Answer", " one"], gate: "one" }, { text: "Answer two" });
@@ -57,7 +57,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("loses nothing when it is iterated late, slowly, and more than once", async () => {
+  test("yields all parts if it is iterated late, slowly, and more than once", async () => {
     const { client, model } = await setUpClient(way);
     const deltas = Array.from({ length: 200 }, (_, index) => `${index} `);
     model.reply({ deltas, gate: "end" });
@@ -73,7 +73,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(ofType(late, "event")).toEqual(ofType([...begun, ...rest], "event"));
   });
 
-  test("streams the text while the model still writes", async () => {
+  test("streams the text while the model generates it", async () => {
     const { client, model } = await setUpClient(way);
     model.reply({ deltas: ["Half", " an answer"], gate: "middle" });
     const run = client.sessions.run({ prompt: "Hi" });
@@ -85,7 +85,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(streamedText(rest)).toBe(" an answer");
   });
 
-  test("shows the request of a subagent", async () => {
+  test("yields the request of a subagent", async () => {
     const { client, model, setup } = await setUpClient(way);
     setup.write(".env", "SECRET=1");
     const task = { description: "Reads", prompt: "Read .env", agent: "general" };
@@ -104,7 +104,7 @@ describe.each(WAYS)("a run %s", (way) => {
 });
 
 describe.each(WAYS)("aborting a run %s", (way) => {
-  test("interrupts what the model writes", async () => {
+  test("interrupts the answer of the model", async () => {
     const { client, model } = await setUpClient(way);
     model.reply({ deltas: ["Half", " an answer"], gate: "middle" });
     const run = client.sessions.run({ prompt: "Hi" });
@@ -113,7 +113,7 @@ describe.each(WAYS)("aborting a run %s", (way) => {
     await expect(run.result).resolves.toMatchObject({ outcome: "interrupted", text: "Half" });
   });
 
-  test("withdraws a prompt that waits", async () => {
+  test("withdraws a pending prompt", async () => {
     const { client, host, model } = await setUpClient(way);
     const { id: sessionID } = await host.sessions.create();
     model.reply({ text: "Answer one", gate: "one" });
@@ -128,7 +128,7 @@ describe.each(WAYS)("aborting a run %s", (way) => {
     await expect(readTranscript(client, sessionID)).resolves.toEqual(["user: One", "assistant: Answer one"]);
   });
 
-  test("is what its signal does", async () => {
+  test("works through its signal", async () => {
     const { client, model } = await setUpClient(way);
     const controller = new AbortController();
     model.reply({ text: "Never.", gate: "start" });
@@ -138,7 +138,7 @@ describe.each(WAYS)("aborting a run %s", (way) => {
     await expect(run.result).resolves.toMatchObject({ outcome: "interrupted" });
   });
 
-  test("at once admits no prompt", async () => {
+  test("right after its call admits no prompt", async () => {
     const { client, host } = await setUpClient(way);
     const { id: sessionID } = await host.sessions.create();
     const run = client.sessions.run({ sessionID, prompt: "Hi" });
@@ -156,7 +156,7 @@ describe.each(WAYS)("aborting a run %s", (way) => {
   });
 });
 
-test("a handler of the host answers, however long it takes", async () => {
+test("waits for a handler of the host", async () => {
   const { client, host, model, setup } = await setUpClient("in memory");
   setup.write(".env", "SECRET=1");
   model.reply({ tools: [{ name: "read", input: { path: ".env" } }] }, { text: "It says 1." });
@@ -164,7 +164,7 @@ test("a handler of the host answers, however long it takes", async () => {
   await expect(client.sessions.run({ prompt: "Read" }).text).resolves.toBe("It says 1.");
 });
 
-test("a model may be given as text", async () => {
+test("accepts a model as text", async () => {
   const { client } = await setUpClient("in memory");
   const { result } = await finish(client, { prompt: "Hi", model: "mock/m1" });
   await expect(client.sessions.get({ sessionID: result.sessionID })).resolves.toMatchObject({
@@ -177,7 +177,7 @@ test("a model may be given as text", async () => {
   });
 });
 
-test("fifty runs beside each other are answered each with its own text", async () => {
+test("fifty parallel runs each receive their own answer", async () => {
   const { client } = await setUpClient("in memory");
   const runs = Array.from({ length: 50 }, () => client.sessions.run({ prompt: "Hi" }));
   const results = await Promise.all(runs.map(({ result }) => result));
@@ -193,14 +193,14 @@ test.each([
   [{ prompt: "Hi", unanswered: "never" }, "unanswered"],
   [{ prompt: "Hi", unanswered: { denyAfterMs: 0 } }, "unanswered"],
   [{ prompt: "Hi", unanswered: null }, "unanswered"],
-])("the input %j is refused before a session is created", async (input, field) => {
+])("refuses the input %j before a session is created", async (input, field) => {
   const { client } = await setUpClient("in memory");
   const run = client.sessions.run(input as never);
   await expect(run.result).rejects.toMatchObject({ _tag: "InvalidRequestError", field });
   await expect(client.sessions.list()).resolves.toEqual({ items: [] });
 });
 
-test("a run ends although the server could not say once whether the session works", async () => {
+test("a run ends although one request for the state of the session failed", async () => {
   const { host } = await setUpClient("in memory", { config: {} });
   let failures = 0;
   const fetch = (url: string, init: RequestInit) => {

@@ -3,7 +3,7 @@ import { isClientError } from "../../index.js";
 import { finish, ofType, readHistory, readUntil, setUpClient, streamedText, WAYS } from "./support";
 
 describe.each(WAYS)("a run %s", (way) => {
-  test("that is answered is completed", async () => {
+  test("with an answer is completed", async () => {
     const { client, model } = await setUpClient(way);
     model.reply(
       { tools: [{ name: "glob", input: { pattern: "*" }, id: "call_a" }], usage: { input: 100, output: 7 } },
@@ -39,7 +39,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(message).toMatchObject({ type: "user", text: "What is here?" });
   });
 
-  test("without a usable model is not started, and says why", async () => {
+  test("without a usable model is not started, and has the reason", async () => {
     const { client, host } = await setUpClient(way, { config: {} });
     const { parts, result } = await finish(client, { prompt: "Hi" });
     expect(result).toMatchObject({ outcome: "not-started", reason: expect.stringContaining("model"), text: "" });
@@ -49,25 +49,25 @@ describe.each(WAYS)("a run %s", (way) => {
     ]);
   });
 
-  test("in a directory that is missing is not started, and says why", async () => {
+  test("in a missing directory is not started, and has the reason", async () => {
     const { client, setup } = await setUpClient(way);
     rmSync(setup.directory, { recursive: true });
     const { result } = await finish(client, { prompt: "Hi" });
     expect(result).toMatchObject({ outcome: "not-started", reason: expect.stringContaining(setup.directory) });
   });
 
-  test("whose provider refuses is failed, with the cause", async () => {
+  test("with a provider failure is failed, and has the cause", async () => {
     const { client, model } = await setUpClient(way);
-    model.reply({ status: 400, body: { error: { message: "No such thing" } } });
+    model.reply({ status: 400, body: { error: { message: "Unknown parameter" } } });
     const { result } = await finish(client, { prompt: "Hi" });
     expect(result).toMatchObject({
       outcome: "failed",
-      reason: expect.stringContaining("No such thing"),
-      error: { message: expect.stringContaining("No such thing"), cause: { kind: "invalid-request", status: 400 } },
+      reason: expect.stringContaining("Unknown parameter"),
+      error: { message: expect.stringContaining("Unknown parameter"), cause: { kind: "invalid-request", status: 400 } },
     });
   });
 
-  test("whose permission is not answered goes on without it", async () => {
+  test("with an unanswered permission continues without it", async () => {
     const { client, model, setup } = await setUpClient(way);
     setup.write(".env", "SECRET=1");
     model.reply({ tools: [{ name: "read", input: { path: ".env" } }] }, { text: "I may not read it." });
@@ -80,7 +80,7 @@ describe.each(WAYS)("a run %s", (way) => {
     });
   });
 
-  test("whose permission is granted goes on with it", async () => {
+  test("with a granted permission continues with it", async () => {
     const { client, model, setup } = await setUpClient(way);
     setup.write(".env", "SECRET=1");
     model.reply({ tools: [{ name: "read", input: { path: ".env" } }] }, { text: "It says 1." });
@@ -93,7 +93,7 @@ describe.each(WAYS)("a run %s", (way) => {
     await expect(run.result).resolves.toMatchObject({ outcome: "completed", text: "It says 1." });
   });
 
-  test("whose permission is rejected is declined", async () => {
+  test("with a rejected permission is declined", async () => {
     const { client, model, setup } = await setUpClient(way);
     setup.write(".env", "SECRET=1");
     model.reply({ tools: [{ name: "read", input: { path: ".env" } }] });
@@ -106,7 +106,7 @@ describe.each(WAYS)("a run %s", (way) => {
     await expect(run.result).resolves.toMatchObject({ outcome: "declined", reason: "A request was rejected" });
   });
 
-  test("whose question is not answered is declined, and says why", async () => {
+  test("with an unanswered question is declined, and has the reason", async () => {
     const { client, model } = await setUpClient(way);
     const questions = [{ question: "Which?", header: "Which", options: [{ label: "A", description: "a" }] }];
     model.reply({ tools: [{ name: "question", input: { questions } }] });
@@ -115,7 +115,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(ofType(parts, "needs-input")).toMatchObject([{ kind: "question", request: { questions } }]);
   });
 
-  test("that is interrupted during a tool is interrupted", async () => {
+  test("with an interruption during a tool is interrupted", async () => {
     const { client, model } = await setUpClient(way);
     model.reply({ tools: [{ name: "bash", input: { command: "sleep 60", description: "Waits" } }] });
     const run = client.sessions.run({ prompt: "Wait" });
@@ -129,7 +129,7 @@ describe.each(WAYS)("a run %s", (way) => {
     });
   });
 
-  test("that is interrupted before the first byte is interrupted, and nothing goes on with it", async () => {
+  test("with an interruption before the first byte is interrupted, and nothing continues it", async () => {
     const { client, model, setup, host } = await setUpClient(way);
     model.reply({ text: "Never.", gate: "start" });
     const run = client.sessions.run({ prompt: "Hi" });
@@ -149,7 +149,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("that calls tools for ever ends at the step limit", async () => {
+  test("with endless tool calls ends at the step limit", async () => {
     const { client, model } = await setUpClient(way);
     for (let turn = 0; turn < 25; turn += 1) {
       model.reply({ tools: [{ name: "glob", input: { pattern: `${turn}*` } }] });
@@ -159,7 +159,7 @@ describe.each(WAYS)("a run %s", (way) => {
     expect(result.messages).toHaveLength(25);
   });
 
-  test("of an unknown session rejects, and its iteration throws the same", async () => {
+  test("of an unknown session rejects, and its iteration throws the same error", async () => {
     const { client } = await setUpClient(way);
     const run = client.sessions.run({ sessionID: "ses_unknown", prompt: "Hi" });
     const failure = { _tag: "SessionNotFoundError", sessionID: "ses_unknown" };
@@ -169,7 +169,7 @@ describe.each(WAYS)("a run %s", (way) => {
     await expect(run.abort()).resolves.toBeUndefined();
   });
 
-  test("whose host closes is interrupted", async () => {
+  test("is interrupted when its host closes", async () => {
     const { client, host, model } = await setUpClient(way);
     model.reply({ deltas: ["Half", " an answer"], gate: "middle" });
     const run = client.sessions.run({ prompt: "Hi" });
@@ -182,7 +182,7 @@ describe.each(WAYS)("a run %s", (way) => {
   });
 });
 
-test("a run of a host that is closed rejects", async () => {
+test("a run of a closed host rejects", async () => {
   const { client, host } = await setUpClient("in memory");
   await host.close();
   const failure = await client.sessions.run({ prompt: "Hi" }).result.catch((error: unknown) => error);

@@ -4,7 +4,7 @@ import { setUp, type Setup } from "../embedded/support";
 
 export { numbered, readHistory, readTranscript } from "../embedded/support";
 
-/** The two ways to a host. A run is made of public operations, so both behave alike. */
+/** The two transports to a host. A run consists of public operations, so it behaves the same in both. */
 export const WAYS = ["in memory", "over the network"] as const;
 
 export type Way = (typeof WAYS)[number];
@@ -37,7 +37,7 @@ export function streamedText(parts: readonly RunPart[]) {
     .join("");
 }
 
-/** Reads up to and with the first part that fits. */
+/** Reads up to and including the first part that satisfies the predicate. */
 export async function readUntil(parts: AsyncIterator<RunPart>, fits: (part: RunPart) => boolean) {
   const read: RunPart[] = [];
   for (;;) {
@@ -48,7 +48,7 @@ export async function readUntil(parts: AsyncIterator<RunPart>, fits: (part: RunP
   }
 }
 
-/** Runs a prompt to its end: what it yields, and what it comes to. */
+/** Runs a prompt to its end. Returns its parts and its result. */
 export async function finish(
   client: OpenCodeClient,
   input: RunInput,

@@ -19,21 +19,21 @@ test.each(transports)("closing settles a turn, its waits and its streams, %s", a
   expect(seen.at(-1).data.delta).toBe("Once upon");
   const seenDurable = await until(durable, isOf("session.next.text.started"));
   const waiting = v2.session.wait({ sessionID });
-  // What is answered was asked after the wait.
+  // The wait was sent before this request, so the host has it when this one is answered.
   await v2.health.get();
   const reading = Promise.all([collect(durable), collect(live)]);
   await host.close();
 
   const [events, liveEvents] = await reading;
   expect(liveEvents.at(-1)).toMatchObject({ type: "global.disposed", data: {} });
-  // What has an end ends; what was cut off says so.
+  // The live stream ends cleanly. The durable stream reports that it was cut.
   expect(errors).toEqual(["durable"]);
   await expect(waiting).resolves.toMatchObject({ response: { status: 204 } });
   await expect(transport.fetch(new Request(`${transport.url}/api/health`))).rejects.toMatchObject({
     name: expect.stringMatching(/^(?:TypeError|ClientError)$/),
   });
 
-  // A reader that was cut off has read a beginning.
+  // A reader that was cut off has received a prefix of the events.
   const history = await readHistory(await setup.open(), sessionID);
   expect(history.slice(0, seenDurable.length + events.length)).toEqual([...seenDurable, ...events]);
   expect(history.at(-1)).toMatchObject({ type: "session.next.step.failed" });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
-/** An OpenAPI document, of which only what is read here is typed. */
+/** An OpenAPI document. Only the members that are read here have types. */
 export interface OpenApi {
   readonly paths: Record<string, Record<string, Operation>>;
   readonly components: { readonly schemas: Record<string, Schema> };
@@ -21,24 +21,24 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** An answer to an operation as it stood on the wire. */
+/** An answer to an operation, as it was sent. */
 export interface Answer {
   readonly operation: string;
   readonly status: number;
   /** Undefined without a body. */
   readonly type: string | undefined;
-  /** JSON parsed, anything else as text, a stream as the list of its events; undefined without a body. */
+  /** Parsed JSON, other text as it is, a stream as the list of its events. Undefined without a body. */
   readonly body: unknown;
 }
 
 const EVENT_STREAM = "text/event-stream";
 
-/** What a document says about answers. */
+/** Validates answers against a document. */
 export class Contract {
   readonly #name: string;
   readonly #operations: Map<string, Operation>;
   readonly #schemas: Record<string, Schema>;
-  // Documents have keywords of OpenAPI, and formats mean nothing here.
+  // The documents contain keywords of OpenAPI. Formats are not checked.
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
 
@@ -53,7 +53,7 @@ export class Contract {
     return [...this.#operations.keys()];
   }
 
-  /** Everything about an answer that this document does not allow. */
+  /** The parts of an answer that this document does not allow. */
   problems(answer: Answer): string[] {
     const where = `${this.#name}: ${answer.operation} ${answer.status}`;
     const response = this.#operations.get(`v2.${answer.operation}`)?.responses[answer.status];
@@ -70,7 +70,7 @@ export class Contract {
     });
   }
 
-  /** A stream is declared as its events, or as the frames whose data they are. */
+  /** The schema of the events of a stream. It is declared directly, or as frames with the events as data. */
   #eventOf(schema: Schema): Schema {
     const data = this.#resolve(schema.properties?.data ?? {});
     return data.contentSchema ?? schema;
@@ -91,7 +91,7 @@ export class Contract {
   }
 }
 
-/** The contract that published clients were made for, with what was meant to be otherwise here. */
+/** The contract for which published clients were made, with the intended differences of this package. */
 export function readReference() {
   const file = path.join(__dirname, "../../crates/protocol/tests/data/openapi.json");
   const document = JSON.parse(readFileSync(file, "utf8")) as OpenApi;
@@ -110,17 +110,17 @@ function schemaOf(document: OpenApi, operationId: string, status: string): Schem
 
 function withDifferences(document: OpenApi): OpenApi {
   const { schemas } = document.components;
-  // An empty page says so with two nulls, although the text of the contract only knows cursors that are there.
+  // An empty page has two nulls. The text of the contract only knows cursors that exist.
   for (const name of ["SessionsResponse", "SessionMessagesResponse"]) {
     const cursors = Object.values(schemas[name]!.properties!.cursor!.properties!);
     for (const cursor of cursors) cursor.type = ["string", "null"];
   }
-  // An integration that nobody knows is null, which the text of the contract does not say either.
+  // An unknown integration is null, which the text of the contract does not contain either.
   const integration = schemaOf(document, "v2.integration.get", "200").properties!;
   integration.data = { anyOf: [integration.data, { type: "null" }] };
-  // A failure may say more about its cause.
+  // A failure may have more details about its cause.
   schemas.SessionErrorUnknown!.properties!.cause = {};
-  // What is not there yet, and what failed unexpectedly, is told by any operation.
+  // Any operation may answer that it is unavailable, or that it failed unexpectedly.
   for (const { responses } of operationsOf(document)) {
     const unavailable = { $ref: "#/components/schemas/ServiceUnavailableError" };
     responses["503"] ??= { content: { "application/json": { schema: unavailable } } };

@@ -4,7 +4,7 @@ import { transports, type Transport } from "./support";
 
 const MIB = 1024 * 1024;
 
-/** A request that nobody sends with good intentions, and how it is told apart. */
+/** A hostile request, with a unique name. */
 interface Attack {
   readonly name: string;
   readonly path: string;
@@ -27,33 +27,33 @@ const deep = (open: string, close: string) => open.repeat(10_000) + close.repeat
 const forge = (content: string) => Buffer.from(content).toString("base64url");
 
 const bodies: Attack[] = [
-  ["half of a character", '{"prompt":{"text":"a\\ud800"},"resume":false}'],
-  ["the other half of it", '{"prompt":{"text":"\\udc00a"},"resume":false}'],
-  ["half of a character in a name", '{"\\ud800":1,"prompt":{"text":"a"},"resume":false}'],
+  ["a leading surrogate alone", '{"prompt":{"text":"a\\ud800"},"resume":false}'],
+  ["a trailing surrogate alone", '{"prompt":{"text":"\\udc00a"},"resume":false}'],
+  ["a leading surrogate in a name", '{"\\ud800":1,"prompt":{"text":"a"},"resume":false}'],
   ["lists in lists", deep("[", "]")],
   ["objects in objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
-  ["lists in what nobody asked for", `{"prompt":{"text":"a"},"resume":false,"more":${deep("[", "]")}}`],
+  ["nested lists in an unknown member", `{"prompt":{"text":"a"},"resume":false,"more":${deep("[", "]")}}`],
   ["a prototype instead of members", '{"__proto__":{"prompt":{"text":"a"},"resume":false}}'],
   ["a prototype in a member", '{"prompt":{"__proto__":{"text":"a"}},"constructor":{"prototype":{"text":"a"}}}'],
-  ["a text that never ends", `{"prompt":{"text":"${"a".repeat(MIB)}`],
+  ["a text without an end", `{"prompt":{"text":"${"a".repeat(MIB)}`],
   ["a number without end", `{"prompt":${"9".repeat(MIB)}}`],
   ["an exponent without end", `{"prompt":{"text":"a"},"resume":1e${"9".repeat(MIB)}}`],
-  ["many members of one name", `{${'"prompt":{"text":"a"},'.repeat(50_000)}"resume":"no"}`],
+  ["many members with one name", `{${'"prompt":{"text":"a"},'.repeat(50_000)}"resume":"no"}`],
   ["UTF-16", Buffer.from('{"prompt":{"text":"a"}}', "utf16le")],
   ["bytes", Uint8Array.from({ length: MIB }, (_, n) => n % 256)],
 ].map(([name, body]) => ({ name: `body: ${name}`, path: prompt, body, answer: malformed }) as Attack);
 
 const queries: Attack[] = [
   ["100,000 parameters", `?${"a=1&".repeat(100_000)}limit=x`, badQuery],
-  ["100,000 parameters of one name", `?${"limit=1&".repeat(100_000)}`, badQuery],
+  ["100,000 parameters with one name", `?${"limit=1&".repeat(100_000)}`, badQuery],
   ["20,000 parameters", `?${"a&".repeat(20_000)}limit=x`, badQuery],
-  ["10,000 parameters of one name", `?${"limit&".repeat(10_000)}`, badQuery],
+  ["10,000 parameters with one name", `?${"limit&".repeat(10_000)}`, badQuery],
   ["60,000 digits", `?limit=${"9".repeat(60_000)}`, badQuery],
   ["a megabyte of a number", `?limit=${"9".repeat(MIB)}`, badQuery],
   ["brackets in brackets", `?limit=0&location${"[directory]".repeat(10_000)}=/`, badQuery],
-  ["half of a character, encoded", "?order=%ed%a0%80", badQuery],
-  ["a character in too many bytes", "?order=%c0%af", badQuery],
-  ["bytes that are no text", "?order=%ff%fe%00", badQuery],
+  ["an encoded surrogate", "?order=%ed%a0%80", badQuery],
+  ["an overlong encoding of a character", "?order=%c0%af", badQuery],
+  ["invalid UTF-8", "?order=%ff%fe%00", badQuery],
   ["a broken escape", "?order=%", badQuery],
   ["line ends", "?order=asc%0d%0aSet-Cookie:%20a=b", badQuery],
   ["a prototype", "?__proto__[limit]=1&constructor=x&limit=0", badQuery],
@@ -65,7 +65,7 @@ const searches: Attack[] = [
   { name: "search: wild", path: `/api/session?search=${"%25e%25_".repeat(400)}`, answer: "200" },
 ];
 
-/** A cursor of messages that goes on from a place, and whatever else it says. */
+/** A cursor of messages that continues from a position, with further members. */
 const cursor = (anchor: unknown, more: object = {}) => ({
   version: 1,
   kind: "messages",
@@ -76,11 +76,11 @@ const greatest = JSON.stringify(cursor("greatest")).replace('"greatest"', "18446
 
 const contents: [name: string, content: unknown, answer: string][] = [
   ["a place", cursor(1), "200"],
-  ["the greatest place", greatest, "200"],
-  ["the greatest place, backwards", greatest.replace("next", "previous").replace("asc", "desc"), "200"],
-  ["a greater place than there is", cursor(1e30), badCursor],
-  ["a negative place", cursor(-1), badCursor],
-  ["a place that is no number", cursor("1"), badCursor],
+  ["the largest position", greatest, "200"],
+  ["the largest position, backwards", greatest.replace("next", "previous").replace("asc", "desc"), "200"],
+  ["a larger position than possible", cursor(1e30), badCursor],
+  ["a negative position", cursor(-1), badCursor],
+  ["a position that is not a number", cursor("1"), badCursor],
   ["no place", cursor(null), badCursor],
   ["no limit", cursor(1, { limit: null }), badCursor],
   ["a limit of billions", cursor(1, { limit: 4_294_967_295 }), badCursor],
@@ -91,7 +91,7 @@ const contents: [name: string, content: unknown, answer: string][] = [
   ["a prototype", '{"__proto__":{"version":1,"kind":"messages"}}', badCursor],
 ];
 
-/** The content stands in angle brackets, because the session it is of is not known yet. */
+/** The content is put in angle brackets until the id of its session is known. */
 const cursors: Attack[] = contents.map(([name, content, answer]) => {
   const text = typeof content === "string" ? content : JSON.stringify(content);
   return { name: `cursor: ${name}`, path: `${messages}?cursor=<${text}>`, answer };
@@ -105,13 +105,13 @@ const longCursors: Attack[] = [
 ];
 
 const paths: Attack[] = [
-  ["a folder up", "/api/session/ses_%2e%2e%2f%2e%2e", noSession],
-  ["a folder up, encoded twice", "/api/session/ses_%252e%252e%252f", noSession],
-  ["a folder up, instead of a session", "/api/session/%2e%2e%2f%2e%2e%2fetc%2fpasswd", badSession],
+  ["a parent folder", "/api/session/ses_%2e%2e%2f%2e%2e", noSession],
+  ["a parent folder, encoded twice", "/api/session/ses_%252e%252e%252f", noSession],
+  ["parent folders in place of a session", "/api/session/%2e%2e%2f%2e%2e%2fetc%2fpasswd", badSession],
   ["a zero byte", "/api/session/ses_%00", noSession],
   ["line ends", "/api/session/ses_%0d%0aSet-Cookie:%20a=b", noSession],
-  ["a slash in too many bytes", "/api/session/ses_%c0%af", nothing],
-  ["half of a character", "/api/session/ses_%ed%a0%80", nothing],
+  ["an overlong encoding of a slash", "/api/session/ses_%c0%af", nothing],
+  ["an encoded surrogate", "/api/session/ses_%ed%a0%80", nothing],
   ["a query", "/api/session/ses_'%20OR%201=1%20--", noSession],
   ["60,000 letters of a session", `/api/session/ses_${"a".repeat(60_000)}`, badSession],
   ["20,000 segments", `/api${"/a".repeat(20_000)}`, nothing],
@@ -126,17 +126,17 @@ const badDirectory = "400 InvalidRequestError location.directory";
 const headed: Attack[] = [
   ["line ends in a directory", directory("/a%0d%0aSet-Cookie:%20a=b"), badDirectory],
   ["a zero byte in a directory", directory("/a%00"), badDirectory],
-  ["a directory that goes up", directory("..%2f..%2fetc"), badDirectory],
-  ["a directory that is no text", directory("/%ff%fe"), badDirectory],
+  ["a directory with parent folders", directory("..%2f..%2fetc"), badDirectory],
+  ["a directory that is not valid UTF-8", directory("/%ff%fe"), badDirectory],
   ["a long directory", directory(`/${"a".repeat(10_000)}`), badDirectory],
-  ["a workspace that is none", { "x-opencode-workspace": "../x" }, badQuery],
+  ["an invalid workspace", { "x-opencode-workspace": "../x" }, badQuery],
 ].map(([name, given, answer]) => {
   return { name: `header: ${name}`, path: "/api/location", headers: given, answer } as Attack;
 });
 
 const attacks = [...bodies, ...queries, ...searches, ...cursors, ...longCursors, ...paths, ...headed];
 
-/** An address of more than 64 KiB goes nowhere. */
+/** The server refuses an address of more than 64 KiB. */
 const TOO_LONG = 64 * 1024;
 
 async function attack({ url, fetch, ...transport }: Transport, session: string, { path, body, ...given }: Attack) {
@@ -151,7 +151,7 @@ async function attack({ url, fetch, ...transport }: Transport, session: string, 
   expect(response.headers.get("set-cookie")).toBeNull();
   const text = await response.text();
   if (response.headers.get("content-type") !== "application/json") return String(response.status);
-  // Whatever came in, little goes out.
+  // The answer is short for an input of any size.
   expect(text.length).toBeLessThan(4_000);
   const { _tag, kind, field } = JSON.parse(text);
   return [response.status, _tag, kind, field].filter((part) => part !== undefined).join(" ");
@@ -166,7 +166,7 @@ test.each(transports)("hostile requests are refused and do no harm, %s", async (
   const refused = way === "in memory" ? "refused: Transport" : "431";
   for (const one of attacks) {
     const answer = await attack(transport, id, one);
-    // Who is still sending when the connection is closed may lose the answer.
+    // A client that still sends when the connection is closed may not receive the answer.
     const isCut = way !== "in memory" && one.path.length > TOO_LONG && answer === "refused: undefined";
     answers.push([one.name, isCut ? refused : answer]);
   }
@@ -175,7 +175,7 @@ test.each(transports)("hostile requests are refused and do no harm, %s", async (
   await isUnharmed(host, id);
 });
 
-/** Nothing was stored, nothing is called by another name, and the host works. */
+/** True if nothing was stored, no prototype was changed, and the host works. */
 async function isUnharmed(host: OpenCodeHost, sessionID: string) {
   expect(({} as any).prompt).toBeUndefined();
   await expect(readHistory(host, sessionID)).resolves.toEqual([]);

@@ -2,19 +2,19 @@ import { readHistory, setUpSession } from "../embedded/support";
 import { runProgram } from "./programs";
 import { createSdk, transports } from "./support";
 
-test.each(transports)("more than 64 MiB are too much for a listener alone, %s", async (way, open) => {
+test.each(transports)("only a listener refuses more than 64 MiB, %s", async (way, open) => {
   const { setup, host, sessionID } = await setUpSession();
   const v2 = createSdk(await open(host), setup.directory);
   const prompt = { text: "x".repeat(65 * 1024 * 1024) };
   const { error, response } = await v2.session.prompt({ sessionID, prompt, resume: false });
-  // In memory it is refused as any prompt is that no event could carry.
+  // In memory it is refused because no event can hold such a prompt.
   const refused = { _tag: "InvalidRequestError", message: expect.stringContaining("at most 8388608"), field: "prompt" };
   const tooLarge = { _tag: "InvalidRequestError", message: expect.stringContaining("67108864"), kind: "Payload" };
   expect([response!.status, error]).toEqual(way === "in memory" ? [400, refused] : [413, tooLarge]);
   await expect(readHistory(host, sessionID)).resolves.toEqual([]);
 });
 
-test.each(["memory", "network"])("large bodies take memory in proportion to their size, %s", async (way) => {
+test.each(["memory", "network"])("large bodies use memory in proportion to their size, %s", async (way) => {
   const { answers, peak } = await runProgram("large-bodies.js", way);
   const refusedTwice = (name: string, problem: string) => {
     const told = `400 InvalidRequestError ${problem}`;
@@ -27,6 +27,6 @@ test.each(["memory", "network"])("large bodies take memory in proportion to thei
     refusedTwice("numbers", "Payload"),
     refusedTwice("members", "Payload"),
   ]);
-  // Bodies of 63 MiB are held a few times: by the sender, as text, as bytes, and as values.
+  // In MiB. A body of 63 MiB is held a few times: by the sender, as text, as bytes, and as values.
   expect(peak).toBeLessThan(800);
 });

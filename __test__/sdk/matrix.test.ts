@@ -9,7 +9,7 @@ import { createSdk, recording, transports, type Transport } from "./support";
 
 const [[, inMemory], [, overNetwork]] = transports as [(typeof transports)[0], (typeof transports)[1]];
 
-/** A project in which every list has something. */
+/** A project in which every list has an item. */
 async function setUpProject() {
   const setup = await setUp();
   for (const folder of ["agent", "command", "skill/weather", "docs"]) {
@@ -23,7 +23,7 @@ async function setUpProject() {
   return setup;
 }
 
-/** Calls everything once, and gives the answers in the order of the rows. */
+/** Calls each operation once. Returns the answers in the order of the rows. */
 async function runRows(setup: Setup, host: OpenCodeHost, transport: Transport): Promise<Answer[]> {
   const { answers, transport: recorded } = recording(transport);
   const v2 = createSdk(recorded, setup.directory);
@@ -45,7 +45,7 @@ async function runRows(setup: Setup, host: OpenCodeHost, transport: Transport): 
   return results.map((answer) => (answer.type === "text/event-stream" ? { ...answer, body: read.shift() } : answer));
 }
 
-/** Waits for the first event of a stream, and goes on reading to the end of the step. */
+/** Waits for the first event of a stream. Then reads in the background to the end of the step. */
 async function begin(stream: AsyncGenerator<any>) {
   const events = [(await stream.next()).value];
   const read = async () => {
@@ -73,7 +73,7 @@ test("the rows are the operations of the contract", () => {
   expect(named.sort()).toEqual(readReference().operationIds.sort());
 });
 
-test("what is answered otherwise than declared is found", () => {
+test("an answer that differs from the contract is reported", () => {
   const json = { type: "application/json", status: 200 };
   const health = { ...json, operation: "health.get", body: { healthy: true } };
   const stream = { status: 200, type: "text/event-stream", operation: "event.subscribe" };
@@ -98,13 +98,13 @@ test("what is answered otherwise than declared is found", () => {
   expect(found).toEqual(answers.map(([, count]) => count));
 });
 
-test.each(transports)("every method is answered as its row says, %s", async (_, open) => {
+test.each(transports)("every method is answered as its row declares, %s", async (_, open) => {
   const setup = await setUpProject();
   const host = await setup.open();
   const answers = await runRows(setup, host, await open(host));
   expect(answers.map(outcome)).toEqual(rows.map(([operation, expected]) => [operation, expected]));
 
-  // What was validated was there.
+  // The validated lists were not empty.
   const lists = ["agent.list", "command.list", "skill.list", "reference.list", "model.list", "provider.list"];
   const listed = answers.filter(({ operation }) => lists.includes(operation)).flatMap(namesOf);
   expect(listed).toEqual(expect.arrayContaining(["reviewer", "greet", "weather", "docs", "m1", "mock"]));

@@ -3,8 +3,8 @@ import type { Setup } from "../embedded/support";
 const TIMES = new Set(["timestamp", "created", "updated", "completed", "ran", "timeCreated", "released"]);
 
 /**
- * A value without what differs from run to run: ids, times, processes, folders and addresses become labels, numbered in
- * the order in which they appear; cursors are shown as what is in them.
+ * Replaces the parts of a value that differ between runs: ids, times, processes, folders and addresses become labels,
+ * numbered in order of appearance. Cursors are replaced by their content.
  */
 export function normalise(value: unknown, { root, model }: Setup): unknown {
   const labels = new Map<string, string>();
@@ -20,10 +20,10 @@ export function normalise(value: unknown, { root, model }: Setup): unknown {
       .replace(/\b(ses|msg|evt|per|que|pty)_\w+/g, label)
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>");
   const walk = (given: unknown, key?: string): unknown => {
-    // Made from texts that name folders.
+    // Hashes of texts that contain folders.
     if (key === "baseline" || key === "sha256") return "<hash>";
     if (key === "pid") return "<process>";
-    // Made from the id of a terminal.
+    // Contains the id of a terminal.
     if (key === "title" && typeof given === "string" && given.startsWith("Terminal ")) return "<terminal>";
     if (typeof given === "number") return key !== undefined && TIMES.has(key) ? "<time>" : given;
     if (typeof given === "string") return key === "previous" || key === "next" ? walk(readCursor(given)) : text(given);
@@ -37,6 +37,6 @@ export function normalise(value: unknown, { root, model }: Setup): unknown {
 function readCursor(cursor: string) {
   const { page, ...head } = JSON.parse(Buffer.from(cursor, "base64url").toString());
   const { anchor, ...from } = page.from;
-  // The place of a message is its sequence, that of a session its id and when it was created.
+  // The position of a message is its sequence. The position of a session is its id and its creation time.
   return { ...head, page: { ...page, from: { ...from, anchor: anchor.id ?? anchor } } };
 }

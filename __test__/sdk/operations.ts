@@ -1,10 +1,10 @@
 import type { Setup } from "../embedded/support";
 import { oneAttempt, type Sdk } from "./support";
 
-/** What an operation answers: with a status, or with a stream. */
+/** The expected answer of an operation: a status, or a stream. */
 export type Expected = 200 | 204 | 400 | 404 | "stream";
 
-/** What earlier calls of a run made, for those after them. */
+/** The results of earlier calls of a run, for the calls after them. */
 export interface Place {
   readonly setup: Setup;
   readonly directory: string;
@@ -22,9 +22,7 @@ const question = { requestID: "que_none" };
 const attempt = { attemptID: "att_none" };
 const integration = { integrationID: "mock" };
 
-/**
- * Every method of the published SDK that can work, in an order in which each finds what it needs.
- */
+/** Every method of the published SDK that can succeed, in an order in which each finds its prerequisites. */
 export const rows: readonly Row[] = [
   ["health.get", 200, (v2) => v2.health.get()],
   ["location.get", 200, (v2) => v2.location.get()],
@@ -67,7 +65,7 @@ export const rows: readonly Row[] = [
   ["session.compact", 204, (v2, at) => v2.session.compact(at)],
   ["session.interrupt", 204, (v2, at) => v2.session.interrupt(at)],
 
-  // Everything is allowed yet, and nothing is asked.
+  // All actions are allowed at this point, so no request is created.
   [
     "session.permission.create",
     200,
@@ -115,7 +113,7 @@ export const rows: readonly Row[] = [
   ["pty.update", 200, (v2, { ptyID }) => v2.pty.update({ ptyID, title: "Shell", size: { rows: 30, cols: 100 } })],
   ["pty.remove", 204, (v2, { ptyID }) => v2.pty.remove({ ptyID })],
 
-  // There are no integrations yet, so none is known.
+  // There are no integrations yet, so every one is unknown.
   ["integration.list", 200, (v2) => v2.integration.list()],
   ["integration.get", 200, (v2) => v2.integration.get(integration)],
   ["integration.connect.key", 400, (v2) => v2.integration.connect.key({ ...integration, key: "secret" })],
@@ -131,5 +129,5 @@ export const rows: readonly Row[] = [
   ["credential.remove", 204, (v2) => v2.credential.remove({ credentialID: "crd_none" })],
 ];
 
-/** What the SDK has no way to call: a path with slashes in it, a socket, and a header it does not send. */
+/** The operations that the SDK cannot call: a path with slashes, a socket, and a header that it does not send. */
 export const uncallable = ["fs.read", "pty.connect", "pty.connectToken"];

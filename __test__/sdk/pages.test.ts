@@ -1,7 +1,7 @@
 import { run, setUpSession } from "../embedded/support";
 import { createSdk, transports, type Sdk } from "./support";
 
-/** A session of seven messages, and their ids, oldest first. */
+/** A session with seven messages, and their ids, oldest first. */
 async function setUpMessages(open: (typeof transports)[0][1]) {
   const { setup, host, sessionID } = await setUpSession();
   for (const text of ["One", "Two", "Three"]) await run(host, sessionID, text);
@@ -18,7 +18,7 @@ async function page(v2: Sdk, query: Parameters<Sdk["session"]["messages"]>[0]) {
 }
 
 describe.each(transports)("%s", (_, open) => {
-  test.each(["asc", "desc"] as const)("pages of messages go to the empty one and back, %s", async (order) => {
+  test.each(["asc", "desc"] as const)("pages of messages can be read to the empty page and back, %s", async (order) => {
     const { v2, sessionID, ids } = await setUpMessages(open);
     expect(ids).toHaveLength(7);
     const expected = order === "asc" ? ids : ids.toReversed();
@@ -32,7 +32,7 @@ describe.each(transports)("%s", (_, open) => {
     await expect(page(v2, { sessionID, cursor: first.previous })).resolves.toMatchObject({ ids: [] });
   });
 
-  test("a limit beside a cursor counts, and stays", async () => {
+  test("a limit together with a cursor applies, and the next cursors keep it", async () => {
     const { v2, sessionID, ids } = await setUpMessages(open);
     const first = await page(v2, { sessionID, order: "asc", limit: 3 });
     const wider = await page(v2, { sessionID, cursor: first.next, limit: 2 });
@@ -42,11 +42,11 @@ describe.each(transports)("%s", (_, open) => {
   });
 });
 
-test("a cursor leads on from a place at which no message is left", async () => {
+test("a cursor at a position without messages continues from there", async () => {
   const { v2, sessionID, ids } = await setUpMessages(transports[0]![1]);
   const first = await page(v2, { sessionID, order: "asc", limit: 2 });
   const content = JSON.parse(Buffer.from(first.next, "base64url").toString());
-  // The sequence after that of the last message is that of an event which made no message.
+  // The sequence after that of the last message belongs to an event without a message.
   content.page.from.anchor += 1;
   const cursor = Buffer.from(JSON.stringify(content)).toString("base64url");
   await expect(page(v2, { sessionID, cursor })).resolves.toMatchObject({ ids: ids.slice(2, 4) });

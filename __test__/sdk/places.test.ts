@@ -3,7 +3,7 @@ import path from "node:path";
 import { run, setUp, type Setup } from "../embedded/support";
 import { createSdk, transports } from "./support";
 
-/** Another folder beside the project, with models of its own. */
+/** A folder beside the project, with its own models. */
 function makeFolder({ root, model }: Setup, name: string) {
   const folder = path.join(root, name);
   mkdirSync(folder);
@@ -15,7 +15,7 @@ function makeFolder({ root, model }: Setup, name: string) {
 }
 
 describe.each(transports)("%s", (_, open) => {
-  test("an SDK that was made for a folder works there", async () => {
+  test("an SDK with a folder works in that folder", async () => {
     const setup = await setUp();
     const host = await setup.open();
     const folder = makeFolder(setup, "elsewhere");
@@ -27,12 +27,12 @@ describe.each(transports)("%s", (_, open) => {
     const create = async (sdk: typeof here) => (await sdk.session.create({ agent: "build" })).data!.data;
     const [first, second] = [await create(here), await create(there)];
     expect([first.location, second.location]).toEqual([{ directory: setup.directory }, { directory: folder }]);
-    // Such an SDK lists the sessions of its folder, one without a folder all of them.
+    // An SDK with a folder lists the sessions of that folder. An SDK without a folder lists all sessions.
     const list = async (sdk: typeof here) => (await sdk.session.list({ order: "asc" })).data!.data.map(({ id }) => id);
     expect([await list(here), await list(there)]).toEqual([[first.id, second.id], [second.id]]);
   });
 
-  test("two folders have catalogues of their own", async () => {
+  test("two folders have separate catalogues", async () => {
     const setup = await setUp();
     const host = await setup.open({ trust: true });
     const transport = await open(host);
@@ -46,7 +46,7 @@ describe.each(transports)("%s", (_, open) => {
     await expect(models(setup.directory)).resolves.toEqual([setup.directory, ["m1"]]);
   });
 
-  test("a session whose folder is gone is read and prompted", async () => {
+  test("a session with a removed folder can be read and prompted", async () => {
     const setup = await setUp();
     const host = await setup.open();
     const folder = makeFolder(setup, "gone");

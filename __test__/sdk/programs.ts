@@ -4,10 +4,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Nothing here takes that long unless it hangs. */
+/** In milliseconds. Only a program that hangs takes this long. */
 const timeout = 110_000;
 
-/** Runs a program of this folder until it ends by itself, and gives what it wrote as JSON. */
+/** Runs a program of this folder until it ends, and returns its output as parsed JSON. */
 export async function runProgram(program: string, ...words: string[]) {
   const file = path.join(__dirname, "programs", program);
   const { stdout, stderr } = await run(process.execPath, [file, ...words], { timeout });

@@ -1,11 +1,11 @@
 import { setUp } from "../embedded/support";
 import { runProgram } from "./programs";
 
-// A stream that was cut ends, too, when the SDK may not open it again. The live one says before why it ends.
+// A stream that is cut also ends, if the SDK may not open it again. The live stream reports the reason first.
 test.each([
   ["memory", ["end", "end"]],
   ["network", ["end", "global.disposed"]],
-])("a process of Node alone takes a turn through the SDK, and ends by itself, %s", async (way, ends) => {
+])("a plain Node process runs a turn through the SDK and ends by itself, %s", async (way, ends) => {
   const setup = await setUp();
   setup.model.reply({ text: "Hello." });
   const turn = ["prompt.admitted", "prompted", "step.started", "text.started", "text.ended", "step.ended"];

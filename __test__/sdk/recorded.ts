@@ -1,23 +1,23 @@
-/** What is compared of an answer. */
+/** The compared parts of an answer. */
 export interface Told {
   readonly status: number;
   readonly tag?: string;
   readonly kind?: string;
   readonly field?: string;
-  /** The members of a body; absent without one. */
+  /** The members of a body. Absent without a body. */
   readonly keys?: readonly string[];
-  /** The members of its `data`, or of the first item of that. */
+  /** The members of its `data`, or of the first item in `data`. */
   readonly data?: readonly string[];
 }
 
 export interface Recorded {
   readonly request: string;
-  /** Sent as it is when it is text, else as JSON. */
+  /** Sent unchanged if it is text, else as JSON. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
-  /** What OpenCode 1.18.33 answers. */
+  /** The answer of OpenCode 1.18.33. */
   readonly answer: Told;
-  /** What is answered here instead, and why. */
+  /** The answer of this package if it differs, and the reason. */
   readonly here?: Told & { readonly why: string };
 }
 
@@ -155,7 +155,7 @@ const created: Recorded[] = [
     request: "POST /api/session",
     body: { location: { directory: "relative" } },
     answer: oldFailure,
-    here: { ...invalidField("location.directory"), why: "A path that cannot be is the caller's mistake." },
+    here: { ...invalidField("location.directory"), why: "An invalid path is the caller's mistake." },
   },
   { request: "POST /api/session", ...json("Application/JSON; charset=x"), answer: data(...session) },
   { request: "POST /api/session", ...json("text/plain"), answer: unsupported },
@@ -188,7 +188,7 @@ const prompted: Recorded[] = [
   prompt({ prompt: { text: "x", files: [{}] } }, invalid("Payload")),
   prompt({ prompt: { text: "x" }, delivery: "later" }, invalid("Payload")),
   prompt({ prompt: { text: "x" }, resume: "no" }, invalid("Payload")),
-  // Admitted and not promoted: no message yet.
+  // Admitted and not promoted, so there is no message yet.
   { request: "GET /api/session/{session}/message/msg_once", answer: noMessage },
 ];
 
@@ -217,7 +217,7 @@ const pages: Recorded[] = [
   {
     request: "GET /api/session?directory=relative",
     answer: oldFailure,
-    here: { ...invalidField("directory"), why: "A path that cannot be is the caller's mistake." },
+    here: { ...invalidField("directory"), why: "An invalid path is the caller's mistake." },
   },
   ...withQueries(events, history, "after=", "after=0&limit=1", "limit=100"),
   ...withQueries(events, { ...history, data: [] }, "after=100000"),
@@ -239,12 +239,12 @@ const operations: Recorded[] = [
   {
     request: "POST /api/session/{other}/wait",
     answer: failure(503, "ServiceUnavailableError", "service"),
-    here: { ...empty(204), why: "It can be done here." },
+    here: { ...empty(204), why: "This package supports it." },
   },
   {
     request: "POST /api/session/{other}/compact",
     answer: failure(503, "ServiceUnavailableError", "service"),
-    here: { ...empty(204), why: "It can be done here." },
+    here: { ...empty(204), why: "This package supports it." },
   },
   { request: "GET /api/session/{session}/permission/per_x", answer: noPermission },
   { request: "POST /api/session/{session}/permission/per_x/reply", body: { reply: "once" }, answer: noPermission },
@@ -259,12 +259,12 @@ const operations: Recorded[] = [
     request: "POST /api/integration/none/connect/key",
     body: { key: "x" },
     answer: oldFailure,
-    here: { ...invalidField("integrationID"), why: "It is the caller's mistake." },
+    here: { ...invalidField("integrationID"), why: "An invalid id is the caller's mistake." },
   },
   {
     request: "GET /api/integration/attempt/none",
     answer: oldFailure,
-    here: { ...invalidField("attemptID"), why: "It is the caller's mistake." },
+    here: { ...invalidField("attemptID"), why: "An invalid id is the caller's mistake." },
   },
   { request: "POST /api/integration/none/connect/key", body: {}, answer: invalid("Payload") },
   { request: "DELETE /api/integration/attempt/none", answer: empty(204) },
@@ -280,19 +280,19 @@ const operations: Recorded[] = [
   {
     request: "GET /api/location?location[directory]=relative",
     answer: oldFailure,
-    here: { ...invalidField("location.directory"), why: "A path that cannot be is the caller's mistake." },
+    here: { ...invalidField("location.directory"), why: "An invalid path is the caller's mistake." },
   },
   {
     request: "GET /api/location?location[directory]=/no/such/place",
     answer: oldFailure,
-    here: { ...invalidField("location.directory"), why: "A path that cannot be is the caller's mistake." },
+    here: { ...invalidField("location.directory"), why: "An invalid path is the caller's mistake." },
   },
   {
     request: "GET /api/location?location[workspace]=zzz",
     answer: oldFailure,
-    here: { ...invalid("Query"), why: "It is the caller's mistake." },
+    here: { ...invalid("Query"), why: "An invalid query is the caller's mistake." },
   },
 ];
 
-/** Requests that were sent to OpenCode, and its answers. They are sent in this order. */
+/** Requests that were sent to OpenCode, and its answers. The test sends them in this order. */
 export const recorded: readonly Recorded[] = [...paths, ...absent, ...pages, ...operations, ...created, ...prompted];

@@ -2,7 +2,7 @@ import { run, setUp } from "../embedded/support";
 import { recorded, type Recorded, type Told } from "./recorded";
 import { transports, type Transport } from "./support";
 
-test.each(transports)("requests that were recorded are answered as they were, %s", async (_, open) => {
+test.each(transports)("recorded requests have the recorded answers, %s", async (_, open) => {
   const setup = await setUp();
   const host = await setup.open();
   const transport = await open(host);
@@ -28,7 +28,7 @@ function expected({ answer, here = { ...answer, why: "" } }: Recorded): Told {
 async function send({ url, headers, fetch }: Transport, row: Recorded, fill: (text: string) => string): Promise<Told> {
   const [method, path] = row.request.split(" ") as [string, string];
   const text = typeof row.body === "string" ? row.body : JSON.stringify(row.body);
-  // Bytes, because a text brings a content type of its own.
+  // Bytes, because a text adds a content type.
   const body = text === undefined ? null : new TextEncoder().encode(fill(text));
   const init = { method, body, headers: { ...headers, ...row.headers } };
   const response = await fetch(new Request(url + fill(path), init));
@@ -42,7 +42,7 @@ async function send({ url, headers, fetch }: Transport, row: Recorded, fill: (te
 const keysOf = (value: unknown) => Object.keys(value ?? {}).sort();
 const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
 
-/** Without the members that are undefined. */
+/** The object without undefined members. */
 function clean(told: object): Told {
   return JSON.parse(JSON.stringify(told));
 }

@@ -2,13 +2,13 @@ import { EventParser } from "../../client/sse.js";
 import { isClientError } from "../../client/index.js";
 import { createRandom, pick } from "../random.js";
 
-// `npm run fuzz` asks for more.
+// `npm run fuzz` sets a higher number.
 const CASES = Number(process.env.FUZZ_CASES ?? 2_000);
 
 const LINE_ENDS = ["\n", "\r", "\r\n"];
 const FAILURE = "effect/httpapi/stream/failure";
 
-/** Whole lines that streams have, should not have, or that only look like others. */
+/** Complete lines that streams contain, must not contain, or that resemble others. */
 const LINES = [
   'data: {"a":1}',
   'data:{"a":"é🙂\u2028"}',
@@ -41,7 +41,7 @@ const LINES = [
 
 type Outcome = readonly unknown[];
 
-/** The elements of a text that arrives in pieces, and last what it failed with. */
+/** The elements of a text that arrives in pieces, followed by the failure, if any. */
 function parse(pieces: readonly string[]): Outcome {
   const parser = new EventParser();
   const outcome: unknown[] = [];
@@ -62,7 +62,7 @@ function parse(pieces: readonly string[]): Outcome {
   return outcome;
 }
 
-/** The same, by looking at the whole text at once. */
+/** The same result, computed from the complete text. */
 function expected(text: string): Outcome {
   const outcome: unknown[] = [];
   let data: string[] = [];
@@ -91,7 +91,7 @@ function read(text: string): unknown {
   }
 }
 
-/** Cuts a text at random places, also in the middle of a line end. */
+/** Cuts a text at random positions, also in the middle of a line end. */
 function cut(text: string, random: () => number) {
   const pieces: string[] = [];
   for (let rest = text; rest !== "";) {
@@ -102,7 +102,7 @@ function cut(text: string, random: () => number) {
   return pieces;
 }
 
-test("streams mean the same however they are written and cut", () => {
+test("parses streams the same in every notation and with every cut", () => {
   const random = createRandom(1);
   for (let round = 0; round < CASES; round += 1) {
     const lines = Array.from({ length: Math.floor(random() * 14) }, () => pick(random, LINES));
@@ -112,7 +112,7 @@ test("streams mean the same however they are written and cut", () => {
   }
 });
 
-test("characters in any order are read or refused", () => {
+test("reads or refuses characters in any order", () => {
   const random = createRandom(2);
   const characters = [...'datevn:: {}[]"\\1,\n\n\n\r\r\0é🙂\ud800', ...LINES];
   for (let round = 0; round < CASES; round += 1) {

@@ -4,7 +4,7 @@ import type { Answer } from "./contract";
 
 export type Sdk = OpencodeClient["v2"];
 
-/** What answers the requests of an SDK, and where. */
+/** The server for the requests of an SDK. */
 export interface Transport {
   readonly name: string;
   readonly url: string;
@@ -12,7 +12,7 @@ export interface Transport {
   readonly fetch: typeof fetch;
 }
 
-/** The ways to a host: in memory, and through a socket. The host closes what is opened here. */
+/** The transports to a host: in memory, and over a socket. Listeners that are opened here close with the host. */
 export const transports: readonly [name: string, open: (host: OpenCodeHost) => Promise<Transport>][] = [
   ["in memory", async (host) => ({ name: "in memory", url: "http://any.host", headers: {}, fetch: host.fetch })],
   [
@@ -24,16 +24,16 @@ export const transports: readonly [name: string, open: (host: OpenCodeHost) => P
   ],
 ];
 
-/** The published SDK, as its users make it. */
+/** Creates the published SDK as its users do. */
 export function createSdk({ url, headers, fetch }: Transport, directory?: string): Sdk {
   const options = directory === undefined ? {} : { directory };
   return createOpencodeClient({ baseUrl: url, headers, fetch, ...options }).v2;
 }
 
-/** A stream of the SDK that gives up instead of trying for ever when something is wrong with it. */
+/** Options for a stream of the SDK that fails on the first error instead of retrying endlessly. */
 export const oneAttempt = (signal: AbortSignal) => ({ signal, sseMaxRetryAttempts: 1 });
 
-/** A transport that keeps every answer but those of streams. */
+/** A transport that records every answer except streams. */
 export function recording(transport: Transport) {
   const answers: Omit<Answer, "operation">[] = [];
   const record = async (request: Request) => {
@@ -51,7 +51,7 @@ function parse(text: string, type: string | undefined) {
   return text === "" ? undefined : text;
 }
 
-/** Reads up to and with the first event that fits. */
+/** Reads up to and including the first event that satisfies the predicate. */
 export async function until(stream: AsyncIterator<unknown>, fits: (event: any) => boolean) {
   const events: any[] = [];
   while (!fits(events.at(-1) ?? {})) {

@@ -1,7 +1,7 @@
 import { setUpSession } from "../embedded/support";
 import { createSdk, oneAttempt, transports, until } from "./support";
 
-test.each(transports)("a turn is seen alike by streams and reads, %s", async (_, open) => {
+test.each(transports)("streams and reads show the same turn, %s", async (_, open) => {
   const { setup, model, host } = await setUpSession();
   const v2 = createSdk(await open(host), setup.directory);
   const created = await v2.session.create({ location: { directory: setup.directory } });
@@ -41,7 +41,7 @@ test.each(transports)("a turn is seen alike by streams and reads, %s", async (_,
   await expect(Promise.all(ends)).resolves.toEqual([done, done]);
 });
 
-test.each(transports)("five of one id at once are one, %s", async (_, open) => {
+test.each(transports)("five simultaneous prompts with one id are admitted once, %s", async (_, open) => {
   const { setup, host } = await setUpSession();
   const v2 = createSdk(await open(host), setup.directory);
   const five = [1, 2, 3, 4, 5];
@@ -59,7 +59,7 @@ test.each(transports)("five of one id at once are one, %s", async (_, open) => {
   await expect(v2.session.history({ sessionID })).resolves.toMatchObject({ data: { data: [{}], hasMore: false } });
 });
 
-test("a failure is a value, or thrown with the same body", async () => {
+test("a failure is returned as a value, or thrown with the same body", async () => {
   const { host } = await setUpSession();
   const v2 = createSdk({ name: "", url: "http://any.host", headers: {}, fetch: host.fetch });
   const body = { _tag: "SessionNotFoundError", sessionID: "ses_none", message: "Session not found: ses_none" };

@@ -1,10 +1,10 @@
 "use strict";
 
-// Sends large bodies, one after the other, and tells what became of them and how much memory it took.
+// Sends large bodies one after the other, and prints the answers and the memory that they took.
 
 const { OpenCode } = require("../../../index.js");
 
-// A listener takes 64 MiB.
+// A listener accepts at most 64 MiB.
 const SIZE = 63 * 1024 * 1024;
 const fill = (/** @type {string} */ piece) => piece.repeat(SIZE / piece.length);
 

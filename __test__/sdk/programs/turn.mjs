@@ -1,5 +1,5 @@
-// A turn through the published SDK, as it is installed: streams, a prompt, reads. It is left as its user may leave
-// it, and this process ends only when nothing of it is left.
+// Runs a turn through the published SDK as it is installed: streams, a prompt, reads. It leaves the streams as a user
+// may leave them. This process ends only when no handle is left.
 
 import { createOpencodeClient } from "@opencode-ai/sdk/v2/client";
 import { isSessionNotFoundError, OpenCode } from "opencode-embedded";
@@ -35,7 +35,7 @@ const [events, liveEvents] = await reading;
 const messages = await v2.session.messages({ sessionID, order: "asc" });
 const failure = await host.sessions.get({ sessionID: "ses_none" }).catch((error) => error);
 
-// In memory the streams are given up and the host stays open; over the network it closes on all of them.
+// In memory the streams are aborted and the host stays open. Over the network the host closes during them.
 const waiting = [durable.next(), live.next()];
 if (way === "network") await host.close();
 else controller.abort();
