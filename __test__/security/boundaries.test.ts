@@ -1,4 +1,4 @@
-// Where a project that the host does not trust begins and ends: which approvals are its own, which files are inside.
+// The boundary of an untrusted project: the approvals that apply to it, and the files that are inside.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ function makeFolder({ setup }: Attack, name: string) {
 }
 
 describe("an approval that a user saved for one project", () => {
-  /** A host that asks before commands, whose user has said `always` to one in the folder `mine`. */
+  /** A host that asks before commands. Its user has answered `always` to a command in the folder `mine`. */
   async function approve(attack: Attack, makeMine: (folder: string) => void) {
     const mine = makeFolder(attack, "mine");
     makeMine(mine);
@@ -60,17 +60,17 @@ describe("an approval that a user saved for one project", () => {
   test.each<[string, (evil: string, mine: string) => void, (mine: string) => void]>([
     ["the same address of its origin", makeRepository, makeRepository],
     [
-      "a .git file that leads to that project",
+      "a .git file that points to that project",
       (evil, mine) => writeFileSync(path.join(evil, ".git"), `gitdir: ${path.join(mine, ".git")}\n`),
       makeRepository,
     ],
     [
-      "a .git that is a link to that project's",
+      "a .git that is a link to that of the project",
       (evil, mine) => symlinkSync(path.join(mine, ".git"), path.join(evil, ".git")),
       makeRepository,
     ],
-    ["no repository, as that project", () => {}, () => {}],
-  ])("is not that of another folder with %s", async (_, makeEvil, makeMine) => {
+    ["no repository, like that project", () => {}, () => {}],
+  ])("does not apply to another folder with %s", async (_, makeEvil, makeMine) => {
     const attack = await setUpAttack();
     const { mine, options } = await approve(attack, makeMine);
     const evil = makeFolder(attack, "evil");
@@ -82,7 +82,7 @@ describe("an approval that a user saved for one project", () => {
     expect(existsSync(path.join(evil, "approved"))).toBe(false);
   });
 
-  test("holds there for a later host", async () => {
+  test("applies to a later host in that project", async () => {
     const attack = await setUpAttack();
     const { mine, options } = await approve(attack, makeRepository);
     const host = await attack.setup.open(options(mine));
@@ -94,7 +94,7 @@ describe("an approval that a user saved for one project", () => {
   });
 });
 
-describe("a folder below the home directory, which is a repository itself", () => {
+describe("a folder below a home directory that is a repository", () => {
   test.each<[string, (attack: Attack) => void]>([
     ["instructions", ({ setup, secretFile }) => symlinkSync(secretFile, path.join(setup.directory, "AGENTS.md"))],
     ["named instructions", ({ setup }) => writeFile(setup, "opencode.json", { instructions: ["~/id_rsa"] })],
@@ -107,7 +107,7 @@ describe("a folder below the home directory, which is a repository itself", () =
         writeFile(setup, "opencode.json", { skills: ["../private"] });
       },
     ],
-  ])("does not read the home directory: %s", async (_, write) => {
+  ])("does not read the files of the home directory: %s", async (_, write) => {
     const attack = await setUpAttack();
     git(attack.setup.root, "init");
     write(attack);
@@ -118,7 +118,7 @@ describe("a folder below the home directory, which is a repository itself", () =
   });
 });
 
-describe("a .env file of the project, which the model may read only when a user allows it", () => {
+describe("a .env file of the project, which requires a permission", () => {
   test.each<[string, (attack: Attack) => void]>([
     ["instructions", ({ setup }) => symlinkSync(".env", path.join(setup.directory, "AGENTS.md"))],
     ["named instructions", ({ setup }) => writeFile(setup, "opencode.json", { instructions: [".env"] })],
@@ -134,7 +134,7 @@ describe("a .env file of the project, which the model may read only when a user 
   });
 });
 
-test("a project does not give an agent more Provider Turns than it has by default", async () => {
+test("a project cannot give an agent more Provider Turns than the default", async () => {
   const attack = await setUpAttack();
   writeFile(attack.setup, "opencode.json", { agent: { build: { steps: 1_000 } } });
   const host = await attack.setup.open(hostOptions(attack));

@@ -1,4 +1,4 @@
-// Rules of the host that nothing loosens: the ceiling, and what the option `config` denies or asks.
+// Rules of the host that no other rule loosens: the ceiling, and the denials and asks of the option `config`.
 
 import type { OpenCodeHost, OpenCodeOptions } from "../../index.js";
 import { rejection } from "../client/support";
@@ -22,10 +22,10 @@ const ALL = { "*": "allow", bash: { "*": "allow" } };
 
 type Loosening = readonly [string, (attack: Attack) => unknown];
 
-/** Every way in which files of a project say that an agent may run commands. */
+/** Every way in which files of a project can allow commands to an agent. */
 const BY_PROJECT: readonly Loosening[] = [
   ["the key permission", ({ setup }) => writeFile(setup, "opencode.json", { permission: ALL })],
-  ["one word for everything", ({ setup }) => writeFile(setup, "opencode.json", { permission: "allow" })],
+  ["one value for everything", ({ setup }) => writeFile(setup, "opencode.json", { permission: "allow" })],
   [
     "a list of permissions",
     ({ setup }) =>
@@ -49,7 +49,7 @@ const BY_PROJECT: readonly Loosening[] = [
   ["a Markdown agent", ({ setup }) => writeFile(setup, ".opencode/agent/build.md", ALLOW)],
   ["a Markdown mode", ({ setup }) => writeFile(setup, ".opencode/mode/build.md", ALLOW)],
   [
-    "an agent that is removed and described anew",
+    "an agent that is disabled and defined again",
     ({ setup }) => {
       writeFile(setup, "opencode.json", { agent: { build: { disable: true } } });
       writeFile(setup, ".opencode/opencode.json", { agent: { build: { mode: "primary", permission: ALL } } });
@@ -71,7 +71,7 @@ const BY_USER: readonly Loosening[] = [
 
 const LOOSENED = [...BY_PROJECT, ...BY_USER];
 
-/** How a host says that no agent runs commands. */
+/** The ways in which a host denies commands to all agents. */
 const DENIALS: readonly [string, (attack: Attack) => OpenCodeOptions][] = [
   ["config", ({ model }) => ({ config: { provider: providers(model), permission: { bash: "deny" } } })],
   [
@@ -90,8 +90,8 @@ const DENIALS: readonly [string, (attack: Attack) => OpenCodeOptions][] = [
   ],
 ];
 
-describe.each(DENIALS)("a command that %s denies does not run", (_, options) => {
-  test.each(LOOSENED)("whatever is said by %s", async (__, write) => {
+describe.each(DENIALS)("a command that is denied by %s does not run", (_, options) => {
+  test.each(LOOSENED)("with %s", async (__, write) => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     write(attack);
@@ -101,26 +101,23 @@ describe.each(DENIALS)("a command that %s denies does not run", (_, options) => 
     expect([outcome, calls]).toEqual(["completed", ["bash error"]]);
     expect(canaries.ran).toEqual([]);
     expect(asked).toEqual([]);
-    // The model is not even offered the tool.
+    // The tool is not even offered to the model.
     const offered: { function: { name: string } }[] = attack.model.requests[0]?.body.tools;
     expect(offered.map((tool) => tool.function.name)).not.toContain("bash");
   });
 });
 
-test.each(BY_PROJECT)(
-  "where the host says nothing, a trusted project loosens what the user asks: %s",
-  async (_, write) => {
-    const attack = await setUpAttack();
-    const canaries = new Canaries(attack.setup);
-    writeUserConfig(attack.setup, { permission: { bash: "ask" } });
-    write(attack);
-    const host = await attack.setup.open(hostOptions(attack, { trust: true }));
-    await expect(runCalls(host, attack.model, bash(canaries.command("ran")))).resolves.toMatchObject({
-      calls: ["bash completed"],
-    });
-    expect(canaries.ran).toEqual(["ran"]);
-  },
-);
+test.each(BY_PROJECT)("a trusted project loosens an ask of the user if the host has no rule: %s", async (_, write) => {
+  const attack = await setUpAttack();
+  const canaries = new Canaries(attack.setup);
+  writeUserConfig(attack.setup, { permission: { bash: "ask" } });
+  write(attack);
+  const host = await attack.setup.open(hostOptions(attack, { trust: true }));
+  await expect(runCalls(host, attack.model, bash(canaries.command("ran")))).resolves.toMatchObject({
+    calls: ["bash completed"],
+  });
+  expect(canaries.ran).toEqual(["ran"]);
+});
 
 describe("a command that the option config denies to one agent", () => {
   const config = ({ model }: Attack) => ({
@@ -128,21 +125,24 @@ describe("a command that the option config denies to one agent", () => {
     agent: { build: { permission: { bash: "deny" as const } } },
   });
 
-  test.each(LOOSENED.filter(([name]) => !name.includes("default")))("stays denied to it: %s", async (_, write) => {
-    const attack = await setUpAttack();
-    write(attack);
-    const host = await attack.setup.open(hostOptions(attack, { trust: true, config: config(attack) }));
-    expect(await effectOf(host, "bash", "ls", "build")).toBe("deny");
-  });
+  test.each(LOOSENED.filter(([name]) => !name.includes("default")))(
+    "stays denied to that agent: %s",
+    async (_, write) => {
+      const attack = await setUpAttack();
+      write(attack);
+      const host = await attack.setup.open(hostOptions(attack, { trust: true, config: config(attack) }));
+      expect(await effectOf(host, "bash", "ls", "build")).toBe("deny");
+    },
+  );
 
-  test("is the business of no other agent", async () => {
+  test("is not denied to other agents", async () => {
     const attack = await setUpAttack();
     const host = await attack.setup.open(hostOptions(attack, { config: config(attack) }));
     expect(await effectOf(host, "bash", "ls", "general")).toBe("allow");
     expect(await effectOf(host, "bash", "ls", "build")).toBe("deny");
   });
 
-  test("stays denied where the option says it with the key mode", async () => {
+  test("stays denied if the option uses the key mode", async () => {
     const attack = await setUpAttack();
     writeFile(attack.setup, ".opencode/agent/build.md", ALLOW);
     const ofMode = { provider: providers(attack.model), mode: { build: { permission: { bash: "deny" as const } } } };
@@ -154,7 +154,7 @@ describe("a command that the option config denies to one agent", () => {
 describe("an ask of the ceiling", () => {
   const CEILING: OpenCodeOptions = { permissions: { ceiling: { bash: "ask" } } };
 
-  test("is asked each time, also after an answer of always", async () => {
+  test("is asked each time, also after the answer `always`", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     const host = await attack.setup.open(hostOptions(attack, CEILING));
@@ -167,7 +167,7 @@ describe("an ask of the ceiling", () => {
     expect(canaries.ran).toEqual(["ran"]);
   });
 
-  test("is asked although an approval is saved", async () => {
+  test("is asked in spite of a saved approval", async () => {
     const attack = await setUpAttack();
     const { host, command, asked: before } = await approved(attack);
     expect(before).toHaveLength(1);
@@ -179,7 +179,7 @@ describe("an ask of the ceiling", () => {
     expect(asked.map(({ action }) => action)).toEqual(["bash"]);
   });
 
-  test("is denied where no user answers, whatever files say", async () => {
+  test("is denied if no user answers, for all files", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     writeFile(attack.setup, "opencode.json", { permission: "allow" });
@@ -190,7 +190,7 @@ describe("an ask of the ceiling", () => {
     expect(canaries.ran).toEqual([]);
   });
 
-  test("leaves a deny of the others a deny", async () => {
+  test("does not loosen a deny of other rules", async () => {
     const attack = await setUpAttack();
     const options = {
       ...CEILING,
@@ -201,7 +201,7 @@ describe("an ask of the ceiling", () => {
   });
 });
 
-/** A host whose user has said `always` to a command that the option config asks about. */
+/** A host whose user has answered `always` to a command for which the option config requires a permission. */
 async function approved(attack: Attack) {
   const canaries = new Canaries(attack.setup);
   const options = hostOptions(attack, { config: { provider: providers(attack.model), permission: { bash: "ask" } } });
@@ -214,7 +214,7 @@ async function approved(attack: Attack) {
 }
 
 describe("an ask of the option config", () => {
-  test("that is answered with always stays answered, also for a later host", async () => {
+  test("stays answered after `always`, also for a later host", async () => {
     const attack = await setUpAttack();
     const { host, options, asked, command } = await approved(attack);
     await runCalls(host, attack.model, bash(command));
@@ -224,7 +224,7 @@ describe("an ask of the option config", () => {
     await expect(runCalls(later, attack.model, bash(command))).resolves.toMatchObject({ calls: ["bash completed"] });
   });
 
-  test("is asked whatever files say", async () => {
+  test("is asked for all rules of files", async () => {
     for (const [, write] of LOOSENED) {
       const attack = await setUpAttack();
       write(attack);
@@ -239,7 +239,7 @@ describe("an ask of the option config", () => {
 });
 
 describe("a saved approval", () => {
-  test("does not answer a ceiling that denies", async () => {
+  test("does not override a ceiling that denies", async () => {
     const attack = await setUpAttack();
     const { host, command } = await approved(attack);
     await host.close();
@@ -267,7 +267,7 @@ describe("subagents of a task", () => {
     };
   }
 
-  test.each(["general", "evil"])("are denied what the ceiling denies: %s", async (agent) => {
+  test.each(["general", "evil"])("are denied the actions that the ceiling denies: %s", async (agent) => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     writeFile(attack.setup, "opencode.json", {
@@ -280,7 +280,7 @@ describe("subagents of a task", () => {
     expect(canaries.ran).toEqual([]);
   });
 
-  test("ask what the ceiling asks, each time", async () => {
+  test("ask each time for the actions for which the ceiling asks", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     writeFile(attack.setup, "opencode.json", { agent: { general: { permission: ALL } } });
@@ -296,7 +296,7 @@ describe("subagents of a task", () => {
 });
 
 describe("the rules of a ceiling", () => {
-  test("of which the last match wins, and allow means no limit", async () => {
+  test("apply the last match, and an allow sets no limit", async () => {
     const attack = await setUpAttack();
     writeFile(attack.setup, "opencode.json", { permission: { bash: { "git push": "deny" } } });
     const ceiling = [
@@ -324,7 +324,7 @@ describe("the rules of a ceiling", () => {
     expect(await effectOf(host, "read", ".env")).toBe("ask");
   });
 
-  test("know the home directory", async () => {
+  test("resolve the home directory", async () => {
     const attack = await setUpAttack();
     const ceiling = { external_directory: { "~/*": "deny" } } as const;
     writeFile(attack.setup, "opencode.json", { permission: { external_directory: "allow" } });
@@ -346,7 +346,7 @@ describe("the rules of a ceiling", () => {
     [{ bash: { "git *": true } }, "permissions.ceiling.bash.git *"],
     [[{ action: "bash", resource: "*", effect: "never" }], "permissions.ceiling[0].effect"],
     [[{ action: "bash", effect: "deny" }], "permissions.ceiling[0]"],
-  ])("are checked before anything is opened: %j", async (ceiling, named) => {
+  ])("are checked before the host opens anything: %j", async (ceiling, named) => {
     const { setup } = await setUpAttack();
     const refused = await rejection(setup.open({ permissions: { ceiling: ceiling as never } }));
     expect(refused).toMatchObject({ _tag: "InvalidOptionError" });

@@ -1,4 +1,4 @@
-// Which variables commands and terminals get.
+// The environment variables of commands and terminals.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -35,20 +35,20 @@ test.each<[object, string[]]>([
   [{ keep: ["NPM_TOKEN"] }, ["HOST_MODE", "INNER_NAME", "npm_token", "SAME"]],
   [{ omit: ["*"], keep: ["host_*"] }, ["HOST_MODE"]],
   [{ keep: ["*"] }, ["HOST_MODE", "INNER_NAME", "OPENAI_API_KEY", "npm_token", "SAME"]],
-])("with %j they get %j", async (rule, expected) => {
+])("the setting %j passes the variables %j", async (rule, expected) => {
   const { host, setup, url } = await setUpWith(rule);
   expect(listed(await say(host, url, "env"))).toEqual(expected);
   expect(await inBash(host, setup)).toEqual(expected);
 });
 
-test("what a client and a function of the program give on purpose arrives", async () => {
+test("variables from a client and from a function of the program are passed", async () => {
   const { host, url } = await setUpWith();
   host.ptys.environment(() => ({ FUNCTION_TOKEN: "given-by-a-function" }));
   const told = await say(host, url, "echo $CALL_TOKEN $FUNCTION_TOKEN", { env: { CALL_TOKEN: "given-by-the-caller" } });
   expect(told).toBe("given-by-the-caller given-by-a-function\n");
 });
 
-test("a reload decides anew, by the headers that are configured then", async () => {
+test("a reload applies the headers that are configured then", async () => {
   const { host, setup, url } = await setUpWith();
   expect(listed(await say(host, url, "env"))).toContain("SAME");
   const provider = { mine: { options: { headers: { "X-Any": ENV.SAME } }, models: { m: {} } } };

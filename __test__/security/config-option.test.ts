@@ -3,7 +3,7 @@ import type { InvalidOptionError, OpenCodeConfig } from "../../index.js";
 import { rejection } from "../client/support";
 import { run, setUp } from "../embedded/support";
 
-/** What `OpenCode.create` says of a configuration that no type allows. */
+/** The failure of `OpenCode.create` for a configuration that the types forbid. */
 async function refuse(config: unknown) {
   const setup = await setUp();
   const error: InvalidOptionError = await rejection(setup.open({ config: config as OpenCodeConfig }));
@@ -13,7 +13,7 @@ async function refuse(config: unknown) {
   return error;
 }
 
-describe("one wrong value refuses the whole option, with its path", () => {
+describe("one invalid value refuses the whole option and is named by its path", () => {
   test.each([
     ["config.permission.bash", { permission: { bash: "never" } }, /must be "allow", "deny" or "ask"/],
     ["config.permissions[1].effect", { permissions: [rule(), { action: "bash", resource: "*" }] }, /is missing/],
@@ -34,7 +34,7 @@ describe("one wrong value refuses the whole option, with its path", () => {
   });
 });
 
-describe("an unknown key refuses the whole option and says which one was meant", () => {
+describe("an unknown key refuses the whole option and suggests the intended key", () => {
   test.each([
     ["config.permision", { permision: { bash: "deny" } }, "Did you mean permission?"],
     ["config.compaction.keep.token", { compaction: { keep: { token: 5 } } }, "Did you mean tokens?"],
@@ -61,7 +61,7 @@ describe("an unknown key refuses the whole option and says which one was meant",
   });
 });
 
-test("one failure tells of ten places, and no values", async () => {
+test("one failure lists ten places, and no values", async () => {
   const agents = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`a${at}`, { prompt: "sk-secret-value" }]));
   const error = await refuse({ username: 5, model: "sk-secret-value", agents });
   const lines = error.message.split("\n");
@@ -74,7 +74,7 @@ test("one failure tells of ten places, and no values", async () => {
   expect(error.message).not.toContain("sk-secret-value");
 });
 
-test("where the format is open, any key may stand", async () => {
+test("any key is accepted in an open object", async () => {
   const setup = await setUp();
   setup.sendsOddBodies = true;
   const provider = setup.model.config().provider;

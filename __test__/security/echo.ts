@@ -1,13 +1,13 @@
-// A provider that repeats everything that it is sent: addresses, headers and bodies.
+// A provider that repeats all received data: addresses, headers and bodies.
 
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What it answers with what it got. */
+/** Builds an answer from the received request. */
 export type Answer = (echo: string, headers: http.IncomingHttpHeaders) => Said;
 
-/** An answer of it. A text is a stream of Chat Completions. */
+/** An answer of the provider. A text is a stream of Chat Completions. */
 export interface Said {
   status?: number;
   headers?: http.OutgoingHttpHeaders;
@@ -17,7 +17,7 @@ export interface Said {
 export class EchoProvider {
   readonly #server: http.Server;
   readonly #answers: Answer[] = [];
-  /** All that it was sent, to tell whether a secret was sent at all. */
+  /** All received data, which shows whether a secret was sent at all. */
   received = "";
 
   private constructor(server: http.Server) {
@@ -62,18 +62,18 @@ export class EchoProvider {
   }
 }
 
-/** Every header of a request as the text of another header. */
+/** All headers of a request as the text for another header. */
 export function headerText(headers: http.IncomingHttpHeaders) {
   return Object.entries(headers)
     .map(([name, value]) => `${name} ${value}`)
     .join(" | ");
 }
 
-/** An answer of text, reasoning and calls of tools. */
+/** An answer with text, reasoning and calls of tools. */
 export function stream(text: string, reasoning?: string, command?: string): Said {
   const deltas: object[] = [];
   if (reasoning !== undefined) deltas.push({ reasoning_content: reasoning });
-  // In two pieces, so that no delta holds the whole.
+  // In two pieces, so that no delta contains the whole text.
   for (const piece of [text.slice(0, 60), text.slice(60)]) deltas.push({ content: piece });
   if (command !== undefined) {
     const call = { name: "bash", arguments: JSON.stringify({ command }) };
@@ -85,7 +85,7 @@ export function stream(text: string, reasoning?: string, command?: string): Said
   return { body: `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}data: [DONE]\n\n` };
 }
 
-/** A failure inside of a stream. */
+/** A failure inside a stream. */
 export function streamedError(message: string): Said {
   return { body: `data: ${JSON.stringify({ error: { message, type: "invalid_request_error" } })}\n\n` };
 }

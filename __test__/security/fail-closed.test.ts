@@ -1,4 +1,4 @@
-// A value that cannot be read restricts: whatever it might have held permissions for is asked each time.
+// An unreadable value restricts. The host asks each time for every action for which the value might contain a rule.
 
 import { mkdirSync, rmSync } from "node:fs";
 import type { OpenCodeEvent, OpenCodeHost, OpenCodeOptions, SessionError } from "../../index.js";
@@ -21,7 +21,7 @@ import {
 
 const DENIED = { permission: { bash: "deny" } };
 
-/** Who may have written a file, and with which option it counts. */
+/** The authors of a file, and the option with which it applies. */
 const AUTHORS: readonly [string, (attack: Attack, content: string | object) => string, OpenCodeOptions][] = [
   ["a trusted project", ({ setup }, content) => writeFile(setup, "opencode.json", content), { trust: true }],
   ["an untrusted project", ({ setup }, content) => writeFile(setup, "opencode.json", content), {}],
@@ -32,17 +32,17 @@ async function diagnosticsOf(host: OpenCodeHost, file: string) {
   return (await host.location.diagnostics()).data.filter((it) => it.path === file);
 }
 
-/** The failures that a session announced, up to its end of work. */
+/** The failures that a session reports until it is idle. */
 async function readErrors(live: AsyncIterator<OpenCodeEvent>) {
   const events = await readUntil(live, "session.idle");
   return events.filter((event): event is SessionError => event.type === "session.error");
 }
 
 describe.each(AUTHORS)("a file of %s", (_, write, options) => {
-  test("that has a wrong value beside a deny loses that value alone", async () => {
+  test("with an invalid value beside a deny loses only that value", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
-    // Each of these keys counts for each of the authors.
+    // Each of these keys applies for each of the authors.
     const file = write(attack, {
       ...DENIED,
       instructions: 5,
@@ -56,7 +56,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     });
     expect(canaries.ran).toEqual([]);
     expect(asked).toEqual([]);
-    // What the wrong values cannot have held is as it was.
+    // Settings that the invalid values cannot contain are unchanged.
     expect(await effectOf(host, "read", "a.txt")).toBe("allow");
     expect((await host.agents.list()).data.find(({ id }) => id === "build")?.system).toBe("Be brief.");
     const found = await diagnosticsOf(host, file);
@@ -69,9 +69,9 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
   test.each([
     ["a comma is missing", '{ "permission": { "bash": "deny" } "share": "manual" }', "syntax"],
     ["it ends too early", '{ "permission": { "bash": "deny"', "syntax"],
-    ["it is no object", '["permission"]', "invalid"],
-    ["it is no text", "\u0000\u0001", "syntax"],
-  ])("in which %s makes the host ask before everything", async (__, content, kind) => {
+    ["it is not an object", '["permission"]', "invalid"],
+    ["it is not text", "\u0000\u0001", "syntax"],
+  ])("in which %s makes the host ask before every action", async (__, content, kind) => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     const file = write(attack, content);
@@ -85,7 +85,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect(await diagnosticsOf(host, file)).toEqual([expect.objectContaining({ kind })]);
   });
 
-  test("that cannot be read at all makes the host ask before everything", async () => {
+  test("that cannot be read makes the host ask before every action", async () => {
     const attack = await setUpAttack();
     const file = write(attack, "{}");
     rmSync(file);
@@ -99,7 +99,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     ["permision", { permision: { bash: "deny" } }],
     ["permssions", { permssions: [{ action: "bash", resource: "*", effect: "deny" }] }],
     ["agnet", { agnet: { build: { permission: { bash: "deny" } } } }],
-  ])("with the misspelt key %s makes the host ask before everything", async (key, content) => {
+  ])("with the misspelled key %s makes the host ask before every action", async (key, content) => {
     const attack = await setUpAttack();
     const file = write(attack, content);
     const host = await attack.setup.open(hostOptions(attack, options));
@@ -109,7 +109,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect(found.map(({ message }) => message).join("\n")).toContain(key);
   });
 
-  test("with a broken rule asks before the uses that the rule is about", async () => {
+  test("with an invalid rule asks before the actions of that rule", async () => {
     const attack = await setUpAttack();
     const file = write(attack, { permission: { bash: "denyy", webfetch: "deny" } });
     const host = await attack.setup.open(hostOptions(attack, options));
@@ -122,7 +122,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect(found).toMatchObject({ kind: "invalid", message: expect.stringContaining("permission.bash") });
   });
 
-  test("with a broken permission of an agent asks before what that agent does", async () => {
+  test("with an invalid permission of an agent asks before the actions of that agent", async () => {
     const attack = await setUpAttack();
     const file = write(attack, { agent: { build: { permission: { bash: "denyy" } }, plan: { permission: 5 } } });
     const host = await attack.setup.open(hostOptions(attack, options));
@@ -139,7 +139,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect(messages).toContain("agent.plan.permission");
   });
 
-  test("is denied what it would be asked, where no user answers", async () => {
+  test("denies instead of asking if no user answers", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     write(attack, "{ nonsense");
@@ -151,7 +151,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect(canaries.ran).toEqual([]);
   });
 
-  test("that breaks while a host is open keeps no looser state", async () => {
+  test("that becomes invalid while a host is open restricts at once", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     const file = write(attack, { permission: { bash: "allow", webfetch: "deny" } });
@@ -171,7 +171,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect(asked.map(({ action }) => action)).toEqual(["bash"]);
   });
 
-  test("is no longer in the way once it is mended", async () => {
+  test("no longer restricts after it is corrected", async () => {
     const attack = await setUpAttack();
     write(attack, "{ nonsense");
     const host = await attack.setup.open(hostOptions(attack, options));
@@ -182,7 +182,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect((await host.location.diagnostics()).data).toEqual([]);
   });
 
-  test("asks although an approval is saved", async () => {
+  test("asks in spite of a saved approval", async () => {
     const attack = await setUpAttack();
     const file = write(attack, { permission: { bash: "ask" } });
     const host = await attack.setup.open(hostOptions(attack, options));
@@ -202,9 +202,9 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
 
 describe("the file of a Markdown agent", () => {
   test.each([
-    ["whose front matter cannot be read", "---\npermission: [\n---\nReview.", ["ask", "ask"]],
-    ["with a wrong permission", "---\npermission:\n  bash: never\n---\nReview.", ["ask", "allow"]],
-    ["with a misspelt permission", "---\npermision:\n  bash: deny\n---\nReview.", ["ask", "ask"]],
+    ["with unreadable front matter", "---\npermission: [\n---\nReview.", ["ask", "ask"]],
+    ["with an invalid permission", "---\npermission:\n  bash: never\n---\nReview.", ["ask", "allow"]],
+    ["with a misspelled permission", "---\npermision:\n  bash: deny\n---\nReview.", ["ask", "ask"]],
   ])("%s", async (_, content, expected) => {
     const attack = await setUpAttack();
     const file = writeFile(attack.setup, ".opencode/agent/build.md", content);
@@ -216,7 +216,7 @@ describe("the file of a Markdown agent", () => {
   });
 });
 
-test("what a session asks because of it names neither key nor secret of the value", async () => {
+test("the failure of a session names the file, and contains no secret of the value", async () => {
   const attack = await setUpAttack();
   const file = writeFile(attack.setup, "opencode.json", { permission: { bash: "sk-in-the-wrong-place" } });
   const host = await attack.setup.open(hostOptions(attack));
@@ -229,7 +229,7 @@ test("what a session asks because of it names neither key nor secret of the valu
   expect(JSON.stringify([error, data])).not.toContain("sk-in-the-wrong-place");
 });
 
-test("a session says it once as a live event, another session says it too, and no session once it is mended", async () => {
+test("each session sends one live event for the file, and no event after the file is corrected", async () => {
   const attack = await setUpAttack();
   const { setup } = attack;
   const file = writeFile(setup, "opencode.json", '{ "permission": { "bash": "deny" } "a": 1 }');
@@ -254,13 +254,13 @@ test("a session says it once as a live event, another session says it too, and n
   await host.location.reload();
   expect(await errors(first)).toEqual([]);
   expect(await errors(second)).toEqual([]);
-  // It has not gone for good: a file that breaks again is told again.
+  // A file that becomes invalid again after the correction is reported again.
   writeFile(setup, "opencode.json", "{ nonsense");
   await host.location.reload();
   expect(await errors(first)).toHaveLength(1);
 });
 
-test("the session goes on while it asks, and says what it asks for", async () => {
+test("the session continues while it asks, and the request names the file", async () => {
   const attack = await setUpAttack();
   const canaries = new Canaries(attack.setup);
   writeFile(attack.setup, "opencode.json", { permission: { bash: true } });

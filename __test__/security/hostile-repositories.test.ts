@@ -1,5 +1,5 @@
-// Repositories that other people wrote, opened with the default options: nothing in them is executed, nothing is sent
-// to anyone but the host's model, nothing outside of them is read, and a prompt comes to an end.
+// Repositories of an attacker, opened with the default options. The host executes nothing in them, sends data only to
+// its own model, reads nothing outside of them, and a prompt ends.
 
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -11,10 +11,10 @@ import { GIT } from "./repositories/git";
 import { type Repository, Trap } from "./repositories/trap";
 import { bash, call, hostOptions, readUntil, received, SECRET, setUpAttack, subscribe, VARIABLE } from "./support";
 
-/** How long opening a repository and running a prompt in it may take on a busy machine. */
+/** The time limit for opening a repository and running a prompt in it on a busy machine. */
 const TIME_LIMIT_MS = 60_000;
 
-/** What the model does. The pattern finds the secret without being it. */
+/** The calls of the model. The pattern matches the secret without containing it. */
 const pattern = `${SECRET.slice(0, 4)}[${SECRET[4]}]${SECRET.slice(5)}`;
 const callsOf = ({ secretFile, outside }: Trap) => [
   bash("echo hello"),
@@ -33,7 +33,7 @@ const callsOf = ({ secretFile, outside }: Trap) => [
   call("write", { path: "new.txt", content: "new\n" }),
 ];
 
-/** Everything that a client can list about a Location and a session, as text. Failures count as what they say. */
+/** All lists of a Location and a session that a client can read, as text. Failures are replaced by their message. */
 async function readSurfaces(host: OpenCodeHost, sessionID: string) {
   const reads = [
     host.location.get(),

@@ -4,9 +4,9 @@ import type { OpenCodeHost, OpenCodeOptions, SessionNextStepFailed } from "../..
 import { readHistory, readTranscript, run, setUp, types } from "../embedded/support";
 import type { Setup } from "../embedded/support";
 
-// A name that does not exist is a failure. Nothing else takes its place.
+// A name that does not exist is a failure. No other model or agent is used instead.
 
-/** Prompts a session, and returns why the prompt was not started. */
+/** Prompts a session. Returns the reason why the prompt was not started. */
 async function refusal(setup: Setup, host: OpenCodeHost, sessionID: string) {
   const result = await host.sessions.run({ sessionID, prompt: "Hi" }).result;
   expect(result).toMatchObject({ outcome: "not-started", error: { cause: { kind: "invalid-request" } } });
@@ -16,7 +16,7 @@ async function refusal(setup: Setup, host: OpenCodeHost, sessionID: string) {
   return String(result.reason);
 }
 
-/** Opens a host and a session in it, with more keys in the option `config`. */
+/** Opens a host and a session, with more keys in the option `config`. */
 async function start(more: Record<string, unknown>, options: OpenCodeOptions = {}) {
   const setup = await setUp();
   const host = await setup.open({ config: setup.model.config(more), ...options });
@@ -35,13 +35,13 @@ describe("the default model", () => {
     ["mock/m11", "the provider has no model of this id. It has m1."],
     ["mock/m1#hgh", 'has no variant "hgh"; it has none'],
     ["mok/m1", "no provider of this id is configured"],
-  ])("%s is not replaced by one that works", async (model, hint) => {
+  ])("%s is not replaced by a usable model", async (model, hint) => {
     const { setup, host, id } = await start({ model });
     expect(await refusal(setup, host, id)).toContain(hint);
     expect(await diagnostics(host)).toEqual([expect.stringContaining("no other one is used instead")]);
   });
 
-  test("of a file is not replaced either", async () => {
+  test("is not replaced if a file names it", async () => {
     const setup = await setUp();
     const { model: _, ...config } = setup.model.config();
     setup.write("opencode.json", JSON.stringify({ ...config, model: "mock/m11" }));
@@ -50,7 +50,7 @@ describe("the default model", () => {
     expect(await refusal(setup, host, id)).toContain("It has m1.");
   });
 
-  test("is the newest that works where nothing names one", async () => {
+  test("is the newest usable model if none is configured", async () => {
     const setup = await setUp();
     const { model: _, ...config } = setup.model.config();
     const host = await setup.open({ config });
@@ -66,7 +66,7 @@ describe("the default agent", () => {
     ["biuld", "there is no such agent. Did you mean build? Set default_agent to one of build, plan"],
     ["compaction", "it is hidden. Set default_agent to one of build, plan"],
     ["explore", "it is a subagent. Set default_agent to one of build, plan"],
-  ])("%s is not replaced by another one", async (default_agent, hint) => {
+  ])("%s is not replaced by another agent", async (default_agent, hint) => {
     const { setup, host, id } = await start({ default_agent });
     expect(await refusal(setup, host, id)).toContain(hint);
     expect(await diagnostics(host)).toEqual([expect.stringContaining(hint)]);
@@ -78,7 +78,7 @@ describe("the default agent", () => {
 });
 
 describe("the agent of a session", () => {
-  test("that does not exist keeps the prompt pending, and runs once there is one", async () => {
+  test("keeps the prompt pending while it does not exist, which runs when it exists", async () => {
     const { setup, host } = await start({});
     const { id } = await host.sessions.create({ agent: "biuld" });
     const reason = await refusal(setup, host, id);
@@ -89,7 +89,7 @@ describe("the agent of a session", () => {
     expect((await readTranscript(host, id)).at(-1)).toBe("assistant: Hello.");
   });
 
-  test("that is lost while the session works fails the next step", async () => {
+  test("fails the next step if it is removed during a turn", async () => {
     const { setup, host, id } = await start({});
     setup.write("a.txt", "alpha\n");
     setup.model.reply({ tools: [{ name: "read", input: { path: "a.txt" } }], gate: "called" });
@@ -107,11 +107,11 @@ describe("the agent of a session", () => {
     expect(setup.model.requests).toHaveLength(1);
   });
 
-  test("may do nothing where it does not exist, also by requests of clients", async () => {
+  test("is denied all actions while it does not exist, also for requests of clients", async () => {
     const { host, id } = await start({ permission: "allow" });
     const asked = { sessionID: id, action: "bash", resources: ["ls"] };
     expect(await host.permissions.create(asked)).toMatchObject({ effect: "allow" });
-    expect(await host.permissions.create({ ...asked, agent: "nobody" })).toMatchObject({ effect: "deny" });
+    expect(await host.permissions.create({ ...asked, agent: "unknown" })).toMatchObject({ effect: "deny" });
   });
 });
 
@@ -130,7 +130,7 @@ describe("the model of an agent", () => {
   });
 });
 
-test("a command that names what does not exist is a diagnostic", async () => {
+test("a command with an unknown name is a diagnostic", async () => {
   const setup = await setUp();
   const folder = path.join(setup.directory, ".opencode", "commands");
   mkdirSync(folder, { recursive: true });
@@ -162,7 +162,7 @@ describe("a model that calls no tools", () => {
     ["@ai-sdk/anthropic", "disableParallelToolUse"],
   ] as const;
 
-  test.each(PROTOCOLS)("is offered none, and reads the calls of others as text: %s", async (npm, option) => {
+  test.each(PROTOCOLS)("receives no tools, and receives earlier calls as text: %s", async (npm, option) => {
     const setup = await setUp();
     setup.write("a.txt", "alpha\n");
     const config = setup.model.config({}, npm);

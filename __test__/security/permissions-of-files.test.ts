@@ -1,4 +1,4 @@
-// What the host writes is for its user alone, whatever the process around it allows for its own files.
+// Files of the host are readable only for its user, for every umask of the process.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { run, setUp } from "../embedded/support";
 /** The permissions of a path, such as `600`. */
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-/** The permissions of everything in a folder: files, and folders with a slash. */
+/** The permissions of all entries of a folder: files, and folders with a slash. */
 function modes(folder: string) {
   const found = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const named = found.map((name) => {
@@ -18,7 +18,7 @@ function modes(folder: string) {
   return new Map(named);
 }
 
-test("files are 0600 and folders 0700 under the umask 000", async () => {
+test("creates files with 0600 and folders with 0700 under the umask 000", async () => {
   const setup = await setUp();
   spawnSync("git", ["init", "--quiet"], { cwd: setup.directory });
   setup.write("file.txt", "1");
@@ -44,7 +44,7 @@ test("files are 0600 and folders 0700 under the umask 000", async () => {
     const wrong = [...all].filter(([name, found]) => found !== (name.endsWith("/") ? "700" : "600"));
     expect(wrong).toEqual([]);
     expect(mode(dataDirectory)).toBe("700");
-    // A folder that was there is the user's.
+    // An existing folder keeps the permissions that the user chose.
     expect(mode(shared)).toBe("755");
     expect(new Set(modes(shared).values())).toEqual(new Set(["600"]));
   } finally {

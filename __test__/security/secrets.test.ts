@@ -1,4 +1,4 @@
-// Secrets of configuration and environment reach the provider that they are for, and nothing else.
+// Secrets of configuration and environment reach only the provider for which they are configured.
 
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -10,10 +10,10 @@ import { Screen, script } from "../embedded/pty-support";
 import { readHistory, readMessages, run, setUp, type Setup } from "../embedded/support";
 import { EchoProvider, headerText, stream, streamedError } from "./echo";
 
-/** Fragments that are announced as they come are not held back: see docs/secrets.md. */
+/** Fragments of text are sent before they can be checked completely: see docs/secrets.md. */
 const FRAGMENTS = ["text.delta", "reasoning.delta", "tool.input.delta"].map((type) => `session.next.${type}`);
 
-/** Secrets by the place they are planted in. */
+/** Secrets by the place in which they are configured. */
 class Planted {
   readonly values = new Map<string, string>();
 
@@ -31,7 +31,7 @@ class Planted {
     return Object.fromEntries(names.map((name) => [name, this.plant(`variable ${name}`)]));
   }
 
-  /** Where which of them stands, in any spelling. */
+  /** The surfaces that contain a secret in any encoding, with its place. */
   found(surfaces: ReadonlyMap<string, string>) {
     const found: string[] = [];
     for (const [place, value] of this.values) {
@@ -80,7 +80,7 @@ interface World {
   provider: EchoProvider;
   setup: Setup;
   options: OpenCodeOptions;
-  /** A configuration file, which a command prints. */
+  /** A configuration file that a command prints. */
   printed: string;
 }
 
@@ -155,8 +155,8 @@ async function plantAll(): Promise<World> {
     SAME_AS_HEADER: planted.values.get("provider X-Tenant")!,
     OPENCODE_CONFIG_CONTENT: JSON.stringify(content),
   };
-  // What is configured, as a file that is no part of the project. A variable whose name alone is
-  // suspicious is not configured: it is left out of commands, and not looked for in texts.
+  // The configured secrets, in a file outside of the project. A variable that only has a suspicious name is not
+  // configured. It is removed from commands, and texts are not searched for it.
   const printed = path.join(setup.root, "settings.txt");
   const configured = [...planted.values].filter(([place]) => !isOnlyNamed(place));
   writeFileSync(printed, configured.map(([place, value]) => `${place} = "${value}"`).join("\n"));
@@ -170,7 +170,7 @@ function isOnlyNamed(place: string) {
   return VARIABLES.includes(name) && !used.includes(name) && !["EXA_API_KEY", "PARALLEL_API_KEY"].includes(name);
 }
 
-/** Everything that a host shows of a session. */
+/** All data of a session that a host shows. */
 async function shown(host: OpenCodeHost, sessionID: string) {
   const exported: unknown[] = [];
   for await (const line of host.sessions.export({ sessionID })) exported.push(line);
@@ -194,7 +194,7 @@ async function shown(host: OpenCodeHost, sessionID: string) {
   return new Map(Object.entries(read).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** All files below a folder, and what those of Git's objects hold. */
+/** All files below a folder, and the inflated content of Git objects. */
 function files(folder: string) {
   const found = new Map<string, string>();
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
@@ -220,7 +220,7 @@ function databaseFiles(database: string) {
   return new Map(names.map((name) => [path.basename(name), readFileSync(name, "latin1")]));
 }
 
-test("what a provider repeats, and what commands print, is stored and shown without forty secrets", async () => {
+test("stores and shows data that a provider repeats and commands print without forty secrets", async () => {
   const { planted, provider, setup, printed, options } = await plantAll();
   expect(planted.values.size).toBeGreaterThanOrEqual(40);
   spawnSync("git", ["init", "--quiet"], { cwd: setup.directory });
@@ -238,7 +238,7 @@ test("what a provider repeats, and what commands print, is stored and shown with
   const model = (providerID: string, id = "m1", variant?: string) =>
     host.sessions.switchModel({ sessionID, model: { providerID, id, ...(variant && { variant }) } });
 
-  // Failures repeat short bodies only, so each of these repeats a few lines.
+  // Failures repeat only short bodies, so each of these repeats a few lines.
   for (let index = 0; index < 12; index += 1) {
     provider.answer((echo) => ({
       status: 400,
@@ -291,7 +291,7 @@ test("what a provider repeats, and what commands print, is stored and shown with
   provider.answer(
     (echo) => stream(echo, echo, "env; echo done > made.txt"),
     (echo) => stream(echo, echo, `cat ${printed}`),
-    // More than is kept in a message, so that it goes into a file.
+    // More than a message holds, so that it is written to a file.
     () =>
       stream(
         "again",
@@ -324,7 +324,7 @@ test("what a provider repeats, and what commands print, is stored and shown with
   for (const [name, text] of databaseFiles(setup.database)) surfaces.set(name, text);
   for (const [name, text] of files(options.dataDirectory!)) surfaces.set(name, text);
 
-  // The scenario did what it is about: the provider got the secrets, the command saw variables.
+  // Checks the scenario itself: the provider received the secrets, and the command saw variables.
   const meant = /^(key in|query|user|password$|provider|model|variant |agent|variable (named|ANTHROPIC))/;
   const unsent = [...planted.values].filter(([, value]) => !provider.received.includes(value));
   expect(unsent.map(([place]) => place).filter((place) => meant.test(place))).toEqual([]);
@@ -337,7 +337,7 @@ test("what a provider repeats, and what commands print, is stored and shown with
   expect(planted.found(surfaces)).toEqual([]);
 });
 
-test("a process says none of them on its standard streams", async () => {
+test("a process writes none of them to its standard streams", async () => {
   const { planted, provider, setup, options } = await plantAll();
   const own = (line: string) => /^(x-|ocp|helicone|cookie|private)/.test(line);
   provider.answer((echo) => ({ status: 400, body: echo.split("\n").filter(own).join(" ").slice(0, 490) }));

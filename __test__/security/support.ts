@@ -1,4 +1,4 @@
-// Projects that other people wrote, and the servers and secrets that they are after.
+// Projects of an attacker, and the servers and secrets that the attack is about.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -15,7 +15,7 @@ import { type Model, readMessages, setUp, type Setup } from "../embedded/support
 
 export { readUntil, run, setUp, subscribe, type Model, type Setup } from "../embedded/support";
 
-/** A text that appears in a request, an event or a list only if something gave it away. */
+/** A text that appears in a request, an event or a list only after a leak. */
 export const SECRET = "sk-planted-9c41f7";
 
 /** The variable of the host's environment that holds the secret. */
@@ -39,23 +39,23 @@ export async function setUpAttack() {
 
 export type Attack = Awaited<ReturnType<typeof setUpAttack>>;
 
-/** A host that knows the provider of the scripted model and chooses none of its models. */
+/** Options of a host that configures the provider of the scripted model, and none of its models. */
 export function hostOptions({ model }: Pick<Attack, "model">, more: OpenCodeOptions = {}): OpenCodeOptions {
   return { env: { [VARIABLE]: SECRET }, config: { provider: providers(model) }, ...more };
 }
 
-/** The description of the scripted model, with a second model in it. */
+/** The definition of the scripted model, with a second model. */
 export function providers(model: Model) {
   const { mock } = model.config().provider;
   return { mock: { ...mock, models: { ...mock.models, m2: { name: "Mock 2", tool_call: true } } } };
 }
 
-/** What a server got: each request with its headers, and what came outside of its protocol. */
+/** All data that a server received: each request with its headers, and data that violates its protocol. */
 export function received(server: Model) {
   return [...server.requests.map(({ headers, text }) => `${JSON.stringify(headers)} ${text}`), ...server.violations];
 }
 
-/** Writes a file of the project and the folders on the way to it. */
+/** Writes a file of the project. Creates missing parent folders. */
 export function writeFile({ directory }: Setup, name: string, content: string | object) {
   const file = path.join(directory, name);
   mkdirSync(path.dirname(file), { recursive: true });
@@ -71,7 +71,7 @@ export function writeUserConfig({ root }: Setup, config: object | string, name =
   return file;
 }
 
-/** Files that exist only if a command ran. */
+/** Files that exist only if a command has run. */
 export class Canaries {
   readonly directory: string;
 
@@ -80,12 +80,12 @@ export class Canaries {
     mkdirSync(this.directory);
   }
 
-  /** A shell command that leaves a file. */
+  /** A shell command that creates a file. */
   command(name: string) {
     return `touch '${path.join(this.directory, name)}'`;
   }
 
-  /** A program that leaves a file, and then runs its arguments in a shell. */
+  /** A program that creates a file, and then runs its arguments in a shell. */
   program(setup: Setup, name: string) {
     const file = writeFile(setup, name, `#!/bin/sh\n${this.command(path.basename(name))}\nexec /bin/sh "$@"\n`);
     chmodSync(file, 0o755);
@@ -113,23 +113,23 @@ export async function readCalls(host: OpenCodeHost, sessionID: string) {
   return parts.flatMap((part) => (part.type === "tool" ? [`${part.name} ${part.state.status}`] : []));
 }
 
-/** Runs one prompt in a session of its own, in which the model makes these calls. */
+/** Runs one prompt in a new session, in which the model makes these calls. */
 export async function runCalls(host: OpenCodeHost, model: Model, ...calls: readonly ToolCall[]) {
   model.reply({ tools: calls }, { text: "Done." });
   return runPrompt(host);
 }
 
-/** Hosts that have a function for permissions. */
+/** Hosts with a function for permissions. */
 const answered = new WeakSet<OpenCodeHost>();
 
-/** Runs one prompt in a session of its own. Without a function for permissions, every request is refused at once. */
+/** Runs one prompt in a new session. Without a function for permissions, every request is refused at once. */
 export async function runPrompt(host: OpenCodeHost) {
   const unanswered = answered.has(host) ? "wait" : "deny";
   const { outcome, reason = "", sessionID } = await host.sessions.run({ prompt: "Go", unanswered }).result;
   return { outcome, reason, sessionID, calls: await readCalls(host, sessionID) };
 }
 
-/** Answers every permission alike, and gives the requests. */
+/** Gives the same answer to every permission request. Returns the requests. */
 export function answering(host: OpenCodeHost, answer: PermissionAnswer) {
   const asked: PermissionRequest[] = [];
   answered.add(host);
@@ -140,24 +140,24 @@ export function answering(host: OpenCodeHost, answer: PermissionAnswer) {
   return asked;
 }
 
-/** The diagnostics that say that a value of a file has no effect because the project is not trusted. */
+/** The diagnostics for values of a file that have no effect because the project is not trusted. */
 export async function readWithheld(host: OpenCodeHost): Promise<ConfigurationDiagnostic[]> {
   const { data } = await host.location.diagnostics();
   return data.filter(({ kind, message }) => kind === "ignored" && message.includes("option trust"));
 }
 
-/** Whether the rules let an agent do something. What is asked waits until the host closes. */
+/** The effect of the rules for an action of an agent. A request for permission stays open until the host closes. */
 export async function effectOf(host: OpenCodeHost, action: string, resource: string, agent = "build") {
   const { id: sessionID } = await host.sessions.create();
   return (await host.permissions.create({ sessionID, action, resources: [resource], agent })).effect;
 }
 
-/** The description of a provider at an address, with one model. */
+/** The definition of a provider at an address, with one model. */
 export function providerAt(baseURL: string, options: object = {}) {
   return { npm: "@ai-sdk/openai-compatible", options: { baseURL, ...options }, models: { m1: { tool_call: true } } };
 }
 
-/** What the honest model and the attacker must not see. */
+/** Checks that neither the honest model nor the attacker received the secret. */
 export function expectNothingLeaked({ model, attacker }: Attack) {
   expect(received(attacker)).toEqual([]);
   expect(received(model).join("\n")).not.toContain(SECRET);

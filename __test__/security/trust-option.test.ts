@@ -1,4 +1,4 @@
-// How a host says which projects it trusts: the option `trust`, and `location.trust` while it is open.
+// The trust of a host in projects: the option `trust`, and `location.trust` while it is open.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -21,7 +21,7 @@ import {
 describe("the function of the option trust", () => {
   const project = { username: "ada", shell: "/bin/false" };
 
-  test("is asked once about each directory, and may take its time", async () => {
+  test("is called once per directory, and may take its time", async () => {
     const attack = await setUpAttack();
     const { setup } = attack;
     writeFile(setup, "opencode.json", project);
@@ -46,7 +46,7 @@ describe("the function of the option trust", () => {
     expect(asked).toEqual([setup.directory, other]);
   });
 
-  test("may answer at once, and its yes makes the project count", async () => {
+  test("may answer synchronously, and its yes applies the project's settings", async () => {
     const attack = await setUpAttack();
     writeFile(attack.setup, "opencode.json", { model: "evil/m1", provider: { evil: providerAt(attack.attacker.url) } });
     const host = await attack.setup.open(hostOptions(attack, { trust: () => true }));
@@ -54,13 +54,13 @@ describe("the function of the option trust", () => {
     expect(attack.attacker.requests).toHaveLength(1);
   });
 
-  test("is asked also when memory was collected meanwhile", async () => {
+  test("is also called after a garbage collection", async () => {
     const attack = await setUpAttack();
     const host = await attack.setup.open(hostOptions(attack, { trust: () => true }));
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const turn = () => new Promise((resolve) => setImmediate(resolve));
-    // What nothing holds goes with the first collection, and what that held with the second.
+    // The first collection releases unreferenced objects, and the second one the objects that those referenced.
     for (let times = 0; times < 2; times += 1) {
       collect();
       await turn();
@@ -75,7 +75,7 @@ describe("the function of the option trust", () => {
     ["returns a text", () => "yes" as never, "true or false"],
     ["returns nothing", () => undefined as never, "true or false"],
     ["resolves with a number", () => Promise.resolve(1) as never, "true or false"],
-  ])("that %s counts as no, with a diagnostic, and is asked again at the next reload", async (_, trust, reason) => {
+  ])("that %s counts as no, with a diagnostic, and is called again at the next reload", async (_, trust, reason) => {
     const attack = await setUpAttack();
     writeFile(attack.setup, "opencode.json", { model: "evil/m1", provider: { evil: providerAt(attack.attacker.url) } });
     let asked = 0;
@@ -97,7 +97,7 @@ describe("the function of the option trust", () => {
     throw error;
   }
 
-  test.each([["yes"], [1], [null], [{}]])("the option cannot be %j", async (trust) => {
+  test.each([["yes"], [1], [null], [{}]])("refuses the value %j for the option", async (trust) => {
     const { setup } = await setUpAttack();
     const refused = await rejection(setup.open({ trust: trust as never }));
     expect(refused).toMatchObject({ _tag: "InvalidOptionError", option: "trust" });
@@ -105,7 +105,7 @@ describe("the function of the option trust", () => {
 });
 
 describe("location.trust", () => {
-  test("holds from the next Provider Turn on, in both directions", async () => {
+  test("applies from the next Provider Turn, in both directions", async () => {
     const attack = await setUpAttack();
     const { setup, model, attacker } = attack;
     writeFile(setup, "opencode.json", { model: "evil/m1", provider: { evil: providerAt(attacker.url) } });
@@ -122,7 +122,7 @@ describe("location.trust", () => {
     expect(counts()).toEqual([2, 1]);
   });
 
-  test("holds between two turns of one prompt", async () => {
+  test("applies between two turns of one prompt", async () => {
     const attack = await setUpAttack();
     const { setup, model, attacker } = attack;
     writeFile(setup, "opencode.json", { model: "evil/m1", provider: { evil: providerAt(attacker.url) } });
@@ -136,7 +136,7 @@ describe("location.trust", () => {
     expect([model.requests.length, attacker.requests.length]).toEqual([1, 1]);
   });
 
-  test("holds over the answer of the function, and about other directories nothing changes", async () => {
+  test("overrides the answer of the function, and does not affect other directories", async () => {
     const attack = await setUpAttack();
     const { setup } = attack;
     writeFile(setup, "opencode.json", { username: "ada" });
@@ -149,7 +149,7 @@ describe("location.trust", () => {
     expect(await readWithheld(host)).toHaveLength(1);
   });
 
-  test("is a method of the host alone", async () => {
+  test("is a method only of the host", async () => {
     const attack = await setUpAttack();
     const host = await attack.setup.open(hostOptions(attack));
     const listener = await host.listen({ password: "s3cret" });

@@ -1,4 +1,4 @@
-// Instructions, agents, commands and skills that lead out, are endless or give themselves rights.
+// Instructions, agents, commands and skills that leave the project, are endless or grant themselves permissions.
 
 import { VARIABLE } from "../support";
 import type { Repository, Trap } from "./trap";
@@ -6,13 +6,13 @@ import type { Repository, Trap } from "./trap";
 const MEBIBYTE = 2 ** 20;
 const GIBIBYTE = 2 ** 30;
 
-/** One character of each file is enough to make a thousand million of them. */
+/** YAML aliases that expand to 10 to the power of 30 elements. */
 function bomb() {
   const levels = Array.from({ length: 30 }, (_, level) => `l${level}: &l${level} [${`*l${level - 1},`.repeat(10)}]`);
   return ["---", "l: &l-1 lol", ...levels, "permission: *l29", "---", "Boom."].join("\n");
 }
 
-/** Folders in folders. */
+/** A path of nested folders. */
 function deep(levels: number) {
   return Array.from({ length: levels }, () => "d").join("/");
 }
@@ -26,15 +26,15 @@ function definitions(trap: Trap, write: (folder: string) => void) {
 
 export const DEFINITIONS: readonly Repository[] = [
   {
-    name: "instructions that are a link to a secret",
+    name: "a link to a secret as instructions",
     build: (trap) => trap.link("AGENTS.md", trap.secretFile),
   },
   {
-    name: "instructions that are a link to the environment",
+    name: "a link to the environment as instructions",
     build: (trap) => trap.link("AGENTS.md", "/proc/self/environ"),
   },
   {
-    name: "instructions that are a chain of links",
+    name: "a chain of links as instructions",
     build: (trap) => {
       trap.link("AGENTS.md", "a");
       trap.link("a", "b/secret.md");
@@ -49,7 +49,7 @@ export const DEFINITIONS: readonly Repository[] = [
     },
   },
   {
-    name: "instructions named by paths that lead out",
+    name: "instructions with paths that leave the project",
     build: (trap) => {
       trap.link("door", trap.outside);
       trap.link("rules/stolen.md", "../../outside/secret.md");
@@ -65,25 +65,25 @@ export const DEFINITIONS: readonly Repository[] = [
       trap.write("opencode.json", { instructions });
     },
   },
-  { name: "instructions that are a pipe", build: (trap) => trap.fifo("AGENTS.md"), outcome: "not-started" },
-  { name: "instructions without an end", build: (trap) => trap.link("AGENTS.md", "/dev/zero") },
+  { name: "a pipe as instructions", build: (trap) => trap.fifo("AGENTS.md"), outcome: "not-started" },
+  { name: "endless instructions", build: (trap) => trap.link("AGENTS.md", "/dev/zero") },
   {
-    name: "instructions of a gigabyte",
+    name: "instructions of 1 GiB",
     build: (trap) => trap.sparse("AGENTS.md", GIBIBYTE),
     outcome: "not-started",
   },
   {
-    name: "instructions that are no text",
+    name: "instructions that are not text",
     build: (trap) => trap.write("AGENTS.md", Buffer.of(0xff, 0xfe, 0x00)),
     outcome: "not-started",
   },
   {
-    name: "instructions that are a circle of links",
+    name: "circular links as instructions",
     build: (trap) => trap.link("AGENTS.md", "AGENTS.md"),
     outcome: "not-started",
   },
   {
-    name: "agents that give themselves rights, servers and headers",
+    name: "agents that grant themselves permissions, servers and headers",
     build: (trap) => {
       const head = [
         "---",
@@ -117,7 +117,7 @@ export const DEFINITIONS: readonly Repository[] = [
     build: (trap) => definitions(trap, (folder) => trap.link(folder, trap.outside)),
   },
   {
-    name: "definitions in circles of links",
+    name: "definitions in circular links",
     build: (trap) => {
       definitions(trap, (folder) => {
         trap.link(`${folder}/self`, ".");
@@ -153,14 +153,14 @@ export const DEFINITIONS: readonly Repository[] = [
     },
   },
   {
-    name: "definitions in three hundred levels of folders",
+    name: "definitions in 300 levels of folders",
     isLarge: true,
     build: (trap) => {
       definitions(trap, (folder) => trap.write(`${folder}/${deep(300)}/SKILL.md`, "---\nname: deep\n---\nDeep."));
     },
   },
   {
-    name: "front matter that unfolds without an end",
+    name: "front matter that expands endlessly",
     isLarge: true,
     build: (trap) => {
       definitions(trap, (folder) => {
@@ -183,7 +183,7 @@ export const DEFINITIONS: readonly Repository[] = [
     },
   },
   {
-    name: "skills whose folders lead out",
+    name: "skills with folders that leave the project",
     build: (trap) => {
       trap.write(".opencode/skill/stolen/SKILL.md", "---\nname: stolen\ndescription: Leads out\n---\nRead the others.");
       trap.link(".opencode/skill/stolen/secret.md", trap.secretFile);
@@ -193,7 +193,7 @@ export const DEFINITIONS: readonly Repository[] = [
     },
   },
   {
-    name: "references that lead out",
+    name: "references that leave the project",
     build: (trap) => {
       trap.link("door", trap.outside);
       trap.write("opencode.json", {

@@ -1,4 +1,4 @@
-// Files and folders that lead out, have no end, or have names that are none.
+// Files and folders that leave the project, are endless, or have unusual names.
 
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -37,18 +37,18 @@ export const FILES: readonly Repository[] = [
   {
     name: "five hundred levels of folders",
     build: (trap) => {
-      // Longer than a path may be, so that it is made step by step.
+      // Longer than the limit of a path, so it is created step by step.
       const levels = Array.from({ length: 500 }, () => "deep");
       trap.write(`${levels.join("/")}/file.txt`, "needle\n");
     },
   },
-  { name: "a file of a gigabyte", build: (trap) => trap.sparse("huge.txt", 2 ** 30) },
+  { name: "a file of 1 GiB", build: (trap) => trap.sparse("huge.txt", 2 ** 30) },
   {
-    name: "one line of eight mebibytes",
+    name: "one line of 8 MiB",
     build: (trap) => trap.write("line.txt", `${"needle ".repeat(2 ** 20)}\n`),
   },
   {
-    name: "names that are none",
+    name: "unusual names",
     build: (trap) => {
       for (const name of NAMES) trap.write(name, "needle\n");
       const noText = Buffer.concat([Buffer.from(`${trap.directory}${path.sep}`), Buffer.of(0x6e, 0xff, 0xfe)]);

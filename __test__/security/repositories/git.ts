@@ -1,4 +1,4 @@
-// Git data that names programs, other folders and other repositories, or never ends.
+// Git data that names programs, other folders and other repositories, or is endless.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const HOOKS = [
   "reference-transaction",
 ];
 
-/** Hooks, filters and drivers under every name that makes Git run a program. */
+/** Hooks, filters and drivers under every key that makes Git run a program. */
 function programs(trap: Trap) {
   const program = trap.program("evil.sh");
   for (const hook of HOOKS) {
@@ -36,7 +36,7 @@ function programs(trap: Trap) {
   trap.git("config", "core.untrackedCache", "true");
 }
 
-/** A repository of the user beside the project, with a secret in its configuration and its files. */
+/** A repository of the user beside the project, with a secret in its configuration and in its files. */
 function ofUser({ outside }: Trap) {
   const directory = path.join(outside, "mine");
   mkdirSync(directory);
@@ -70,7 +70,7 @@ export const GIT: readonly Repository[] = [
     },
   },
   {
-    name: "a worktree that is the folder above",
+    name: "the parent folder as worktree",
     build: (trap) => {
       trap.commit();
       trap.git("config", "core.worktree", "../..");
@@ -79,7 +79,7 @@ export const GIT: readonly Repository[] = [
     },
   },
   {
-    name: "a worktree that is the root of the disk",
+    name: "the root directory as worktree",
     build: (trap) => {
       trap.commit();
       trap.git("config", "core.worktree", "/");
@@ -93,7 +93,7 @@ export const GIT: readonly Repository[] = [
     },
   },
   {
-    name: "a .git file that leads to a repository of the user",
+    name: "a .git file that points to a repository of the user",
     build: (trap) => {
       const mine = ofUser(trap);
       trap.write(".git", `gitdir: ${path.join(mine, ".git")}\n`);
@@ -115,7 +115,7 @@ export const GIT: readonly Repository[] = [
     },
   },
   {
-    name: "a .git file that leads to itself",
+    name: "a .git file that points to itself",
     build: (trap) => trap.write(".git", "gitdir: .git\n"),
   },
   {
@@ -127,7 +127,7 @@ export const GIT: readonly Repository[] = [
     build: (trap) => trap.link(".git", "/dev/zero"),
   },
   {
-    name: "a .git file of a gigabyte",
+    name: "a .git file of 1 GiB",
     build: (trap) => trap.sparse(".git", 2 ** 30),
   },
   {
@@ -154,7 +154,7 @@ export const GIT: readonly Repository[] = [
     },
   },
   {
-    name: "a partial clone whose remote is a program",
+    name: "a partial clone with a program as remote",
     build: (trap) => {
       trap.commit();
       const program = trap.program("evil.sh");
@@ -165,7 +165,7 @@ export const GIT: readonly Repository[] = [
       trap.git("config", "protocol.allow", "always");
       trap.git("config", "protocol.ext.allow", "always");
       trap.git("config", "remote.origin.pushurl", `ext::${program}`);
-      // Without an address: one would be the identity of the project, and Git would not be asked.
+      // Has no address, because an address would be the identity of the project and Git would not be called.
       trap.write(".git/refs/heads/main", `${"1".repeat(40)}\n`);
     },
   },
@@ -190,14 +190,14 @@ export const GIT: readonly Repository[] = [
     },
   },
   {
-    name: "an identity with a secret, and one that is no address",
+    name: "an identity with a secret, and one that is not an address",
     build: (trap) => {
       trap.commit();
       trap.git("config", "remote.origin.url", `ext::${trap.program("evil.sh")} https://x`);
     },
   },
   {
-    name: "ignore files without an end",
+    name: "endless ignore files",
     build: (trap) => {
       trap.commit();
       trap.write(".gitignore", "!".repeat(1_000_000));

@@ -3,18 +3,18 @@ import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, 
 import path from "node:path";
 import { type Attack, Canaries, SECRET, writeFile } from "../support";
 
-/** A repository that other people wrote, built in a temporary folder. */
+/** A repository of an attacker, built in a temporary folder. */
 export interface Repository {
-  /** What is hostile about it. */
+  /** The hostile content. */
   readonly name: string;
   readonly build: (trap: Trap) => void;
-  /** How a run in it ends: `completed`, unless the repository keeps its own sessions from working. */
+  /** The outcome of a run in it. `completed` by default. */
   readonly outcome?: "not-started";
-  /** Whether it takes seconds to build or to read, so that once is enough. */
+  /** True if it takes seconds to build or to read, so that one run is enough. */
   readonly isLarge?: boolean;
 }
 
-/** The project folder of an attack, with the tools to make it hostile. */
+/** The project folder of an attack, with methods that make it hostile. */
 export class Trap {
   readonly attack: Attack;
   readonly canaries: Canaries;
@@ -64,7 +64,7 @@ export class Trap {
     execFileSync("mkfifo", [this.path(name)]);
   }
 
-  /** A file that has a size and nothing else. */
+  /** A sparse file of this size. */
   sparse(name: string, bytes: number) {
     this.write(name, "");
     const file = openSync(this.path(name), "r+");
@@ -72,7 +72,7 @@ export class Trap {
     closeSync(file);
   }
 
-  /** A program that tells when it runs; gives its path. */
+  /** A program that leaves a trace when it runs. Returns its path. */
   program(name: string) {
     const file = this.path(name);
     this.write(name, `#!/bin/sh\n${this.canaries.command(path.basename(name))}\ncat\n`);
