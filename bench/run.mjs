@@ -1,5 +1,5 @@
-// Runs the benches one after the other, each in a process of its own, and prints one JSON line a
-// figure: {"bench", "unit", "median", "min", "max", "runs", "budget"?, "within"?}.
+// Runs the benches sequentially, each in a new process. Prints one JSON line per figure: {"bench", "unit", "median",
+// "min", "max", "runs", "budget"?, "within"?}.
 //
 //   npm run bench                 all
 //   npm run bench -- turn replay  only these
@@ -17,7 +17,7 @@ const all = fs
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
-  console.error(`unknown bench: ${unknown.join(", ")}; there are ${all.join(", ")}`);
+  console.error(`unknown bench: ${unknown.join(", ")}; use one of ${all.join(", ")}`);
   process.exit(2);
 }
 

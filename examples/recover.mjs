@@ -1,4 +1,4 @@
-// A program that may be killed at any moment. Kill it while it answers and start it again: it continues.
+// A program that may be killed at any time. Kill it while it answers and start it again: it continues.
 //
 //   OPENAI_API_KEY=... node examples/recover.mjs "Which files are here, and what are they for?"
 

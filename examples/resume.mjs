@@ -1,4 +1,4 @@
-// A reader that stops in the middle and continues later misses nothing:
+// A reader that stops in the middle and continues later misses no event:
 //
 //   OPENAI_API_KEY=... node examples/resume.mjs
 
@@ -9,7 +9,7 @@ const opencode = await OpenCode.create({ ...options, database: ":memory:" });
 const { id: sessionID } = await opencode.sessions.create();
 const run = opencode.sessions.run({ sessionID, prompt: "Say hello" });
 
-// Each durable event has a sequence number. A reader that stores the last one can continue after it on any day.
+// Each durable event has a sequence number. A reader that stores the last one can continue after it at any time.
 let after;
 
 /** Prints events after `after`, until `isEnough` returns true. */
@@ -24,7 +24,7 @@ async function follow(isEnough, signal) {
 const controller = new AbortController();
 try {
   await follow((event) => {
-    // The abort closes this stream only. The run goes on.
+    // The abort closes this stream only. The run continues.
     if (event.type === "session.next.prompted") controller.abort(new Error("The reader stops"));
   }, controller.signal);
 } catch (error) {

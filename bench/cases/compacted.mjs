@@ -1,5 +1,5 @@
-// A turn in a session of 5,000 messages that was compacted against one in a session of 50 messages:
-// when the session has just run, and when the file has just been opened.
+// Compares a turn in a compacted session of 5,000 messages with one in a session of 50 messages: directly after another
+// turn, and directly after the file is opened.
 import { openHost, reopenHost } from "../lib/host.mjs";
 import { startSteadyModel } from "../lib/model.mjs";
 import { admit } from "../lib/pending.mjs";
@@ -17,14 +17,14 @@ const turn = (opened, sessionID) =>
 const sessions = {};
 for (const [name, messages] of Object.entries({ short: 50, compacted: 5000 })) {
   const { id } = await host.sessions.create();
-  // The prompt that wakes, and the answer, are two of them.
+  // The prompt that wakes the session, and the answer, are two of the messages.
   await admit(host, id, messages - 2);
   await turn(host, id);
   sessions[name] = id;
 }
 report("compacting 5,000 messages", "ms", [await time(() => host.sessions.compact({ sessionID: sessions.compacted }))]);
 
-// Turns of both in alternation, so that what the machine does besides meets both.
+// Alternating turns, so that other load on the machine affects both equally.
 const warm = { short: [], compacted: [] };
 for (let run = 0; run < 40; run++) {
   for (const name of Object.keys(sessions)) warm[name].push(await turn(host, sessions[name]));
@@ -49,5 +49,5 @@ function reportAll(when, samples, warmUp) {
   report(`turn after 50 messages, ${when}`, "ms", short);
   report(`turn after 5,000 messages and a checkpoint, ${when}`, "ms", compacted);
   const ratio = [median(compacted) / median(short)];
-  report(`the second to the first, ${when}`, "x", ratio, { atMost: 1.25 });
+  report(`ratio of the second to the first, ${when}`, "x", ratio, { atMost: 1.25 });
 }

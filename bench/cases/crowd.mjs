@@ -1,5 +1,5 @@
-// 100 sessions prompted at once, each answered in 20 deltas: until the last of them is idle, and until
-// the first is, which must not have waited for the others.
+// 100 sessions prompted at once, each answered in 20 deltas: the time until the last session is idle, and until the
+// first is idle, which must not have waited for the others.
 import { openHost } from "../lib/host.mjs";
 import { startSteadyModel } from "../lib/model.mjs";
 import { report } from "../lib/report.mjs";

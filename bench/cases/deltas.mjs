@@ -1,4 +1,4 @@
-// A reply of 20,000 text deltas, from prompt() to the last of them in the hands of the consumer.
+// A reply of 20,000 text deltas: the time from prompt() until the consumer has received the last one.
 import { openHost } from "../lib/host.mjs";
 import { startModel } from "../lib/model.mjs";
 import { report, time } from "../lib/report.mjs";

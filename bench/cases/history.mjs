@@ -1,5 +1,5 @@
-// A turn with 5,000 messages before it against one with 10: when the session has just run, and when
-// the file has just been opened.
+// Compares a turn after 5,000 messages with a turn after 10 messages: directly after another turn, and directly after
+// the file is opened.
 import { openHost, reopenHost } from "../lib/host.mjs";
 import { startSteadyModel } from "../lib/model.mjs";
 import { admit } from "../lib/pending.mjs";
@@ -17,13 +17,13 @@ const turn = (opened, sessionID) =>
 const sessions = {};
 for (const [name, messages] of Object.entries(MESSAGES)) {
   const { id } = await host.sessions.create();
-  // The prompt that wakes, and the answer, are two of them.
+  // The prompt that wakes the session, and the answer, are two of the messages.
   await admit(host, id, messages - 2);
   await turn(host, id);
   sessions[name] = id;
 }
 
-// Turns of both in alternation, so that what the machine does besides meets both.
+// Alternating turns, so that other load on the machine affects both equally.
 const warm = { short: [], long: [] };
 for (let run = 0; run < 40; run++) {
   for (const name of Object.keys(MESSAGES)) warm[name].push(await turn(host, sessions[name]));
@@ -39,7 +39,7 @@ for (let run = 0; run < 12; run++) {
     await opened.close();
   }
 }
-// Here the whole history is read, once; what keeps that short is compaction.
+// This turn reads the whole history once. Compaction keeps a history short.
 reportAll("first after opening", cold, 2);
 await close();
 await model.close();
@@ -48,5 +48,5 @@ function reportAll(when, samples, warmUp, budget) {
   const [short, long] = [samples.short.slice(warmUp), samples.long.slice(warmUp)];
   report(`turn after 10 messages, ${when}`, "ms", short);
   report(`turn after 5,000 messages, ${when}`, "ms", long);
-  report(`the second to the first, ${when}`, "x", [median(long) / median(short)], budget);
+  report(`ratio of the second to the first, ${when}`, "x", [median(long) / median(short)], budget);
 }

@@ -1,5 +1,5 @@
-// Live deltas at 2,000 a second: from the moment the model server writes one until it is in the hands of the
-// consumer, and the processor time of this process for each.
+// Live deltas at 2,000 per second: the time from the write of the model server until the consumer has received the
+// delta, and the processor time of this process per delta.
 import { openHost } from "../lib/host.mjs";
 import { startPacedModel } from "../lib/model.mjs";
 import { median, report } from "../lib/report.mjs";

@@ -1,5 +1,5 @@
-// The first look at a Location with 200 models and 50 skills, and what observing 4 instruction files and 50 skills
-// adds to every turn.
+// The first use of a Location with 200 models and 50 skills, and the time that observing 4 instruction files and 50
+// skills adds to every turn.
 import fs from "node:fs";
 import path from "node:path";
 import { openHost } from "../lib/host.mjs";
@@ -18,7 +18,7 @@ for (let run = 0; run < 30; run++) {
   writeSkills(place);
   opening.push(await time(() => firstLook({ directory: place })));
 }
-report("first look at a Location with 200 models and 50 skills", "ms", opening.slice(5), { atMost: 20 });
+report("first use of a Location with 200 models and 50 skills", "ms", opening.slice(5), { atMost: 20 });
 
 const bare = path.join(directory, "bare");
 const told = path.join(directory, "told", "a", "b", "c");
@@ -35,7 +35,7 @@ for (let run = 0; run < 80; run++) {
 const [without, withAll] = [samples.bare.slice(20), samples.told.slice(20)];
 report("turn without instructions and skills", "ms", without);
 report("turn with 4 instruction files and 50 skills", "ms", withAll);
-report("what observing them adds", "ms", [median(withAll) - median(without)], { atMost: 1 });
+report("time added by observing them", "ms", [median(withAll) - median(without)], { atMost: 1 });
 await close();
 await model.close();
 
@@ -46,7 +46,7 @@ async function firstLook(location) {
   if (skills.data.length < 50) throw new Error(`expected 50 skills, got ${skills.data.length}`);
 }
 
-/** Enough of a repository for a project to end there. */
+/** The parts of a repository that make this folder a project. */
 function git(folder) {
   fs.mkdirSync(path.join(folder, ".git", "refs"), { recursive: true });
   fs.mkdirSync(path.join(folder, ".git", "objects"), { recursive: true });

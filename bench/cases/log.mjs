@@ -1,5 +1,5 @@
-// From prompt() to a settled session with no log, with a function that gets warnings, of which there are none,
-// and with a function that gets everything.
+// The time from prompt() to a settled session without a log, with a function that receives warnings (there are none),
+// and with a function that receives all entries.
 import { openHost } from "../lib/host.mjs";
 import { startModel } from "../lib/model.mjs";
 import { report, time } from "../lib/report.mjs";
@@ -7,8 +7,8 @@ import { report, time } from "../lib/report.mjs";
 const model = await startModel();
 for (const [name, log] of [
   ["no log", "off"],
-  ["a sink of warnings", () => {}],
-  ["a sink of everything", { level: "trace", sink: () => {} }],
+  ["a sink for warnings", () => {}],
+  ["a sink for all entries", { level: "trace", sink: () => {} }],
 ]) {
   const { host, close } = await openHost(model.config, { log });
   const session = await host.sessions.create();

@@ -1,6 +1,5 @@
-// 10,000 turns in one session: the bytes they take on disk to those of the transcript, and how long
-// a commit takes when they are there against the beginning. This takes a minute or more: the last
-// request has 20,000 messages.
+// 10,000 turns in one session: the ratio of their bytes on disk to those of the transcript, and the time of a commit at
+// the end compared with the beginning. This takes a minute or more, because the last request has 20,000 messages.
 //
 //   npm run bench -- long
 import fs from "node:fs";
@@ -12,7 +11,7 @@ import { median, report, time } from "../lib/report.mjs";
 const TURNS = 10_000;
 const EARLY = 100;
 
-// A paragraph in, two paragraphs out.
+// One paragraph of input, two paragraphs of output.
 const text = [
   "The parser reads one statement at a time; each becomes a node that keeps the place it came from, so that",
   "every later complaint can point at it. Expressions are read by precedence: a primary first, then what binds",
@@ -38,10 +37,10 @@ const transcript = await measureTranscript();
 
 report("commit of a prompt after 100 turns", "ms", early);
 report("commit of a prompt after 10,000 turns", "ms", late);
-report("the second to the first", "x", [median(late) / median(early)], { atMost: 1.2 });
+report("ratio of the second to the first", "x", [median(late) / median(early)], { atMost: 1.2 });
 report("turn, the first 100", "ms", turns.slice(0, EARLY));
 report("turn, the last 100 of 10,000", "ms", turns.slice(-EARLY));
-report("bytes stored to bytes of the transcript", "x", [stored / transcript], { atMost: 2 });
+report("ratio of stored bytes to bytes of the transcript", "x", [stored / transcript], { atMost: 2 });
 await close();
 await model.close();
 
@@ -63,14 +62,14 @@ function admit() {
   return host.sessions.prompt({ sessionID, prompt, resume: false });
 }
 
-/** One after the other, because what a turn of megabytes leaves in the caches is not the commit's. */
+/** Sequential commits without turns, because a turn of several megabytes changes the caches that a commit uses. */
 async function measureCommits() {
   const samples = [];
   for (let n = 0; n < 250; n++) samples.push(await time(admit));
   return samples.slice(50);
 }
 
-/** The size of a file without a session. */
+/** The size in bytes of a database without a session. */
 async function measureEmpty() {
   const opened = await openHost(model.config);
   await opened.host.close();
@@ -79,7 +78,7 @@ async function measureEmpty() {
   return size;
 }
 
-/** UTF-8 bytes of all messages as they are returned. */
+/** UTF-8 bytes of all returned messages. */
 async function measureTranscript() {
   const opened = await reopenHost(root, model.config);
   let bytes = 0;

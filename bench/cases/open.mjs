@@ -1,5 +1,5 @@
-// Opening a host on a new file and creating a session, inside a running Node: the first time in a
-// process, again in the same process, and the memory that an open host adds.
+// Opens a host on a new file and creates a session in a running Node process: the first time in a process, again in the
+// same process, and the memory that an open host adds.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -40,7 +40,7 @@ if (process.argv.includes(FIRST)) {
   );
 }
 
-/** Opens a host, creates a session, and closes it. `measure` is asked while it is open. */
+/** Opens a host, creates a session, and closes it. Calls `measure` while it is open. */
 async function open(measure) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-bench-"));
   let host;

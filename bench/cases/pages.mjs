@@ -1,4 +1,4 @@
-// One page in memory: 50 sessions among 5,000, and 50 messages among 2,000.
+// The time for one page in memory: 50 sessions among 5,000, and 50 messages among 2,000.
 import { openHost } from "../lib/host.mjs";
 import { startSteadyModel } from "../lib/model.mjs";
 import { admit } from "../lib/pending.mjs";
@@ -11,7 +11,7 @@ const model = await startSteadyModel({ text: "Done." });
 const { host, close } = await openHost(model.config);
 
 const { id: sessionID } = await host.sessions.create();
-// The prompt that wakes, and the answer, are two of them.
+// The prompt that wakes the session, and the answer, are two of the messages.
 await admit(host, sessionID, MESSAGES - 2);
 await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
 await host.sessions.wait({ sessionID });
@@ -32,7 +32,7 @@ report("page of 50 among 2,000 messages", "ms", await pages(messages), { atMost:
 await close();
 await model.close();
 
-/** Pages from the first on, as long as there are any, several times over. */
+/** Reads all pages from the first on, several times. */
 async function pages(read) {
   const samples = [];
   for (let run = 0; run < 10; run++) {
@@ -41,7 +41,7 @@ async function pages(read) {
       let page;
       const took = await time(async () => (page = await read(cursor)));
       if (page.items.length === 0) break;
-      if (page.items.length !== PAGE) throw new Error(`a page of ${page.items.length}`);
+      if (page.items.length !== PAGE) throw new Error(`a page has ${page.items.length} items`);
       if (run > 0) samples.push(took);
       cursor = { cursor: page.next };
     }

@@ -1,5 +1,5 @@
-// 5,000 pending prompts promoted together: from the prompt that wakes the session until the last
-// promotion is in the hands of a consumer, and until the model gets the request that has them all.
+// 5,000 pending prompts promoted together: the time from the prompt that wakes the session until a consumer has
+// received the last promotion, and until the model receives the request that contains all of them.
 import { openHost } from "../lib/host.mjs";
 import { startSteadyModel } from "../lib/model.mjs";
 import { admit } from "../lib/pending.mjs";

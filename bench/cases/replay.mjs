@@ -1,4 +1,4 @@
-// Replaying 20,000 durable events of one session, and the time until the first.
+// Replays 20,000 durable events of one session. Also the time until the first.
 import { openHost } from "../lib/host.mjs";
 import { admit } from "../lib/pending.mjs";
 import { report } from "../lib/report.mjs";

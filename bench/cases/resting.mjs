@@ -1,5 +1,5 @@
-// The memory of a host in which 100 sessions of 5,000 messages rest, each compacted and asked once
-// since the file was opened, over that of a host without any.
+// The memory of a host with 100 idle sessions of 5,000 messages, each compacted and prompted once after the file was
+// opened, minus the memory of a host without sessions.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -21,18 +21,18 @@ async function compare() {
   const { host, root, close } = await openHost(config);
   for (let number = 0; number < SESSIONS; number++) {
     const { id: sessionID } = await host.sessions.create();
-    // The prompt that wakes, and the answer, are two of them.
+    // The prompt that wakes the session, and the answer, are two of the messages.
     await admit(host, sessionID, MESSAGES - 2);
     await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
     await host.sessions.wait({ sessionID });
     await host.sessions.compact({ sessionID });
   }
   await host.close();
-  // In a process of its own, which has not made them.
+  // In another process, which has not created the sessions.
   const here = fileURLToPath(import.meta.url);
   const measuring = [here, MEASURE, root, JSON.stringify(config)];
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", ...measuring]);
-  report(`memory added by ${SESSIONS} resting sessions of 5,000 messages`, "MiB", [Number(stdout)], { atMost: 60 });
+  report(`memory added by ${SESSIONS} idle sessions of 5,000 messages`, "MiB", [Number(stdout)], { atMost: 60 });
   await close();
   await model.close();
 }

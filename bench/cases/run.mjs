@@ -1,4 +1,4 @@
-// From run() to its result, with a model that answers at once.
+// The time from run() to its result, with a model that answers at once.
 import { openHost } from "../lib/host.mjs";
 import { startModel } from "../lib/model.mjs";
 import { report, time } from "../lib/report.mjs";

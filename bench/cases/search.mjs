@@ -1,5 +1,5 @@
-// `grep` over 50,000 files, beside the `rg` binary on the same files where there is one (RG names it, else it is
-// looked for in PATH).
+// `grep` over 50,000 files, compared with the `rg` binary on the same files if there is one (the variable RG, else from
+// PATH).
 import { execFileSync } from "node:child_process";
 import { openHost } from "../lib/host.mjs";
 import { startModel } from "../lib/model.mjs";

@@ -1,4 +1,5 @@
-// What snapshots add to a step: one that only talks, and one that writes a file, at once and after a rest.
+// The time that snapshots add to a step: a step with only text, and a step that writes a file, directly and after a
+// rest.
 import { setTimeout as sleep } from "node:timers/promises";
 import path from "node:path";
 import { openHost } from "../lib/host.mjs";
@@ -8,7 +9,7 @@ import { writeRepository } from "../lib/repository.mjs";
 
 const RUNS = 40;
 const RESTED_RUNS = 5;
-/** Models take their time, and then nothing may be too old to be believed. */
+/** Milliseconds. After this time, file attributes are too old to be trusted without reading the files again. */
 const REST_MS = 6_000;
 
 const model = await startModel();
@@ -16,7 +17,7 @@ await compare(2_000, 3);
 await compare(50_000, 40);
 await model.close();
 
-/** Two hosts in one repository take turns, so that what else the machine does falls on both. */
+/** Alternates two hosts in one repository, so that other load on the machine affects both equally. */
 async function compare(files, atMost) {
   const first = await openHost({ ...model.config, snapshots: true });
   writeRepository(first.directory, files);
@@ -49,9 +50,9 @@ async function compare(files, atMost) {
   await check(sides, path.join("part-0", "written.txt"));
   const added = (samples, steps) => (median(samples.on) - median(samples.off)) / steps;
   const warm = ({ on, off }) => ({ on: on.slice(10), off: off.slice(10) });
-  report(`what snapshots add to a step in ${files} files`, "ms", [added(warm(said), 1)], { atMost });
-  report(`what they add to a step around a write in ${files} files`, "ms", [added(warm(wrote), 2)], { atMost });
-  report(`what they add to such a step after a rest in ${files} files`, "ms", [added(rested, 2)], { atMost });
+  report(`time that snapshots add to a step in ${files} files`, "ms", [added(warm(said), 1)], { atMost });
+  report(`time that they add to a step around a write in ${files} files`, "ms", [added(warm(wrote), 2)], { atMost });
+  report(`time that they add to such a step after a rest in ${files} files`, "ms", [added(rested, 2)], { atMost });
   await second.close();
   await first.close();
 }
@@ -63,7 +64,7 @@ async function turn({ host, id: sessionID }) {
   });
 }
 
-/** A bench of nothing would be fast. */
+/** Fails if the measured snapshots were not taken. */
 async function check(sides, written) {
   for (const [name, { host, id: sessionID }] of Object.entries(sides)) {
     const messages = await host.sessions.context({ sessionID });

@@ -1,5 +1,5 @@
-// One session that works while 50 readers follow its durable stream, against one reader: from the prompt
-// until every reader has the last event.
+// One working session with 50 readers of its durable stream, compared with one reader: the time from the prompt until
+// every reader has received the last event.
 import { openHost } from "../lib/host.mjs";
 import { startSteadyModel } from "../lib/model.mjs";
 import { median, report } from "../lib/report.mjs";
@@ -14,14 +14,14 @@ for (let run = 0; run < 30; run++) {
 const [one, fifty] = [samples.one.slice(5), samples.fifty.slice(5)];
 report("turn of 2,000 deltas with 1 durable reader", "ms", one);
 report("turn of 2,000 deltas with 50 durable readers", "ms", fifty);
-report("the second to the first", "x", [median(fifty) / median(one)], { atMost: 2 });
+report("ratio of the second to the first", "x", [median(fifty) / median(one)], { atMost: 2 });
 await close();
 await model.close();
 
 async function turn(readers) {
   const { id: sessionID } = await host.sessions.create();
   const streams = Array.from({ length: readers }, () => host.sessions.events({ sessionID })[Symbol.asyncIterator]());
-  // Every stream is open and waits before the prompt.
+  // Every stream is open and waits before the prompt is sent.
   const first = streams.map((stream) => stream.next());
   const start = performance.now();
   await host.sessions.prompt({ sessionID, prompt: { text: "Write" } });

@@ -1,4 +1,4 @@
-// A drain of 24 Provider Turns that read one file each, and one step that reads 200 files at once.
+// A drain of 24 Provider Turns that read one file each, and one step that reads 200 files in parallel.
 import fs from "node:fs";
 import path from "node:path";
 import { openHost } from "../lib/host.mjs";

@@ -1,4 +1,4 @@
-// From prompt() to a settled session, with a model that answers at once.
+// The time from prompt() to a settled session, with a model that answers at once.
 import { openHost } from "../lib/host.mjs";
 import { startModel } from "../lib/model.mjs";
 import { report, time } from "../lib/report.mjs";

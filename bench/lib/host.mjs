@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { OpenCode } from "../../index.mjs";
 
-/** A host on a database file in a folder of its own, and what removes both. `more` are options. */
+/** A host on a database file in a new folder, and a function that closes and removes both. `more` are options. */
 export async function openHost(config, more) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-bench-"));
   const directory = path.join(root, "project");
@@ -20,7 +20,7 @@ export async function openHost(config, more) {
   };
 }
 
-/** A host on the file of an `openHost` that has been closed. */
+/** A host on the file of a closed `openHost`. */
 export function reopenHost(root, config) {
   return OpenCode.create(options(root, path.join(root, "project"), config));
 }

@@ -1,9 +1,9 @@
-// Model servers in a thread or process of their own, so that they do not share the consumer's.
+// Model servers in other threads or processes, so that they do not use the thread of the consumer.
 import { fork } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
 
-/** One that says what it is told to, reply by reply. */
+/** Starts a model that sends queued replies. */
 export async function startModel() {
   const worker = new Worker(new URL("./model-thread.mjs", import.meta.url));
   const [{ config }] = await once(worker, "message");
@@ -21,7 +21,7 @@ export async function startModel() {
   };
 }
 
-/** One that gives every request the same reply. */
+/** Starts a model that answers every request with the same reply. */
 export async function startSteadyModel(reply) {
   const worker = new Worker(new URL("./steady-model-thread.mjs", import.meta.url), { workerData: { reply } });
   const [baseURL] = await once(worker, "message");
@@ -29,7 +29,7 @@ export async function startSteadyModel(reply) {
   worker.on("message", () => requests.emit("request"));
   return {
     config: configFor(baseURL),
-    /** Resolves when the next request comes. */
+    /** Resolves when the next request arrives. */
     requested: () => once(requests, "request"),
     async close() {
       worker.postMessage("close");
@@ -38,7 +38,7 @@ export async function startSteadyModel(reply) {
   };
 }
 
-/** One that writes so many deltas a second, each of which is the time it was written at. */
+/** Starts a model that writes deltas at this pace. The text of each delta is the time at which it was written. */
 export async function startPacedModel(pace) {
   const child = fork(new URL("./paced-model.mjs", import.meta.url), [JSON.stringify(pace)]);
   const [baseURL] = await once(child, "message");
@@ -51,7 +51,7 @@ export async function startPacedModel(pace) {
   };
 }
 
-/** Its window is never full. */
+/** The context window is so large that it is never full. */
 function configFor(baseURL) {
   const models = { m1: { limit: { context: 1_000_000_000, output: 8_000 } } };
   const mock = { npm: "@ai-sdk/openai-compatible", options: { baseURL, apiKey: "secret" }, models };

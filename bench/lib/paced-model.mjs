@@ -1,5 +1,5 @@
-// A model server in a process of its own, so that its work is not counted. Every delta of its reply is the time
-// it was written at.
+// A model server in another process, so that its work is not measured. The text of every delta is the time at which it
+// was written.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
@@ -13,7 +13,7 @@ await once(server, "listening");
 process.on("disconnect", () => process.exit(0));
 process.send(`http://127.0.0.1:${server.address().port}/v1`);
 
-/** No timer is exact enough: between two deltas the process looks at the clock. */
+/** Timers are not exact enough, so the process polls the clock between two deltas. */
 function answer(response) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.socket.setNoDelay(true);

@@ -1,4 +1,4 @@
-/** Admits so many prompts that wake nobody. */
+/** Admits this number of prompts without a wake. */
 export async function admit(host, sessionID, count) {
   const prompt = (n) => host.sessions.prompt({ sessionID, prompt: { text: `Prompt ${n}` }, resume: false });
   for (let at = 0; at < count; at += 500) {

@@ -29,7 +29,7 @@ export function writeModels(directory) {
   fs.writeFileSync(path.join(directory, "opencode.json"), JSON.stringify({ provider: { many } }));
 }
 
-/** AGENTS.md in this folder and the three above it. */
+/** Writes AGENTS.md into this folder and its three parents. */
 export function writeInstructions(directory) {
   for (let at = directory, n = 0; n < 4; at = path.dirname(at), n++) {
     fs.writeFileSync(path.join(at, "AGENTS.md"), `# Rules ${n}\n\n${"Write short functions.\n".repeat(100)}`);

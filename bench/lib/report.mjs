@@ -1,5 +1,5 @@
 /**
- * Prints the figures of one bench.
+ * Prints the figures of one bench as a line of JSON.
  *
  * @param {string} bench
  * @param {string} unit

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
-/** Writes a Git repository with one commit of so many small files, a hundred in a folder. */
+/** Writes a Git repository with one commit of `files` small files, 100 per folder. */
 export function writeRepository(directory, files) {
   for (let n = 0; n < files; n++) {
     const folder = path.join(directory, `part-${Math.floor(n / 1000)}`, `folder-${Math.floor(n / 100)}`);

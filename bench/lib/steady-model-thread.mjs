@@ -1,5 +1,5 @@
-// A model server that gives every request the same answer and looks at none: reading a request of a
-// megabyte would cost more than the turn that is measured.
+// A model server that sends every request the same answer without parsing it. Parsing a request of one megabyte would
+// take longer than the measured turn.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
