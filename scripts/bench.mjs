@@ -1,4 +1,4 @@
-// Runs the benches with the addon as it is released: npm run bench [-- names].
+// Runs the benches with the release build of the addon: npm run bench [-- names].
 
 import { buildAddon } from "./lib/addon.mjs";
 import { compileSources } from "./lib/compile.mjs";

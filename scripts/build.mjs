@@ -1,4 +1,5 @@
-// Builds the package: npm run build as it is released, npm run build:debug as npm start and npm test do.
+// Builds the package: npm run build with the release build of the addon, npm run build:debug with the debug build of
+// npm start and npm test.
 
 import { parseArgs } from "node:util";
 import { buildAddon } from "./lib/addon.mjs";

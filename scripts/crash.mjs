@@ -1,6 +1,6 @@
-// Kills a session engine again and again and looks what is left: npm run crash [-- kills [--seed n]].
+// Kills a session engine repeatedly and checks the remaining data: npm run crash [-- kills [--seed n]].
 //
-// `npm run crash -- again <folder>` and `-- check <folder>` go back to a run that went wrong.
+// `npm run crash -- again <folder>` repeats a failed run, and `-- check <folder>` checks its data again.
 
 import { runScript } from "./lib/failure.mjs";
 import { runInForeground } from "./lib/process.mjs";

@@ -1,6 +1,6 @@
 // Builds the addon for other Linux platforms: npm run cross [-- [--profile <name>] <platform> ...].
 //
-// A platform is `linux-x64-gnu` or `x86_64-unknown-linux-gnu`; without one, all four are built.
+// A platform is `linux-x64-gnu` or `x86_64-unknown-linux-gnu`. Without a platform, all four are built.
 
 import { statSync } from "node:fs";
 import { readArguments } from "./lib/arguments.mjs";

@@ -1,4 +1,4 @@
-// Writes `docs/declarations.txt`, after a change of the public declarations.
+// Writes `docs/declarations.txt`. Run it after a change of the public declarations.
 
 import { writeFileSync } from "node:fs";
 import { compileSources } from "./lib/compile.mjs";

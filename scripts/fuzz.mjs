@@ -1,6 +1,6 @@
-// Looks for inputs that break the properties of parsers, guided by coverage: npm run fuzz [-- target] [--seconds n].
-// The targets are in `fuzz/`. What they find stays in `target/fuzz`; --keep puts the smallest set of inputs that
-// reaches as much code into the repository, where the tests of the crates replay it.
+// Searches for inputs that violate the properties of parsers, guided by coverage: npm run fuzz [-- target] [--seconds
+// n]. The targets are in `fuzz/`. Found inputs are stored in `target/fuzz`. With --keep, the smallest set of inputs
+// that reaches the same code is stored in the repository, and the tests of the crates replay it.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -28,7 +28,7 @@ const TARGETS = [
   "rules",
 ];
 
-/** The instrumentation of libFuzzer. These flags need no nightly compiler. */
+/** Flags for the instrumentation of libFuzzer. They work with a stable compiler. */
 const COVERAGE = [
   "-Cpasses=sancov-module",
   "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -40,12 +40,12 @@ const PLATFORM = "x86_64-unknown-linux-gnu";
 
 async function build() {
   process.env.RUSTFLAGS = COVERAGE;
-  // A named platform keeps the instrumentation out of build scripts.
+  // An explicit platform keeps the instrumentation out of build scripts.
   const place = ["--target", PLATFORM, "--target-dir", inProject("target/fuzz")];
   const manifest = ["--manifest-path", inProject("fuzz/Cargo.toml")];
   const code = await runInForeground(cargo("build", "--locked", "--profile", "fuzz", ...manifest, ...place));
   delete process.env.RUSTFLAGS;
-  if (code !== 0) throw new Failure("The fuzzing targets were not built");
+  if (code !== 0) throw new Failure("The fuzzing targets were not built: cargo prints the reason above");
 }
 
 /** @param {string} target */
@@ -77,22 +77,22 @@ async function keep(target) {
   rmSync(smallest, { recursive: true, force: true });
   mkdirSync(smallest, { recursive: true });
   const found = inProject("target/fuzz/corpus", target);
-  // Which code is reached counts, not how often: else there are thousands.
+  // Counts which code is reached, not how often. Otherwise thousands of inputs would be kept.
   const { code, stderr } = await run([programOf(target), "-set_cover_merge=1", "-use_counters=0", smallest, found]);
   if (code !== 0) throw new Failure(`The inputs of ${target} were not merged: ${stderr.slice(-2000)}`);
   packCorpus(target, smallest);
 }
 
 await runScript(async () => {
-  if (process.platform !== "linux" || process.arch !== "x64") throw new Failure("The fuzzer runs on Linux x64");
+  if (process.platform !== "linux" || process.arch !== "x64") throw new Failure("The fuzzer runs only on Linux x64");
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { seconds: { type: "string", default: "600" }, keep: { type: "boolean", default: false } },
   });
   if (!/^[1-9]\d*$/.test(values.seconds))
-    throw new Failure(`--seconds is a whole number from 1 on, got ${values.seconds}`);
+    throw new Failure(`--seconds must be a whole number of at least 1, got ${values.seconds}`);
   const unknown = positionals.find((name) => !TARGETS.includes(name));
-  if (unknown !== undefined) throw new Failure(`No target ${unknown}. The targets are ${TARGETS.join(", ")}`);
+  if (unknown !== undefined) throw new Failure(`Unknown target ${unknown}. Use one of ${TARGETS.join(", ")}`);
 
   await build();
   const targets = positionals.length === 0 ? TARGETS : positionals;

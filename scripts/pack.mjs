@@ -1,7 +1,7 @@
-// Packs what a release publishes into `dist/`: npm run pack [-- --prebuilt].
+// Packs a release into `dist/`: npm run pack [-- --prebuilt].
 //
-// The package, and a package for each platform whose binary lies in the project. The release build of this platform is
-// made first, unless `--prebuilt` says that all binaries are there already.
+// Packs the package, and one package for each platform for which the project contains a binary. The release build of
+// this platform is made first, unless `--prebuilt` states that all binaries exist.
 
 import { buildAddon } from "./lib/addon.mjs";
 import { readArguments } from "./lib/arguments.mjs";

@@ -1,5 +1,5 @@
-// Writes the packages of the platforms in `npm/` and the files of the loader that name them, after a change of the
-// version, of the targets or of the oldest Node.
+// Writes the packages of the platforms in `npm/` and the files of the loader that name them. Run it after a change of
+// the version, of the targets or of the oldest Node.
 
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { runScript } from "./lib/failure.mjs";

@@ -1,7 +1,7 @@
 // Publishes the tarballs in `dist/`: node scripts/publish.mjs [--dry-run] <tag>.
 //
-// The tag is `v` and the version of `package.json`. NPM_TOKEN, if set, is the token to publish with; without one, npm
-// asks the workflow it runs in who it is. `--dry-run` checks everything and publishes nothing.
+// The tag is `v` and the version of `package.json`. NPM_TOKEN, if set, is the token for the publication. Without it,
+// npm gets its identity from the workflow in which it runs. `--dry-run` checks everything and publishes nothing.
 
 import { readArguments } from "./lib/arguments.mjs";
 import { runScript } from "./lib/failure.mjs";
@@ -13,6 +13,6 @@ await runScript(async () => {
   const tarballs = await checkRelease(positionals[0]);
   for (const tarball of tarballs) {
     if (values["dry-run"]) console.log(`would publish  ${tarball.name}`);
-    else console.log(`${(await publish(tarball)) ? "published" : "was there"}  ${tarball.name}`);
+    else console.log(`${(await publish(tarball)) ? "published" : "already published"}  ${tarball.name}`);
   }
 });

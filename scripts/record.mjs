@@ -14,24 +14,24 @@ const PICTURE = "docs/start.svg";
 const MOST_BYTES = 60_000;
 
 await runScript(async () => {
-  // `npm start` would build it too, and the picture shows the session alone.
+  // `npm start` would build the package too, but the picture shows only the session.
   await compileSources();
   await ensureAddon();
   const svg = renderTerminal({
     title:
       "A terminal runs npm start: the model says that it will look, reads a file with a tool, and answers as the " +
-      "text streams. Then the file of the session is opened again and lists what it holds.",
+      "text streams. Then the file of the session is opened again and lists its contents.",
     command: "npm start",
     chunks: await record(node(inProject("scripts/start.mjs"))),
   });
   const bytes = Buffer.byteLength(svg);
-  if (bytes > MOST_BYTES) throw new Failure(`${PICTURE} would have ${bytes} bytes, and ${MOST_BYTES} are allowed`);
+  if (bytes > MOST_BYTES) throw new Failure(`${PICTURE} would have ${bytes} bytes, but only ${MOST_BYTES} are allowed`);
   writeFileSync(inProject(PICTURE), svg);
   console.log(`${PICTURE}: ${bytes} bytes`);
 });
 
 /**
- * Runs a program and notes what it prints, and when.
+ * Runs a program and records its output with times.
  *
  * @param {readonly string[]} command
  * @returns {Promise<import("./lib/terminal-svg.mjs").Chunk[]>}
@@ -44,20 +44,20 @@ function record([program, ...args]) {
     const chunks = [];
     let began = 0;
     child.stdout.setEncoding("utf8").on("data", (text) => {
-      // Before the first output Node loads the addon, which takes longer for one that was built for debugging.
+      // Excludes the time before the first output, in which Node loads the addon. A debug build takes longer to load.
       began ||= performance.now();
       chunks.push({ ms: Math.round(performance.now() - began), text: withoutFolder(text) });
     });
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve(chunks);
-      else reject(new Failure(`npm start ended with exit code ${code}`));
+      else reject(new Failure(`npm start exited with code ${code}`));
     });
   });
 }
 
 /**
- * The session runs in a temporary folder, whose name is different on each machine.
+ * Replaces the temporary folder of the session, which has a different name on each machine.
  *
  * @param {string} text
  */

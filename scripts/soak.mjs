@@ -1,4 +1,4 @@
-// Runs many turns, sessions and hosts in one process and fails where that process grows:
+// Runs many turns, sessions and hosts in one process. Fails if a figure of that process grows:
 // npm run soak [-- --turns n --sessions n --hosts n].
 
 import path from "node:path";
@@ -12,12 +12,12 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 
 /** @param {string} name @param {string} text */
 function count(name, text) {
-  if (!/^[1-9]\d*$/.test(text)) throw new Failure(`--${name} is a whole number from 1 on, got ${text}`);
+  if (!/^[1-9]\d*$/.test(text)) throw new Failure(`--${name} must be a whole number of at least 1, got ${text}`);
   return Number(text);
 }
 
 await runScript(async () => {
-  if (process.platform !== "linux") throw new Failure("The soak reads /proc, which only Linux has");
+  if (process.platform !== "linux") throw new Failure("The soak test runs only on Linux, because it reads /proc");
   const { values } = parseArgs({
     options: {
       turns: { type: "string", default: "20000" },
@@ -30,7 +30,8 @@ await runScript(async () => {
     count("sessions", values.sessions),
     count("hosts", values.hosts),
   ];
-  if (turns < sessions) throw new Failure("--turns is at least --sessions: each session has one turn or more");
+  if (turns < sessions)
+    throw new Failure("--turns must be at least --sessions, because each session has one turn or more");
   await compileSources();
   const program = path.join(here, "soak", "run.mjs");
   const plan = JSON.stringify({ turns, sessions, hosts });

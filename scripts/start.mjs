@@ -1,7 +1,7 @@
 // Runs one session in this terminal: npm start [-- [--model <id>] [--directory <folder>] <prompt>].
 //
-// With OPENAI_API_KEY (or OPENAI_BASE_URL, for a server that wants no key) it asks that model about your
-// directory. Without, it shows the same on a small project, with a model server that follows a script.
+// With OPENAI_API_KEY (or OPENAI_BASE_URL for a server without keys) it asks that model about your directory. Without,
+// it runs a small project with a scripted model server.
 
 import { parseArgs } from "node:util";
 import { ensureAddon } from "./lib/addon.mjs";
@@ -16,9 +16,11 @@ await runScript(async () => {
   const { values, positionals } = readArguments();
   const hasModel = Boolean(process.env.OPENAI_API_KEY || process.env.OPENAI_BASE_URL);
   if (!hasModel && (positionals.length > 0 || Object.keys(values).length > 0)) {
-    throw new Failure("Set OPENAI_API_KEY to ask your own question; without it, npm start shows a scripted session");
+    throw new Failure(
+      "Set OPENAI_API_KEY to ask your own question. Without it, npm start runs a scripted session without a prompt",
+    );
   }
-  // What the user got wrong is told before a build of minutes.
+  // Reports mistakes of the user before a build that takes minutes.
   const own = hasModel ? prepareProvider(values, positionals.join(" ")) : undefined;
   await buildPackage();
   const setup = own ?? (await prepareDemo());

@@ -1,8 +1,8 @@
-// Everything that has to hold, one stage after the other: npm test [-- [--release] stages and filters].
+// Runs all checks, one stage after the other: npm test [-- [--release] stages and filters].
 //
-// `npm test -- jest sessions` runs the Jest files that match `sessions`, `npm test -- rust runtime` the tests of one
-// crate. With `--release` the addon under test is the release build. A failure stops nothing. The last line is
-// `N passed, N failed`: tests of cargo and Jest, and every other check.
+// `npm test -- jest sessions` runs the Jest files that match `sessions`, and `npm test -- rust runtime` the tests of
+// one crate. With `--release` the release build of the addon is tested. All stages run even if one fails. The last line
+// is `N passed, N failed`: tests of cargo and Jest, and every other check.
 
 import { compileSources } from "./lib/compile.mjs";
 import { runScript } from "./lib/failure.mjs";
@@ -21,7 +21,7 @@ import { tidy } from "./test/tidy.mjs";
 const words = process.argv.slice(2);
 const isRelease = words[0] === "--release";
 
-/** What is quick comes first, and what it builds is there for the next one. */
+/** Fast stages come first, and later stages reuse their builds. */
 const STAGES = {
   tidy,
   agreement,

@@ -73,8 +73,8 @@ function nextID() {
 /**
  * The violations in a request.
  *
+ * @param {any} body
  * @param {boolean} [isPaused] True if an answer was paused. Then an assistant message may be the last one.
- * @param {boolean} [isPaused] An answer was paused, so one may stand last.
  * @returns {string[]}
  */
 function findViolations(body, isPaused = false) {

@@ -12,26 +12,26 @@ import { cargo, isInstalled } from "./tools.mjs";
 /**
  * @typedef {import("./cargo-build.mjs").Profile} Profile
  *
- * @typedef {object} Installed What lies in the folder of the project.
+ * @typedef {object} Installed The addon in the folder of the project.
  * @property {Profile} profile
- * @property {string} library The file of cargo that it is a copy of.
+ * @property {string} library The file of cargo from which it was copied.
  * @property {string} original The state of that file.
  * @property {string} copy The state of the copy.
- * @property {number} beganMs When cargo began to look whether the library is up to date.
+ * @property {number} beganMs The time at which cargo began to check whether the library is up to date.
  *
  * @typedef {typeof showTask} Show
  */
 
 const RECORD = inProject("target/addon.json");
 
-/** What cargo reads besides the sources. */
+/** Files that cargo reads in addition to the sources. */
 const SETTINGS = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain.toml"];
 
 /**
- * Makes sure that an up-to-date addon is there: the release build if that is up to date, else the debug build.
+ * Ensures an up-to-date addon: keeps the release build if it is up to date, else makes the debug build.
  *
  * @param {Show} [show]
- * @returns {Promise<Profile>} Which one it is.
+ * @returns {Promise<Profile>} The profile of the addon.
  */
 export async function ensureAddon(show = showTask) {
   const installed = readInstalled();
@@ -41,8 +41,8 @@ export async function ensureAddon(show = showTask) {
 }
 
 /**
- * Builds the addon in a profile, and puts it into the folder of the project. Without cargo, one that is up to date
- * will do.
+ * Builds the addon in a profile, and copies it into the folder of the project. Without cargo, an addon that is up to
+ * date is accepted.
  *
  * @param {Profile} profile
  * @param {Show} [show]
@@ -62,26 +62,26 @@ function requireInstalled(profile) {
   const problem = describeProblem(profile);
   if (problem === undefined) return;
   throw new Failure(
-    `cargo does not run, and ${problem}: install a Rust toolchain (https://rustup.rs), then run this again`,
+    `cargo cannot be started, and ${problem}. Install a Rust toolchain (https://rustup.rs), then run this again`,
   );
 }
 
 /** @param {Profile} profile */
 function describeProblem(profile) {
   const installed = readInstalled();
-  if (installed === undefined) return "no addon was built here";
-  if (!isUpToDate(installed)) return "the addon here is older than its sources";
+  if (installed === undefined) return "the project has no addon";
+  if (!isUpToDate(installed)) return "the addon is older than its sources";
   return installed.profile === profile
     ? undefined
-    : `the addon here is the ${installed.profile} build, not the ${profile} build`;
+    : `the addon is the ${installed.profile} build, not the ${profile} build`;
 }
 
-/** Where the package looks for the addon of this platform. */
+/** The file from which the package loads the addon of this platform. */
 export function addonFile() {
   return inProject(`${readManifest().napi.binaryName}.${currentPlatform().name}.node`);
 }
 
-/** @returns {Installed | undefined} Nothing where the file was put there by another program. */
+/** @returns {Installed | undefined} Undefined if another program wrote the file. */
 function readInstalled() {
   if (!fs.existsSync(RECORD)) return undefined;
   const installed = readJson(RECORD);
@@ -98,7 +98,7 @@ function install(built) {
 }
 
 /**
- * Puts a copy under the name in one step: a program that loads it meanwhile finds the old file or the new one.
+ * Replaces the file in one step, so that a program that loads it meanwhile finds the old file or the new one.
  *
  * @param {string} from
  * @param {string} to
@@ -123,8 +123,8 @@ function stateOf(file) {
 }
 
 /**
- * Whether nothing that the library is made from has changed since. This is what cargo looks at too, but cargo
- * cannot be asked without a build.
+ * True if no source of the library has changed since its build. Cargo makes the same checks, but cannot report them
+ * without a build.
  *
  * @param {Installed} installed
  */
@@ -147,9 +147,9 @@ function isOlder(file, timeMs) {
 }
 
 /**
- * The files that a library is made from, in the form of a makefile: `library: file file`.
+ * The files from which a library is built, in the form of a makefile: `library: file file`.
  *
- * @param {string} text Blanks within a name have a backslash before them.
+ * @param {string} text In file names, a backslash precedes each space.
  */
 export function readDepInfo(text) {
   const [, files = ""] = text.match(/^(?:[^\n]*?[^\\]): (.*)$/m) ?? [];

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { Failure, messageOf } from "./failure.mjs";
 
 /**
- * Reads the arguments. One that the script does not know is the user's mistake.
+ * Reads the arguments. An unknown argument is a mistake of the user.
  *
  * @template {import("node:util").ParseArgsConfig} T
  * @param {T} config

@@ -1,4 +1,4 @@
-// Checks that a built binary is for the platform its name says, and that the oldest system we promise can load it.
+// Checks that a built binary is for the platform in its name, and that the oldest supported system can load it.
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -9,27 +9,27 @@ import { inProject } from "./project.mjs";
 
 /** @typedef {import("./platforms.mjs").Platform} Platform */
 
-/** The oldest glibc that the released binaries run with: the oldest one that Rust's standard library runs with. */
+/** The oldest glibc that the released binaries support: the oldest one that Rust's standard library supports. */
 export const OLDEST_GLIBC = "2.17";
 
-/** How the header of a binary numbers the architecture. @type {Record<string, Record<string, number>>} */
+/** The architectures as numbers in the header of a binary. @type {Record<string, Record<string, number>>} */
 const MACHINES = {
   linux: { x64: 62, arm64: 183 },
   darwin: { x64: 0x0100_0007, arm64: 0x0100_000c },
   win32: { x64: 0x8664, arm64: 0xaa64 },
 };
 
-/** What glibc consists of, and the part of GCC that unwinds stacks, which every system with glibc has. */
+/** The libraries of glibc, and the part of GCC that unwinds stacks, which every system with glibc has. */
 const GLIBC_LIBRARIES = /^(lib(c|m|dl|rt|util|pthread|gcc_s)\.so\.\d|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
 
-/** Every system with musl has nothing but its libc. */
+/** A system with musl has only its libc. */
 const MUSL_LIBRARIES = /^libc(\.musl-\w+)?\.so(\.1)?$/;
 
 /**
- * Throws a `Failure` that names everything that is wrong. Gives what the binary needs, in words.
+ * Throws a `Failure` that lists all problems. Returns the requirements of the binary as text.
  *
  * @param {Platform} platform
- * @param {string} [file] Default: where builds put the binary.
+ * @param {string} [file] Default: the file that builds create.
  */
 export function checkBinary(platform, file = inProject(binaryName(platform))) {
   const problems = platform.os === "linux" ? linuxProblems(platform, file) : formatProblems(platform, file);
@@ -46,11 +46,11 @@ function linuxProblems(platform, file) {
   const problems = machineProblems(platform, elf.machine);
   const known = platform.libc === "musl" ? MUSL_LIBRARIES : GLIBC_LIBRARIES;
   const others = elf.libraries.filter((library) => !known.test(library));
-  if (others.length > 0) problems.push(`needs ${others.join(", ")}, which not every ${platform.libc} system has`);
+  if (others.length > 0) problems.push(`needs ${others.join(", ")}, which some ${platform.libc} systems lack`);
   const newest = newestGlibc(elf);
   if (platform.libc === "musl" && newest !== undefined) problems.push("needs glibc instead of musl");
   if (platform.libc === "glibc" && compareVersions(newest ?? "0", OLDEST_GLIBC) > 0) {
-    problems.push(`needs glibc ${newest}, but ${OLDEST_GLIBC} is promised: build it with scripts/cross.mjs`);
+    problems.push(`needs glibc ${newest}, but must run with ${OLDEST_GLIBC}: build it with scripts/cross.mjs`);
   }
   return problems;
 }

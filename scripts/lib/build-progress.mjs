@@ -1,20 +1,20 @@
-// How far a build of cargo is, and how long the rest of it takes.
+// The progress of a cargo build, and an estimate of the remaining time.
 
-/** A build that has run for less says nothing about the rest of it. */
+/** Before this time no estimate is possible. */
 const SILENT_MS = 3000;
 
 /**
- * How long a crate takes, compared with one of the libraries that others wrote. Measured: the libraries are many
- * and small, the crates of this project are few and large, and cargo compiles them last.
+ * The compile time of a crate of this project relative to a library. Measured: the libraries are many and small, the
+ * crates of this project are few and large, and cargo compiles them last.
  */
 const OWN_WEIGHT = 8;
 
 /**
- * @typedef {object} ArtifactMessage What cargo prints for each target that is ready, with many members more.
+ * @typedef {object} ArtifactMessage A line of cargo for a target that is ready. It has more members than these.
  * @property {string} reason
  * @property {string} package_id
  * @property {{ kind: string[] }} target
- * @property {boolean} fresh Whether an earlier build made it.
+ * @property {boolean} fresh True if an earlier build made it.
  */
 
 export class BuildProgress {
@@ -34,7 +34,7 @@ export class BuildProgress {
   }
 
   /**
-   * Takes the time from now on: what came before, such as downloads, says nothing about the rest.
+   * Starts the measurement. Earlier work such as downloads is not part of the estimate.
    *
    * @param {number} nowMs
    */
@@ -43,7 +43,7 @@ export class BuildProgress {
   }
 
   /**
-   * Takes the packages of the build.
+   * Sets the packages of the build.
    *
    * @param {string} tree Lines of `cargo tree --prefix none --no-dedupe -f {p}`, such as `bytes v1.11.0`.
    */
@@ -82,7 +82,7 @@ export class BuildProgress {
   }
 
   /**
-   * Such as `143 of 267 crates, about 1 min 40 s left`.
+   * A text such as `143 of 267 crates, about 1 min 40 s left`.
    *
    * @param {number} nowMs
    */
@@ -94,7 +94,8 @@ export class BuildProgress {
   }
 
   /**
-   * The rest takes as long for its weight as what was compiled until the last message, and this much of it is over.
+   * Milliseconds. Assumes that the remaining weight takes as long as the weight that was compiled until the last
+   * message, and subtracts the time since then.
    *
    * @param {number} nowMs
    */

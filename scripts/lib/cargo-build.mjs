@@ -1,4 +1,4 @@
-// Builds the addon's library with cargo, which knows what is stale.
+// Builds the library of the addon with cargo, which rebuilds only changed crates.
 
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
@@ -21,17 +21,17 @@ const FIRST_BUILD_MINUTES = { debug: 3, release: 11 };
 
 const REFRESH_MS = 1000;
 
-/** Lines of cargo that say only that something goes on. */
+/** Lines of cargo that only show progress. */
 const PROGRESS = /^ *(?:Compiling|Downloading|Downloaded|Updating|Blocking) .*\n/gm;
 
-/** Gives the libraries of a build the features that the tests of the workspace turn on, so that both share them. */
+/** Enables the features that the tests of the workspace enable, so that both share the built libraries. */
 export const AS_TESTED = ["--features", `${CRATE}/as-tested`];
 
 /** @type {Record<Profile, string[]>} */
 const FLAGS = { debug: AS_TESTED, release: ["--release"] };
 
 /**
- * A sentence about a build that has to compile everything; empty where an earlier build has left something.
+ * A sentence about a build that has to compile everything. Empty if an earlier build has left files.
  *
  * @param {Profile} profile
  */
@@ -51,10 +51,10 @@ export function typeFolder(profile) {
 }
 
 /**
- * Builds the library unless it is up to date, and gives its file.
+ * Builds the library unless it is up to date. Returns its file.
  *
  * @param {Profile} profile
- * @param {(line: string) => void} say Hears how far the build is; nothing when there is nothing to build.
+ * @param {(line: string) => void} say Receives the progress. Not called if no build is needed.
  * @returns {Promise<string>}
  */
 export async function buildLibrary(profile, say) {
@@ -83,11 +83,12 @@ export async function buildLibrary(profile, say) {
       void readPackages().then((tree) => progress.expect(tree));
     },
   }).finally(() => clearInterval(timer));
-  if (code !== 0) throw new Failure("The addon could not be built: cargo says above why", stderr.replace(PROGRESS, ""));
+  if (code !== 0)
+    throw new Failure("The addon could not be built: cargo prints the reason above", stderr.replace(PROGRESS, ""));
   return library;
 }
 
-/** The packages of the addon, one a line. An empty text where cargo cannot tell them: then they are not counted. */
+/** The packages of the addon, one per line. Empty if cargo cannot list them, and then they are not counted. */
 async function readPackages() {
   const flags = ["--locked", "--edges", "normal,build", "--prefix", "none", "--no-dedupe", "--format", "{p}"];
   const { code, stdout } = await run(cargo("tree", "--package", CRATE, ...flags));

@@ -1,17 +1,17 @@
-// The kept inputs of a fuzzing target: `fuzz/corpus/<target>.txt`, one input a line, in which `\xNN` is a byte.
+// The kept inputs of a fuzzing target: `fuzz/corpus/<target>.txt`, one input per line, in which `\xNN` is a byte.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { inProject } from "./project.mjs";
 
-/** Larger inputs are not kept: they reach what smaller ones reach, and weigh on the repository. */
+/** Larger inputs are not kept, because they reach the same code as smaller ones and enlarge the repository. */
 const MAX_KEPT_BYTES = 2048;
 
 /** @param {string} target */
 const fileOf = (target) => inProject("fuzz/corpus", `${target}.txt`);
 
 /**
- * Writes the kept inputs of a target into a folder of files, as the fuzzer wants them.
+ * Writes the kept inputs of a target into a folder of files, which is the form that the fuzzer reads.
  *
  * @param {string} target
  * @param {string} folder
@@ -26,7 +26,7 @@ export function unpackCorpus(target, folder) {
 }
 
 /**
- * Keeps the inputs of a folder, in place of those that were kept before.
+ * Keeps the inputs of a folder instead of those that were kept before.
  *
  * @param {string} target
  * @param {string} folder

@@ -1,5 +1,5 @@
-// Builds the addon for every Linux platform on any Linux. zig is the C compiler and the linker: it brings the headers of
-// every libc, and links against a glibc as old as it is told.
+// Builds the addon for every Linux platform on any Linux. zig is the C compiler and the linker: it has the headers of
+// every libc, and can link against an old glibc.
 
 import { copyFileSync, existsSync, readFileSync, renameSync } from "node:fs";
 import path from "node:path";
@@ -13,19 +13,19 @@ import { isInstalled } from "./tools.mjs";
 
 /** @typedef {import("./platforms.mjs").Platform} Platform */
 
-/** The Python environment that zig and cargo-zigbuild are installed into. */
+/** The Python environment for zig and cargo-zigbuild. */
 const TOOLS = inProject("target/tools/zig");
 
-/** Names versions and checksums: a release is built with the tools that were reviewed. */
+/** Names versions and checksums, so that a release is built with reviewed tools. */
 const REQUIREMENTS = inProject("scripts/lib/cross.txt");
 
-/** The requirements as they were when they were installed. */
+/** A copy of the requirements at the time of the installation. */
 const INSTALLED = path.join(TOOLS, "cross.txt");
 
 /**
- * The platforms with these names, which are those of platforms or of Rust targets.
+ * The platforms with these names. A name is that of a platform or of a Rust target.
  *
- * @param {readonly string[]} names None: every platform that can be built here.
+ * @param {readonly string[]} names If empty: every platform that can be built here.
  * @returns {Platform[]}
  */
 export function findCrossPlatforms(names) {
@@ -34,11 +34,11 @@ export function findCrossPlatforms(names) {
   return names.map((name) => {
     const found = known.find((platform) => name === platform.name || name === platform.target);
     if (found !== undefined) return found;
-    throw new Failure(`${name} cannot be built here; there are ${known.map((platform) => platform.name).join(", ")}`);
+    throw new Failure(`${name} cannot be built here. Use one of ${known.map((platform) => platform.name).join(", ")}`);
   });
 }
 
-/** Installs zig and cargo-zigbuild into `target/`, unless they are there. */
+/** Installs zig and cargo-zigbuild into `target/`, unless they are installed. */
 async function ensureTools() {
   if (existsSync(INSTALLED) && readFileSync(INSTALLED, "utf8") === readFileSync(REQUIREMENTS, "utf8")) return;
   if (!(await isInstalled(["python3", "--version"]))) {
@@ -54,7 +54,7 @@ async function ensureTools() {
 /** @param {Platform} platform */
 async function ensureStandardLibrary({ target }) {
   const rustup = ["rustup", "target", "list", "--installed"];
-  // Without rustup the toolchain is the user's to complete; cargo says what it lacks.
+  // Without rustup the user completes the toolchain. Cargo reports missing parts.
   if (!(await isInstalled(rustup))) return;
   const { stdout } = await run(rustup);
   if (stdout.split("\n").includes(target)) return;
@@ -62,7 +62,7 @@ async function ensureStandardLibrary({ target }) {
 }
 
 /**
- * Builds one platform, puts the binary where builds put it, and checks it. Gives what the binary needs, in words.
+ * Builds one platform, copies the binary to its place, and checks it. Returns the requirements of the binary as text.
  *
  * @param {Platform} platform
  * @param {string} profile A profile of `Cargo.toml`.
@@ -72,7 +72,7 @@ export async function crossBuild(platform, profile) {
   await ensureStandardLibrary(platform);
   const target = platform.libc === "glibc" ? `${platform.target}.${OLDEST_GLIBC}` : platform.target;
   const flags = ["--locked", "--package", "opencode-node", "--profile", profile, "--target", target];
-  // cargo-zigbuild looks for zig in the Python of its PATH.
+  // cargo-zigbuild searches for zig in the Python environment of its PATH.
   const env = { ...process.env, PATH: `${path.join(TOOLS, "bin")}${path.delimiter}${process.env.PATH}` };
   const title = `Building ${platform.name} (${profile})`;
   await runTask(title, [path.join(TOOLS, "bin/cargo-zigbuild"), "zigbuild", ...flags], { env });
@@ -88,6 +88,6 @@ function place(platform, profile) {
   const folder = profile === "dev" ? "debug" : profile;
   const copy = inProject("target", binaryName(platform));
   copyFileSync(inProject("target", platform.target, folder, "libopencode_node.so"), copy);
-  // A program that runs with the old binary keeps it.
+  // Renaming keeps the old file for programs that have loaded it.
   renameSync(copy, inProject(binaryName(platform)));
 }

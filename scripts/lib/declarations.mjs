@@ -1,12 +1,12 @@
-// What the package declares to its users, without what it says about it: a change of it is a change of the API.
+// The public declarations of the package without comments. A change of them is a change of the API.
 
 import { readFileSync } from "node:fs";
 import { inProject } from "./project.mjs";
 
-/** The declarations as they are committed. */
+/** The committed declarations. */
 export const DECLARATIONS = "docs/declarations.txt";
 
-/** What both entries of the package lead to, in this order. */
+/** The files of both entries of the package, in this order. */
 const FILES = [
   "index.d.ts",
   "embedded/config.ts",
@@ -20,10 +20,10 @@ const FILES = [
   "client/generated/types.ts",
 ];
 
-/** Strings, which are kept, and comments, which are not. */
+/** Matches strings, which are kept, and comments, which are removed. */
 const STRINGS_AND_COMMENTS = /("(?:[^"\\]|\\.)*")|\/\*[^]*?\*\/|\/\/.*/g;
 
-/** The declarations as they are. */
+/** The current declarations. */
 export function readDeclarations() {
   const sections = FILES.map((file) => `// ${file}\n${withoutComments(readFileSync(inProject(file), "utf8"))}`);
   return `// Written by \`node scripts/declarations.mjs\`: the public declarations.\n\n${sections.join("\n")}`;

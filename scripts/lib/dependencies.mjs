@@ -1,4 +1,4 @@
-// node_modules as package-lock.json describes it.
+// Keeps node_modules in the state that package-lock.json describes.
 
 import { existsSync } from "node:fs";
 import { inProject, readJson } from "./project.mjs";
@@ -6,7 +6,7 @@ import { runTask } from "./task.mjs";
 import { npm } from "./tools.mjs";
 
 /**
- * Installs the npm dependencies unless they are there. None of them needs its install script.
+ * Installs the npm dependencies unless they are installed. None of them needs its install script.
  *
  * @param {typeof runTask} [install] Runs npm.
  */
@@ -15,14 +15,14 @@ export async function ensureDependencies(install = runTask) {
   await install("Installing npm dependencies", npm("ci", "--ignore-scripts", "--no-audit", "--no-fund"));
 }
 
-/** Compares the lock file with the one npm keeps about what it has installed. */
+/** Compares the lock file with the record of npm about the installed packages. */
 function isUpToDate() {
   const record = inProject("node_modules/.package-lock.json");
   if (!existsSync(record)) return false;
   const wanted = readJson(inProject("package-lock.json")).packages;
   const installed = readJson(record).packages;
   return (
-    // What is optional may be left out: most of it is for other platforms.
+    // Optional packages may be missing, because most of them are for other platforms.
     Object.entries(wanted).every(
       ([place, { optional, version }]) =>
         place === "" || (installed[place] === undefined ? optional === true : installed[place].version === version),

@@ -1,27 +1,28 @@
-// The documents that people write: their TypeScript programs, their links and the anchors of their headings.
+// The handwritten documents: their TypeScript programs, their links and the anchors of their headings.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { inProject } from "./project.mjs";
 
-/** Generated from the contract; its blocks are signatures. */
+/** Generated from the contract. Its code blocks are signatures. */
 const GENERATED = "docs/api.md";
 
 /**
- * @typedef {object} Example How a program of a document is run. It stands as JSON in a comment above the program:
+ * @typedef {object} Example The run of a program of a document. It is JSON in a comment above the program:
  *   `<!-- run: { "prints": "Hello" } -->`.
- * @property {string} prints What the output must contain.
- * @property {readonly object[]} [replies] What the scripted model answers. Default: one reply with the text `prints`.
+ * @property {string} prints A text that the output must contain.
+ * @property {readonly object[]} [replies] The replies of the scripted model. Default: one reply with the text `prints`.
  * @property {Readonly<Record<string, string>>} [files] Files that are in the working directory, by path.
- * @property {boolean} [serve] Whether a host listens meanwhile, at `OPENCODE_URL`. Default: false.
+ * @property {boolean} [serve] True if a host listens meanwhile, at `OPENCODE_URL`. Default: false.
  *
  * @typedef {object} Program
  * @property {string} file The document, relative to the project.
  * @property {number} line The line of its first character.
  * @property {string} text
- * @property {boolean} isFirst Whether it is the first program of its document.
- * @property {Example | undefined} example Set when the program is run.
- * @property {string | undefined} reason Why the first program is not run, from a comment `<!-- not run: ... -->`.
+ * @property {boolean} isFirst True for the first program of its document.
+ * @property {Example | undefined} example Present if the program is run.
+ * @property {string | undefined} reason The reason why the first program is not run, from a comment `<!-- not run: ...
+ * -->`.
  *
  * @typedef {{ file: string, line: number, target: string }} Link
  */
@@ -71,7 +72,7 @@ function readExample(file, note) {
 }
 
 /**
- * Every link of a document to another place of the project, without those in code.
+ * The links of a document to files of the project. Links in code are not included.
  *
  * @param {string} file
  * @param {string} text
@@ -88,7 +89,7 @@ export function readLinks(file, text) {
 }
 
 /**
- * What is wrong with a link: nothing, or a sentence.
+ * The problem of a link as a sentence. Undefined if there is none.
  *
  * @param {Link} link
  * @returns {string | undefined}
@@ -100,18 +101,18 @@ export function findProblem({ file, line, target }) {
   const found = place.startsWith("/")
     ? place.slice(1)
     : path.posix.join(path.posix.dirname(file), place || path.posix.basename(file));
-  if (!existsSync(inProject(found))) return `${file}:${line}: there is no ${found}`;
+  if (!existsSync(inProject(found))) return `${file}:${line}: ${found} does not exist`;
   if (anchor === undefined || readAnchors(read(found)).includes(anchor)) return undefined;
   return `${file}:${line}: ${found} has no heading #${anchor}`;
 }
 
-/** Our own files, as pages of the repository show them. */
+/** Matches the addresses at which the repository shows files of this project. */
 function ourPages() {
   return /^https:\/\/github\.com\/opencode-embedded\/opencode-embedded\/(?:blob|tree|raw)\/main\//;
 }
 
 /**
- * The anchors that GitHub and npm give to the headings of a document.
+ * The anchors that GitHub and npm generate for the headings of a document.
  *
  * @param {string} text
  */
@@ -136,7 +137,7 @@ function withoutCode(text) {
 }
 
 /**
- * The same lines with nothing in those that are code.
+ * The same lines, with empty lines instead of code.
  *
  * @param {string} text
  */

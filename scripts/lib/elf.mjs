@@ -1,11 +1,11 @@
-// Reads which libraries, and which versions of their symbols, a 64-bit little-endian ELF file needs.
+// Reads the libraries, and the versions of their symbols, that a 64-bit little-endian ELF file needs.
 
 import { readFileSync } from "node:fs";
 import { Failure } from "./failure.mjs";
 
 /**
  * @typedef {object} Elf
- * @property {number} machine The architecture, as the ELF header numbers it.
+ * @property {number} machine The number of the architecture in the ELF header.
  * @property {string[]} libraries The shared libraries the file is linked against.
  * @property {Map<string, string[]>} versions The symbol versions the file needs, by library.
  */
@@ -72,7 +72,7 @@ function readDynamic(bytes, segments) {
 }
 
 /**
- * Where in the file lies what has an address once it is loaded.
+ * The offset in the file of the data that has this address when it is loaded.
  *
  * @param {Segment[]} segments
  * @param {bigint | undefined} address
@@ -86,8 +86,8 @@ function toOffset(segments, address) {
 }
 
 /**
- * One record for each library, each followed by one for each version. Every record says how far away the next one is;
- * the last one says 0.
+ * There is one record per library, each followed by one per version. Every record contains the distance to the next
+ * one, or 0 in the last one.
  *
  * @param {Buffer} bytes
  * @param {number | undefined} table

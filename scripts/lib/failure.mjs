@@ -1,8 +1,8 @@
-// Failures that are told to the user in a sentence.
+// Failures that a script shows to the user as one sentence.
 
 import { red } from "./terminal.mjs";
 
-/** The user can mend the cause: the message says how, a stack would not help. */
+/** A failure that the user can correct. The message says how, and a stack would not help. */
 export class Failure extends Error {
   /**
    * @param {string} message One sentence.
@@ -25,7 +25,7 @@ export function messageOf(error) {
 }
 
 /**
- * Runs a script. A `Failure` is shown as its one sentence; anything else is a bug and keeps its stack.
+ * Runs a script. A `Failure` is shown as its one sentence. Any other error is a bug and is shown with its stack.
  *
  * @param {() => Promise<void>} main
  */

@@ -1,4 +1,4 @@
-// The files of the loader that repeat the manifest: a bundle has no `package.json` to read.
+// The files of the loader that repeat parts of the manifest, because a bundle cannot read `package.json`.
 
 import { listPlatforms, platformPackageName } from "./platforms.mjs";
 import { readManifest } from "./project.mjs";
@@ -6,7 +6,7 @@ import { readManifest } from "./project.mjs";
 const HEAD = "// Written by `node scripts/platforms.mjs` from package.json. Do not edit.";
 
 /**
- * The files as they have to be, by path.
+ * The required content of the files, by path.
  *
  * @returns {Record<string, string>}
  */
@@ -31,7 +31,10 @@ ${names.join("")}];
 `;
 }
 
-/** Bun puts a binary into an executable when it sees what is required. */
+/**
+ * Renders a file with a literal `require` for each platform, because Bun puts a binary into an executable only for
+ * those.
+ */
 function renderInlinedAddon() {
   const cases = listPlatforms().map((platform) => {
     const name = platformPackageName(platform);

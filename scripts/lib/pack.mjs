@@ -1,4 +1,4 @@
-// The tarballs of a release: the package, and the package of each platform with the binary in it.
+// The tarballs of a release: the package, and one package per platform with its binary.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -8,20 +8,20 @@ import { run } from "./process.mjs";
 import { inProject, readManifest } from "./project.mjs";
 import { npm } from "./tools.mjs";
 
-/** Members of the manifest that are about developing the package and mean nothing to those who install it. */
-const ONLY_FOR_DEVELOPMENT = new Set(["scripts", "devDependencies", "napi"]);
+/** Members of the manifest that only the development of the package uses. */
+const DEVELOPMENT_ONLY = new Set(["scripts", "devDependencies", "napi"]);
 
 export const DIST = inProject("dist");
 
 /** @typedef {import("./platforms.mjs").Platform} Platform */
 
-/** The platforms whose binary lies in the project. */
+/** The platforms for which the project contains a binary. */
 export function builtPlatforms() {
   return listPlatforms().filter((platform) => existsSync(inProject(binaryName(platform))));
 }
 
 /**
- * Packs the package and these platforms, whose binaries have been built. Gives the files, the package first.
+ * Packs the package and these platforms, whose binaries must exist. Returns the files, the package first.
  *
  * @param {readonly Platform[]} platforms
  */
@@ -41,10 +41,10 @@ async function packRoot() {
   return pack(stage);
 }
 
-/** The manifest as it is published: with every platform's package, of exactly this version. */
+/** The published manifest: it lists the package of every platform, with exactly this version. */
 function releaseManifest() {
   const manifest = readManifest();
-  const kept = Object.entries(manifest).filter(([member]) => !ONLY_FOR_DEVELOPMENT.has(member));
+  const kept = Object.entries(manifest).filter(([member]) => !DEVELOPMENT_ONLY.has(member));
   const platforms = listPlatforms().map((platform) => [platformPackageName(platform), manifest.version]);
   return { ...Object.fromEntries(kept), optionalDependencies: Object.fromEntries(platforms) };
 }
@@ -70,7 +70,7 @@ function copy(from, to) {
 }
 
 /**
- * Packs a staged folder, which then is not needed any more.
+ * Packs a staged folder and deletes it.
  *
  * @param {string} stage
  */
@@ -82,7 +82,7 @@ async function pack(stage) {
 }
 
 /**
- * What npm calls the tarball of a package.
+ * The file name that npm gives to the tarball of a package.
  *
  * @param {string} name
  */

@@ -1,4 +1,4 @@
-// The platforms there is a binary for: one npm package each, with nothing in it but the binary.
+// The platforms with a binary. Each has an npm package that contains only the binary.
 
 import { Failure } from "./failure.mjs";
 import { readManifest } from "./project.mjs";
@@ -6,7 +6,7 @@ import { readManifest } from "./project.mjs";
 /**
  * @typedef {object} Platform
  * @property {string} target The Rust target.
- * @property {string} name The folder in `npm/`, and what the file and the package are called after.
+ * @property {string} name The folder in `npm/`, which is also part of the names of the file and the package.
  * @property {string} os
  * @property {string} cpu
  * @property {string | undefined} libc
@@ -22,7 +22,7 @@ const SYSTEMS = { linux: "linux", darwin: "darwin", windows: "win32" };
 const LIBCS = { gnu: "glibc", musl: "musl" };
 
 /**
- * The platforms `package.json` names.
+ * The platforms of `package.json`.
  *
  * @returns {Platform[]}
  */
@@ -42,13 +42,13 @@ function toPlatform(target) {
   return { target, name, os, cpu, libc: os === "linux" ? LIBCS[abi] : undefined };
 }
 
-/** The platform this Node runs on. */
+/** The platform of this Node. */
 export function currentPlatform() {
   const { platform: os, arch: cpu } = process;
   const libc = os === "linux" ? currentLibc() : undefined;
   const found = listPlatforms().find((known) => known.os === os && known.cpu === cpu && known.libc === libc);
   if (found !== undefined) return found;
-  throw new Failure(`There is no binary for ${[os, cpu, libc].filter(Boolean).join(" ")} yet`);
+  throw new Failure(`There is no binary for ${[os, cpu, libc].filter(Boolean).join(" ")}`);
 }
 
 function currentLibc() {
@@ -57,7 +57,7 @@ function currentLibc() {
 }
 
 /**
- * What the binary of a platform is called, in the project and in its package.
+ * The name of the binary of a platform, in the project and in its package.
  *
  * @param {Platform} platform
  */
@@ -71,7 +71,7 @@ export function platformPackageName(platform) {
 }
 
 /**
- * The files of a platform's folder, as they have to be, by name.
+ * The required files of a platform's folder, by name.
  *
  * @param {Platform} platform
  * @returns {Record<string, string>}

@@ -1,4 +1,4 @@
-// Starting other programs. None of them goes through a shell.
+// Starts other programs, always without a shell.
 
 import { spawn } from "node:child_process";
 import { root } from "./project.mjs";
@@ -10,19 +10,19 @@ export class NotStarted extends Error {}
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd] Default: the project.
- * @property {NodeJS.ProcessEnv} [env] Default: ours.
- * @property {(line: string) => void} [onLine] Hears each whole line of both streams that is not empty.
- * @property {(line: string) => void} [onStdoutLine] Hears those of standard output instead of `onLine`.
- * @property {number} [timeoutMs] When to end it by force. Default: never.
+ * @property {NodeJS.ProcessEnv} [env] Default: the environment of this process.
+ * @property {(line: string) => void} [onLine] Called with each complete line of both streams that is not empty.
+ * @property {(line: string) => void} [onStdoutLine] Called with lines of standard output instead of `onLine`.
+ * @property {number} [timeoutMs] The time after which the program is killed. Default: never.
  */
 
 /**
- * Runs a program to its end and gives what it printed. It reads nothing.
+ * Runs a program to its end and returns its output. Its standard input is empty.
  *
  * @param {readonly string[]} command The program and its arguments.
  * @param {RunOptions} [options]
- * @returns {Promise<{ code: number, stdout: string, stderr: string, output: string }>} `output` has both streams as
- *   they came.
+ * @returns {Promise<{ code: number, stdout: string, stderr: string, output: string }>} `output` has both streams in the
+ *   order of arrival.
  */
 export function run([program, ...args], options = {}) {
   const { cwd = root, env = process.env, onLine = () => {}, onStdoutLine = onLine, timeoutMs = 0 } = options;
@@ -59,7 +59,7 @@ export function run([program, ...args], options = {}) {
 }
 
 /**
- * Collects pieces, which end anywhere, and hands on each line when it is whole.
+ * Collects pieces of any length, and passes on each complete line.
  *
  * @param {(line: string) => void} onLine
  */
@@ -73,7 +73,7 @@ function splitLines(onLine) {
 }
 
 /**
- * Runs a program in the foreground: it has the terminal. Gives its exit code.
+ * Runs a program in the foreground with access to the terminal. Returns its exit code.
  *
  * @param {readonly string[]} command
  * @returns {Promise<number>}

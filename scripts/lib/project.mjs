@@ -1,10 +1,10 @@
-// Where the project is, and its files.
+// The folder of the project, and its files.
 
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the project, whatever the working directory is. */
+/** The folder of the project, independent of the working directory. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 
 /** @param {string[]} parts */
@@ -23,8 +23,8 @@ export function readManifest() {
 }
 
 /**
- * The files that belong to the project: all that `.gitignore` does not name, as paths with `/`. A copy of the
- * project without its history has the same ones.
+ * The files of the project: all files that `.gitignore` does not match, as paths with `/`. The same in a copy of the
+ * project without its history.
  */
 export function listFiles() {
   const ignored = [/^\.git\/$/, ...readFileSync(inProject(".gitignore"), "utf8").split("\n").flatMap(toPattern)];
@@ -52,7 +52,7 @@ export function listCompiledFiles() {
 }
 
 /**
- * The forms our `.gitignore` has: `/at/the/root`, `folder/`, and a `*` within a name.
+ * Supports the forms in our `.gitignore`: `/at/the/root`, `folder/`, and a `*` within a name.
  *
  * @param {string} line
  */

@@ -1,4 +1,4 @@
-// What is published, what has to hold before, and how npm is told.
+// The published packages, the checks before publication, and the calls of npm.
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -17,17 +17,19 @@ import { npm } from "./tools.mjs";
  */
 
 /**
- * Checks that the tag names this version, and that every tarball is there with what belongs into it. Gives the tarballs
- * in the order in which they are published: the package comes last, so it never names a package that is not there.
+ * Checks that the tag names this version, and that every tarball exists with the right content. Returns the tarballs in
+ * the order of publication: the package is the last one, so that it never depends on a package that is not published
+ * yet.
  *
  * @param {string | undefined} tag
- * @param {string} [dist] Where the tarballs are.
+ * @param {string} [dist] The folder of the tarballs.
  * @returns {Promise<Tarball[]>}
  */
 export async function checkRelease(tag, dist = DIST) {
   const { name, version } = readManifest();
-  if (tag === undefined) throw new Failure(`Name the tag that is released: node scripts/publish.mjs v${version}`);
-  if (tag !== `v${version}`) throw new Failure(`The tag ${tag} is not v${version}, the version of package.json`);
+  if (tag === undefined) throw new Failure(`Pass the tag of the release: node scripts/publish.mjs v${version}`);
+  if (tag !== `v${version}`)
+    throw new Failure(`The tag is ${tag}, but the version of package.json is ${version}: use the tag v${version}`);
   const platforms = listPlatforms();
   const tarballs = requireTarballs([...platforms.map(platformPackageName), name], dist);
   for (const [index, tarball] of tarballs.entries()) await checkTarball(tarball, platforms[index]);
@@ -35,10 +37,10 @@ export async function checkRelease(tag, dist = DIST) {
 }
 
 /**
- * The tarballs of these packages, all of which have to be there.
+ * The tarballs of these packages. Throws a `Failure` if one is missing.
  *
  * @param {readonly string[]} names
- * @param {string} [dist] Where they are.
+ * @param {string} [dist] The folder of the tarballs.
  * @returns {Tarball[]}
  */
 export function requireTarballs(names, dist = DIST) {
@@ -50,7 +52,7 @@ export function requireTarballs(names, dist = DIST) {
 
 /**
  * @param {Tarball} tarball
- * @param {Platform} [platform] Whose binary is in it.
+ * @param {Platform} [platform] The platform of the binary in it.
  */
 function checkTarball({ name, file }, platform) {
   return inScratchFolder(async (folder) => {
@@ -65,18 +67,18 @@ function checkTarball({ name, file }, platform) {
 }
 
 /**
- * Publishes a tarball, unless the registry has this version: a release that broke off is repeated as a whole.
+ * Publishes a tarball, unless the registry has this version. So an interrupted release can be repeated as a whole.
  *
  * @param {Tarball} tarball
- * @param {NodeJS.ProcessEnv} [env] What npm is told.
- * @returns {Promise<boolean>} Whether it was published now.
+ * @param {NodeJS.ProcessEnv} [env] The environment of npm.
+ * @returns {Promise<boolean>} False if the version was already published.
  */
 export function publish({ name, file }, env = process.env) {
   return inScratchFolder(async (folder) => {
     const config = await writeConfig(path.join(folder, "npmrc"), env);
     const { version } = readManifest();
     if (await isPublished(`${name}@${version}`, config, env)) return false;
-    // A version that is not a release yet is not the one that `npm install` takes.
+    // A prerelease must not become the version that `npm install` selects.
     const tag = version.includes("-") ? "next" : "latest";
     await mustRun(npm("publish", file, "--access", "public", "--tag", tag, "--ignore-scripts", ...config), env);
     return true;
@@ -96,7 +98,7 @@ async function isPublished(release, config, env) {
 }
 
 /**
- * The flags that let npm use NPM_TOKEN, which it reads from a file only.
+ * The flags that make npm use NPM_TOKEN, which it reads only from a file.
  *
  * @param {string} file
  * @param {NodeJS.ProcessEnv} env
@@ -104,7 +106,7 @@ async function isPublished(release, config, env) {
 async function writeConfig(file, env) {
   if (!env.NPM_TOKEN) return [];
   const registry = (await mustRun(npm("config", "get", "registry"), env)).trim();
-  // npm puts the token in: it is not written anywhere.
+  // npm replaces the variable, so that the token is not written to the file.
   writeFileSync(file, `${registry.replace(/^\w+:/, "")}:_authToken=\${NPM_TOKEN}\n`);
   return ["--userconfig", file];
 }

@@ -1,17 +1,16 @@
-// Work that takes a while, with a line in the terminal that says how far it is.
+// Runs long tasks, with a line in the terminal that shows their progress.
 
 import { Failure } from "./failure.mjs";
 import { run } from "./process.mjs";
 import { bold, dim, formatDuration, green, red, startProgress } from "./terminal.mjs";
 
 /**
- * Does the work, and says that it is done or has failed. Work that says nothing is over at once, and nothing is
- * printed about it.
+ * Performs the work, and prints its success or failure. Prints nothing for work that succeeds without progress.
  *
  * @template T
  * @param {string} title
  * @param {(say: (line: string) => void) => Promise<T>} work
- * @param {string} [note] A sentence that is printed before the work, if it is not over at once.
+ * @param {string} [note] A sentence that is printed before the work when it reports progress.
  * @returns {Promise<T>}
  */
 export async function showTask(title, work, note = "") {
@@ -35,7 +34,7 @@ export async function showTask(title, work, note = "") {
 }
 
 /**
- * Runs a program that has to succeed, and shows its progress.
+ * Runs a program and shows its progress. Fails if its exit code is not 0.
  *
  * @param {string} title
  * @param {readonly string[]} command
@@ -49,7 +48,7 @@ export function runTask(title, command, options) {
 }
 
 /**
- * Runs a program that has to succeed, and shows nothing: another task uses the terminal.
+ * Runs a program and shows nothing: another task uses the terminal.
  *
  * @type {typeof runTask}
  */
@@ -62,5 +61,5 @@ export const runQuietly = (title, command, options) => mustSucceed(title, comman
  */
 async function mustSucceed(title, command, options) {
   const { code, output } = await run(command, options);
-  if (code !== 0) throw new Failure(`${title} failed: ${command[0]} ended with exit code ${code}`, output);
+  if (code !== 0) throw new Failure(`${title} failed: ${command[0]} exited with code ${code}`, output);
 }

@@ -1,12 +1,12 @@
-// Draws what a program printed in a terminal as an SVG: text that can be selected, shown at the pace of the recording.
+// Draws the output of a program in a terminal as an SVG: selectable text, shown at the speed of the recording.
 
 /**
  * @typedef {object} Chunk A piece of output.
- * @property {number} ms When it was printed, counted from the start of the recording.
- * @property {string} text May hold line feeds and colours, and no other control sequence.
+ * @property {number} ms Time of the output since the start of the recording.
+ * @property {string} text May contain line feeds and colours, and no other control sequences.
  *
  * @typedef {object} Recording
- * @property {string} title What the picture shows, for readers who do not see it.
+ * @property {string} title A description of the picture for readers who cannot see it.
  * @property {string} command The command line that the user typed.
  * @property {readonly Chunk[]} chunks In the order of printing.
  * @property {number} [columns] Width of the terminal in characters. Default: 98.
@@ -16,13 +16,13 @@
 
 const FONT_SIZE = 14;
 const LINE_HEIGHT = 20;
-/** Width of a character of most monospaced fonts, as a share of the font size. */
+/** Width of a character in most monospaced fonts, relative to the font size. */
 const ASPECT = 0.602;
 const PADDING = 20;
-/** Room for the title bar of the window. */
+/** Height of the title bar of the window. */
 const BAR = 36;
 
-/** How the picture shows the colours of `scripts/lib/terminal.mjs`, by their ANSI code. */
+/** CSS classes for the colours of `scripts/lib/terminal.mjs`, by their ANSI code. */
 const STYLES = new Map([
   ["1", "bold"],
   ["2", "dim"],
@@ -42,7 +42,7 @@ const CSS = [
   ".red{fill:#ff8077}",
   ".green{fill:#5fd38d}",
   ".cyan{fill:#5cc8ff}",
-  // A span is hidden for as long as its animation runs. A viewer without animations shows the end of the recording.
+  // A span is hidden during its animation. A viewer without animations shows the end of the recording.
   "@keyframes wait{from,to{opacity:0}}",
   "tspan[style]{animation-name:wait;animation-timing-function:step-end}",
   "@media (prefers-reduced-motion:reduce){tspan[style]{animation-name:none}}",
@@ -88,7 +88,7 @@ function drawRun({ ms, style, text }) {
 }
 
 /**
- * The lines of the terminal at the end. A line that is too long goes on in the next one, as in a terminal.
+ * The lines of the terminal at the end. A line that is too long continues in the next one, as in a terminal.
  *
  * @param {readonly Chunk[]} chunks
  * @param {number} columns
@@ -111,7 +111,7 @@ function layOut(chunks, columns) {
         breakLine();
       } else {
         if (/\p{Cc}/u.test(token))
-          throw new Error(`A recording cannot hold the control character ${JSON.stringify(token)}`);
+          throw new Error(`A recording cannot contain the control character ${JSON.stringify(token)}`);
         if (column === columns) breakLine();
         append(/** @type {Run[]} */ (lines.at(-1)), { ms, style, text: token });
         column += 1;
@@ -137,7 +137,8 @@ function readStyle(sequence) {
   const code = sequence.slice(2, -1);
   if (code === "0") return "";
   const style = STYLES.get(code);
-  if (style === undefined) throw new Error(`A recording cannot hold the control sequence ${JSON.stringify(sequence)}`);
+  if (style === undefined)
+    throw new Error(`A recording cannot contain the control sequence ${JSON.stringify(sequence)}`);
   return style;
 }
 

@@ -1,10 +1,10 @@
-// What the scripts print: colours where they are wanted, and a line that says what goes on.
+// The output of the scripts: colours if the terminal supports them, and a progress line.
 
 const colours = (process.stdout.isTTY || process.env.FORCE_COLOR !== undefined) && process.env.NO_COLOR === undefined;
 const live = process.stdout.isTTY && process.env.CI === undefined;
 
-/** How often a log, which cannot be overwritten, hears from something that takes long. */
-const SECONDS_BETWEEN_SIGNS = 15;
+/** Seconds between two progress lines of a long task in a log, which cannot be overwritten. */
+const SECONDS_BETWEEN_LINES = 15;
 
 /** @param {number} code */
 const style = (code) => (/** @type {string} */ text) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -30,21 +30,21 @@ export function formatSize(bytes) {
 }
 
 /**
- * Shows that something goes on, with the last thing it said, until it is ended.
+ * Shows a progress line with the last text of a task, until the task ends.
  *
  * @param {string} title
  */
 export function startProgress(title) {
   const began = performance.now();
-  let said = "";
-  let signs = 0;
+  let lastText = "";
+  let printedLines = 0;
   const show = () => {
     const took = performance.now() - began;
     if (live) {
-      process.stdout.write(`\r\u001b[K${clip(`${title}  ${formatDuration(took)}  ${said}`)}`);
-    } else if (took / 1000 >= (signs + 1) * SECONDS_BETWEEN_SIGNS) {
-      signs = Math.floor(took / 1000 / SECONDS_BETWEEN_SIGNS);
-      console.log(dim(`    ${formatDuration(took)}  ${said}`));
+      process.stdout.write(`\r\u001b[K${clip(`${title}  ${formatDuration(took)}  ${lastText}`)}`);
+    } else if (took / 1000 >= (printedLines + 1) * SECONDS_BETWEEN_LINES) {
+      printedLines = Math.floor(took / 1000 / SECONDS_BETWEEN_LINES);
+      console.log(dim(`    ${formatDuration(took)}  ${lastText}`));
     }
   };
   if (!live) console.log(title);
@@ -52,9 +52,9 @@ export function startProgress(title) {
   return {
     /** @param {string} line */
     say(line) {
-      said = line.trim();
+      lastText = line.trim();
     },
-    /** Ends it and gives the milliseconds it took. */
+    /** Ends the progress line and returns the duration in milliseconds. */
     end() {
       clearInterval(timer);
       if (live) process.stdout.write("\r\u001b[K");

@@ -1,4 +1,4 @@
-// The programs the scripts use, as commands for `run`.
+// The programs that the scripts use, as commands for `run`.
 
 import { existsSync } from "node:fs";
 import path from "node:path";
@@ -32,8 +32,8 @@ export const bun = (...args) => [binaryOf("bun", "bin/bun"), ...args];
 export const deno = (...args) => [binaryOf("deno", "deno"), ...args];
 
 /**
- * What a package brings for this platform as an optional dependency. Its own program needs an install script, or
- * is a process more between us and what is run.
+ * The binary that a package installs for this platform as an optional dependency. The program of the package itself
+ * needs an install script, or adds one more process.
  *
  * @param {string} packageName
  * @param {string} file
@@ -44,12 +44,12 @@ function binaryOf(packageName, file) {
   const found = Object.keys(optionalDependencies)
     .map((platform) => inProject("node_modules", platform, name))
     .find((binary) => existsSync(binary));
-  if (found === undefined) throw new Failure(`npm has installed no ${packageName} for this platform`);
+  if (found === undefined) throw new Failure(`npm has not installed ${packageName} for this platform: run npm ci`);
   return found;
 }
 
 /**
- * npm, run by this Node: the one that runs this script if there is one, else the one that came with Node.
+ * npm, run by this Node: the npm that runs this script if there is one, else the one of the Node installation.
  *
  * @param {string[]} args
  */
@@ -64,7 +64,7 @@ export function npm(...args) {
 }
 
 /**
- * Whether a program is there and answers.
+ * True if a program can be started and succeeds.
  *
  * @param {readonly string[]} command
  */

@@ -1,4 +1,4 @@
-// What a process holds, and whether it grows.
+// Measures the resources of a process, and finds growing figures.
 
 import fs from "node:fs";
 
@@ -13,10 +13,10 @@ import fs from "node:fs";
 
 const MIB = 1024 * 1024;
 
-/** By how much each figure may grow from the middle of a phase to its end. */
+/** The allowed growth of each figure from the middle of a phase to its end. */
 const ROOM = { memory: 24 * MIB, descriptors: 8, threads: 16, watches: 4 };
 
-/** How much more bytes a turn may take at the end than at the beginning. */
+/** The allowed ratio of the bytes per turn at the end to those at the beginning. */
 const MOST_GROWTH_OF_A_TURN = 1.25;
 
 /**
@@ -42,13 +42,13 @@ function watchesOf(descriptor) {
     const info = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8");
     return info.split("\n").filter((line) => line.startsWith("inotify ")).length;
   } catch {
-    // It was closed meanwhile: the one that listed the others.
+    // The descriptor that was used to list the others is closed by now.
     return 0;
   }
 }
 
 /**
- * The figures that grow from the middle of a phase to its end, each in a sentence.
+ * The figures that grow from the middle of a phase to its end, one sentence each.
  *
  * @param {string} phase
  * @param {readonly Sample[]} samples
@@ -61,9 +61,9 @@ export function growing(phase, samples) {
 }
 
 /**
- * Whether turns take more of the file the longer the host runs, in a sentence.
+ * A sentence if the bytes per turn increase while the host runs. Otherwise empty.
  *
- * @param {readonly Sample[]} samples After equally many turns each.
+ * @param {readonly Sample[]} samples One after each of several equal numbers of turns.
  */
 export function growingTurns(samples) {
   const sizes = samples.map(({ file }) => file);

@@ -1,12 +1,12 @@
-// A model server in a process of its own. The first prompt of a session makes it write a file; everything else
-// gets the same answer.
+// A model server in another process. For the first prompt of a session it calls the tool write. Every other request
+// receives the same answer.
 
 import http from "node:http";
 import { createRequire } from "node:module";
 import { text as readText } from "node:stream/consumers";
 
 const { renderReply } = createRequire(import.meta.url)("../../testkit/reply.js");
-/** Files that are written in turns. */
+/** Number of files that are written in rotation. */
 const FILES = 50;
 
 const answer = render({ text: "An answer of a few words." });

@@ -1,4 +1,4 @@
-// The process that must not grow. Its plan is JSON: {turns, sessions, hosts}.
+// The measured process. Its plan is JSON: {turns, sessions, hosts}.
 
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -10,10 +10,10 @@ import { growing, growingTurns, measure } from "./measure.mjs";
 
 /** @typedef {import("./measure.mjs").Sample} Sample */
 
-/** Samples of each phase. */
+/** Number of samples of each phase. */
 const SAMPLES = 20;
 
-/** Sessions that work at the same time. */
+/** Number of sessions that work at the same time. */
 const AT_ONCE = 4;
 
 /** @type {{ turns: number, sessions: number, hosts: number }} */
@@ -27,7 +27,7 @@ const models = { m1: { limit: { context: 100_000_000, output: 8_000 } } };
 const mock = { npm: "@ai-sdk/openai-compatible", options: { baseURL, apiKey: "secret" }, models };
 const config = { model: "mock/m1", provider: { mock } };
 
-/** A project that is large enough for its snapshots to watch it. */
+/** A project that is large enough to be watched for snapshots. */
 function makeProject() {
   for (let file = 0; file < 1500; file++) {
     const folder = path.join(project, `folder-${file % 15}`);
@@ -43,7 +43,7 @@ function open(database) {
 }
 
 /**
- * Some turns of a new session.
+ * Runs some turns in a new session.
  *
  * @param {import("../../index.mjs").OpenCodeHost} host
  * @param {number} turns
@@ -60,7 +60,7 @@ async function runSession(host, turns) {
 }
 
 /**
- * Does something many times, and measures in between and at the end.
+ * Repeats work, and takes samples during it and at the end.
  *
  * @param {string} phase
  * @param {string} database

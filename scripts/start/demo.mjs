@@ -1,4 +1,4 @@
-// A session that needs nothing: a small project in a temporary folder, and a model server that follows a script.
+// A session without prerequisites: a small project in a temporary folder, and a scripted model server.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ const { startModel } = createRequire(import.meta.url)("../../testkit/model.js");
 const FILES = {
   "README.md": "# Greeter\n\nPrints a greeting.\n",
   "src/greeting.js": [
-    "// Greets the person whom the command line names.",
+    "// Greets the person named on the command line.",
     'const name = process.argv[2] ?? "world";',
     "",
     "console.log(`Hello, ${name}!`);",
@@ -25,7 +25,7 @@ const ANSWER =
   "It prints one line, `Hello, <name>!`. The name is the first argument of the command line; " +
   "without one it greets the world.";
 
-/** Between two words, so that one can see them arrive. */
+/** Milliseconds between two words, so that their arrival is visible. */
 const PAUSE_MS = 40;
 
 /** @returns {Promise<import("./provider.mjs").Setup>} */
@@ -45,7 +45,7 @@ export async function prepareDemo() {
     options: {
       directory,
       database: path.join(folder, "opencode.db"),
-      // Nothing of the user's own configuration has a part in this.
+      // Excludes the user's own configuration.
       home: folder,
       env: { PATH: process.env.PATH },
       config: model.config(),
@@ -63,7 +63,7 @@ async function createProject(directory) {
     mkdirSync(path.dirname(path.join(directory, file)), { recursive: true });
     writeFileSync(path.join(directory, file), text);
   }
-  // A project is a git repository, where there is git.
+  // A project is a git repository, if git is installed.
   if (!(await isInstalled(["git", "--version"]))) return;
   const author = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"];
   for (const args of [

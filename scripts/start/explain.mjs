@@ -1,15 +1,15 @@
-// What a model server did wrong, in one sentence.
+// Explains a failure of a model server in one sentence.
 
 /** @typedef {{ message: string, cause?: { kind: string } | undefined }} Problem */
 
 /** @param {Problem} problem */
 export function explain({ message, cause }) {
-  const said = readProviderMessage(message)
+  const text = readProviderMessage(message)
     .trim()
     .replace(/[.\s]+$/, "");
-  if (cause?.kind === "auth") return `The model server refused the key: ${said}. Check OPENAI_API_KEY`;
-  if (cause?.kind === "transport") return `The model server cannot be reached: ${said}. Check OPENAI_BASE_URL`;
-  return said;
+  if (cause?.kind === "auth") return `The model server refused the key: ${text}. Check OPENAI_API_KEY`;
+  if (cause?.kind === "transport") return `The model server cannot be reached: ${text}. Check OPENAI_BASE_URL`;
+  return text;
 }
 
 /**

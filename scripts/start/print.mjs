@@ -1,8 +1,8 @@
-// The parts of a run as lines of a terminal.
+// Prints the parts of a run as lines of a terminal.
 
 import { cyan, dim, formatDuration, green, red } from "../lib/terminal.mjs";
 
-/** Lines of a tool's result that are shown. */
+/** Number of lines of a tool's result that are shown. */
 const SHOWN_LINES = 6;
 
 export class Printer {
@@ -33,13 +33,13 @@ export class Printer {
       this.#calls.set(callID, `${tool} ${JSON.stringify(input)}`);
       console.log(`${cyan("→")} ${this.#calls.get(callID)}`);
     }
-    // Calls run side by side, so a result says which call it belongs to.
+    // Calls run in parallel, so a result names its call.
     const shown = typeof structured?.content === "string" ? structured.content : output;
     if (status === "completed") console.log(`${green("←")} ${this.#calls.get(callID)}\n${clip(shown)}\n`);
     if (status === "failed") console.log(`${red("←")} ${this.#calls.get(callID)}\n  ${error?.message}\n`);
   }
 
-  /** Text arrives in pieces and other things happen meanwhile: they begin a line of their own. */
+  /** Text arrives in pieces. Other parts in between begin on a new line. */
   #endLine() {
     if (this.#isInLine) process.stdout.write("\n");
     this.#isInLine = false;
@@ -51,7 +51,7 @@ export class Printer {
     const took = formatDuration(performance.now() - this.#began);
     const first = formatDuration(this.#firstTextMs);
     const tokens = `${read} tokens in, ${output + reasoning} out`;
-    return `${messages.length} turns, ${tokens}, first text after ${first}, ${took} in all`;
+    return `${messages.length} turns, ${tokens}, first text after ${first}, ${took} in total`;
   }
 }
 
@@ -68,7 +68,7 @@ function clip(text) {
 }
 
 /**
- * A stored message in one line.
+ * A stored message as one line.
  *
  * @param {import("../../index.js").SessionMessage} message
  */

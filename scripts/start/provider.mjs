@@ -1,4 +1,4 @@
-// A session on the user's directory, with a model of the user's.
+// A session in the user's directory, with a model of the user.
 
 import { statSync } from "node:fs";
 import os from "node:os";
@@ -7,11 +7,11 @@ import { Failure } from "../lib/failure.mjs";
 
 const DEFAULT_URL = "https://api.openai.com/v1";
 const DEFAULT_MODEL = "gpt-4.1-mini";
-const DEFAULT_PROMPT = "Look around in this directory and tell me in a few sentences what it is.";
+const DEFAULT_PROMPT = "Describe this directory in a few sentences.";
 
 /**
- * @typedef {object} Setup What a session is run with.
- * @property {string} model What the terminal calls the model.
+ * @typedef {object} Setup The inputs of a session.
+ * @property {string} model The name of the model in the output.
  * @property {string} prompt
  * @property {import("../../index.js").OpenCodeOptions} options
  * @property {() => Promise<void>} end
@@ -54,17 +54,17 @@ function configure(model, baseURL) {
 /** @param {string} url */
 function checkURL(url) {
   if (/^https?:\/\//i.test(url) && URL.canParse(url)) return url;
-  throw new Failure(`OPENAI_BASE_URL has to be an http or https address, and ${url} is none`);
+  throw new Failure(`OPENAI_BASE_URL must be an http or https address, got ${url}`);
 }
 
-/** @param {string | undefined} given npm runs scripts in the project; the user is where INIT_CWD says. */
+/** @param {string | undefined} given Relative to INIT_CWD, the working directory of the user. npm runs scripts in the project. */
 function checkDirectory(given) {
   const directory = path.resolve(process.env.INIT_CWD ?? ".", given ?? ".");
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory;
-  throw new Failure(`There is no directory ${directory}`);
+  throw new Failure(`The directory ${directory} does not exist`);
 }
 
-/** A file of its own, so that the sessions of a program that is open meanwhile are not in the way. */
+/** A separate file, because another program may have the default file open. */
 function databaseFile() {
   const data = process.env.XDG_DATA_HOME || path.join(os.homedir(), ".local/share");
   return path.join(data, "opencode/embedded/start.db");

@@ -1,4 +1,4 @@
-// One prompt from its admission to the answer, and what is left of it when the file is opened again.
+// Runs one prompt from its admission to the answer. Then opens the file again and shows the stored session.
 
 import { OpenCode } from "../../index.mjs";
 import { Failure } from "../lib/failure.mjs";
@@ -16,7 +16,7 @@ export async function runAndReopen({ model, prompt, options }) {
   const sessionID = await withHost(options, (opencode) => runSession(opencode, prompt));
   const began = performance.now();
   await withHost(options, async (opencode) => {
-    console.log(dim(`Closed, and opened again in ${formatDuration(performance.now() - began)}. The file holds:`));
+    console.log(dim(`Closed, and opened again in ${formatDuration(performance.now() - began)}. The file contains:`));
     await showStored(opencode, sessionID);
   });
 }
@@ -27,19 +27,19 @@ export async function runAndReopen({ model, prompt, options }) {
  * @param {(opencode: import("../../index.js").OpenCodeHost) => Promise<T>} use
  */
 async function withHost(options, use) {
-  const opencode = await OpenCode.create(options).catch(tell);
+  const opencode = await OpenCode.create(options).catch(rethrow);
   let isStopped = false;
   const stop = () => {
     isStopped = true;
-    // Closing settles whatever runs, so the session could be continued.
+    // Closing settles all running work, so the session could be continued.
     void opencode.close();
   };
   process.once("SIGINT", stop);
   try {
     return await use(opencode);
   } catch (error) {
-    if (isStopped) throw new Failure("Interrupted; what was said until then is stored");
-    return tell(error);
+    if (isStopped) throw new Failure("Interrupted. The text until then is stored");
+    return rethrow(error);
   } finally {
     process.off("SIGINT", stop);
     await opencode.close();
@@ -47,12 +47,12 @@ async function withHost(options, use) {
 }
 
 /**
- * A failure the contract declares says by itself what is wrong.
+ * Rethrows an error. A declared failure of the contract is shown as one sentence, because its message explains itself.
  *
  * @param {unknown} error
  * @returns {never}
  */
-function tell(error) {
+function rethrow(error) {
   const isDeclared = typeof error === "object" && error !== null && "_tag" in error;
   throw isDeclared ? new Failure(String(/** @type {{ message?: string }} */ (error).message)) : error;
 }

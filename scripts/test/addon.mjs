@@ -1,4 +1,4 @@
-// The addon that the stages after it use.
+// Ensures the addon for the later stages.
 
 import { readFileSync } from "node:fs";
 import { buildAddon, ensureAddon } from "../lib/addon.mjs";
@@ -41,13 +41,13 @@ function checkTypes(profile) {
   if (renderNativeTypes(profile) !== written) throw new Error(`${NATIVE_TYPES} differs from the types of the addon`);
 }
 
-/** A library with other features is another library: cargo would compile it, and all that stands on it, twice. */
+/** A library with other features is a different library. Cargo would compile it, and all that depend on it, twice. */
 async function checkSharing() {
   const tested = await listLibraries("--workspace", "--edges", "normal,build,dev");
   const built = await listLibraries("--package", CRATE, ...AS_TESTED, "--edges", "normal,build");
   const others = built.filter((library) => !tested.includes(library) && !library.startsWith(`${CRATE} `));
   mustBeEmpty(
-    others.map((library) => `The tests have other features than ${library}: mend the feature as-tested of ${CRATE}`),
+    others.map((library) => `The tests use other features of ${library}: correct the feature as-tested of ${CRATE}`),
   );
 }
 

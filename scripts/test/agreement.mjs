@@ -1,4 +1,4 @@
-// Files that say the same thing have to agree.
+// Checks that files with the same facts agree.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -11,7 +11,7 @@ import { checkConfiguration } from "./configuration.mjs";
 import { documentChecks } from "./documents.mjs";
 import { checkGlossary } from "./glossary.mjs";
 import { checkLicences } from "./licences.mjs";
-import { checkRooms } from "./rooms.mjs";
+import { checkImports } from "./imports.mjs";
 
 /** @type {import("./report.mjs").Stage} */
 export const agreement = {
@@ -21,16 +21,16 @@ export const agreement = {
       [
         ["one version", checkVersions],
         ["one toolchain", checkToolchain],
-        ["packages of the platforms", checkPlatforms],
-        ["the loader knows the manifest", checkLoader],
-        ["the lock file has every platform", checkLock],
-        ["every dependency has its reason", checkDependencies],
-        ["the type of the configuration has every name that is read", checkConfiguration],
-        ["every crate has a licence that is allowed", checkLicences],
-        ["crates and modules import only those below them", checkRooms],
-        ["the glossary names types that exist", checkGlossary],
-        ["the public declarations are those that were reviewed", checkDeclarations],
-        ["the public declarations leave nothing open", checkAny],
+        ["the packages of the platforms match the manifest", checkPlatforms],
+        ["the loader matches the manifest", checkLoader],
+        ["the lock file contains every platform", checkLock],
+        ["every dependency has a documented reason", checkDependencies],
+        ["the type of the configuration contains every name that is read", checkConfiguration],
+        ["every crate has an allowed licence", checkLicences],
+        ["crates and modules import only lower ones", checkImports],
+        ["the glossary names existing types", checkGlossary],
+        ["the public declarations match the reviewed ones", checkDeclarations],
+        ["the public declarations do not contain any", checkAny],
         ...documentChecks,
       ],
       say,
@@ -50,7 +50,7 @@ function checkVersions() {
   mustBeEmpty(others.map(([place, other]) => `${place} has ${other}, package.json ${version}`));
 }
 
-/** The oldest toolchain that `Cargo.toml` allows is the one that everything is tested with. */
+/** The oldest toolchain that `Cargo.toml` allows must be the toolchain of all tests. */
 function checkToolchain() {
   const oldest = readFileSync(inProject("Cargo.toml"), "utf8").match(/^rust-version = "(.+)"$/m)?.[1];
   const used = readFileSync(inProject("rust-toolchain.toml"), "utf8").match(/^channel = "(.+)"$/m)?.[1];
@@ -85,8 +85,8 @@ function isWritten(file, text) {
 }
 
 /**
- * `npm ci` refuses a lock file that leaves out optional packages of other platforms, which npm writes when a
- * registry does not have them.
+ * `npm ci` refuses a lock file without the optional packages of other platforms. npm writes such a file if a registry
+ * does not have these packages.
  */
 function checkLock() {
   const { packages } = readJson(inProject("package-lock.json"));
@@ -99,7 +99,7 @@ function checkLock() {
 }
 
 /**
- * Whether a package finds another one where Node would look for it: in its own folder, then in those around it.
+ * True if Node would find a package from another one: in its own folder, or in one of the parent folders.
  *
  * @param {Record<string, object>} packages
  * @param {string} place
@@ -124,8 +124,8 @@ function checkDependencies() {
   const missing = wanted.filter((name) => !described.includes(name));
   const gone = described.filter((name) => !wanted.includes(name));
   mustBeEmpty([
-    ...missing.map((name) => `docs/dependencies.md does not say why ${name} is here`),
-    ...gone.map((name) => `docs/dependencies.md describes ${name}, which is not here`),
+    ...missing.map((name) => `docs/dependencies.md has no reason for ${name}: add it`),
+    ...gone.map((name) => `docs/dependencies.md describes ${name}, which is not a dependency: remove it`),
   ]);
 }
 
@@ -138,7 +138,7 @@ function checkDeclarations() {
   mustBeEmpty(isSame ? [] : [`${DECLARATIONS} is stale: run node scripts/declarations.mjs`, ...gone, ...added]);
 }
 
-/** `any` takes the checks away from whatever it touches. */
+/** `any` disables type checks. */
 function checkAny() {
   const lines = readDeclarations().split("\n");
   mustBeEmpty(lines.filter((line) => /\bany\b/.test(line.replace(/"[^"]*"/g, ""))));

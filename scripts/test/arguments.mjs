@@ -1,13 +1,13 @@
-// The words behind `npm test --`.
+// The words after `npm test --`.
 
 import { Failure } from "../lib/failure.mjs";
 
 /**
- * Reads which stages to run. The name of a stage begins it; any other word filters the stage before it.
+ * Reads the stages to run. The name of a stage selects it. Any other word is a filter of the stage before it.
  *
  * @param {readonly string[]} words
- * @param {Readonly<Record<string, { takesFilters?: boolean }>>} stages All there are, by name.
- * @returns {Map<string, string[]>} The filters of each chosen stage; empty when no stage is named.
+ * @param {Readonly<Record<string, { takesFilters?: boolean }>>} stages All stages, by name.
+ * @returns {Map<string, string[]>} The filters of each selected stage. Empty if no stage is named.
  */
 export function parseStages(words, stages) {
   /** @type {Map<string, string[]>} */
@@ -18,10 +18,12 @@ export function parseStages(words, stages) {
       last = word;
       chosen.set(word, chosen.get(word) ?? []);
     } else if (last === "") {
-      throw new Failure(`There is no stage ${word}; there are ${Object.keys(stages).join(", ")}`);
+      throw new Failure(`Unknown stage ${word}. Use one of ${Object.keys(stages).join(", ")}`);
     } else if (!stages[last]?.takesFilters) {
       const filtered = Object.keys(stages).filter((name) => stages[name]?.takesFilters);
-      throw new Failure(`${word} is no stage, and ${last} cannot be filtered; ${filtered.join(", ")} can`);
+      throw new Failure(
+        `Unknown stage ${word}, and the stage ${last} takes no filters. Only ${filtered.join(", ")} take filters`,
+      );
     } else {
       chosen.get(last)?.push(word);
     }

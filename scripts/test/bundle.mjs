@@ -1,4 +1,4 @@
-// Bundles `ask.mjs` with each bundler as its documentation tells, and without a setting about our package.
+// Bundles `ask.mjs` with each bundler as its documentation describes, without settings for our package.
 
 import { mustBeEmpty } from "./checks.mjs";
 
@@ -9,7 +9,7 @@ import { mustBeEmpty } from "./checks.mjs";
 
 const ENTRY = "ask.mjs";
 
-/** @type {Readonly<Record<Format, string>>} What Node tells the formats by. */
+/** @type {Readonly<Record<Format, string>>} The file extensions by which Node recognises the formats. */
 const EXTENSIONS = { esm: "mjs", cjs: "cjs" };
 
 /**
@@ -65,7 +65,7 @@ export async function bundleWithWebpack(format, project, externals = {}) {
 export async function bundleWithRollup(format, project) {
   const { rollup } = await import("rollup");
   const { nodeResolve } = await import("@rollup/plugin-node-resolve");
-  // Its declarations are those of a CommonJS module, which it is not here.
+  // The package declares a CommonJS module, but it is an ECMAScript module here.
   const { default: plugin } = await import("@rollup/plugin-commonjs");
   const commonjs = /** @type {() => import("rollup").Plugin} */ (/** @type {unknown} */ (plugin));
   /** @type {string[]} */
@@ -90,7 +90,7 @@ export async function bundleWithVite(project) {
     root: project.folder,
     configFile: false,
     logLevel: "silent",
-    // Otherwise Vite leaves packages outside, where they work as they are installed.
+    // By default Vite does not bundle packages. Then they would be used as installed.
     ssr: { noExternal: true },
     build: { ssr: ENTRY, outDir },
   });

@@ -1,4 +1,4 @@
-// The installed package in what bundlers make of a program, and in single executables.
+// Tests the installed package in bundled programs and in single executables.
 
 import { copyFileSync, readFileSync } from "node:fs";
 import { currentPlatform, platformPackageName } from "../lib/platforms.mjs";
@@ -10,11 +10,11 @@ import { createScratch, userlessEnv } from "./scratch.mjs";
 
 /** @typedef {import("./scratch.mjs").Scratch} Scratch */
 
-/** How Node finds a program in its own executable. From the documentation of Node. */
+/** The marker with which Node finds a program in its own executable. From the documentation of Node. */
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 /**
- * @param {Scratch} project Where the package is installed.
+ * @param {Scratch} project The project in which the package is installed.
  * @returns {[string, () => unknown][]}
  */
 export function bundlerChecks(project) {
@@ -26,13 +26,13 @@ export function bundlerChecks(project) {
     ["webpack, CommonJS", (...on) => bundleWithWebpack("cjs", ...on)],
     ["Rollup, ESM", (...on) => bundleWithRollup("esm", ...on)],
     ["Rollup, CommonJS", (...on) => bundleWithRollup("cjs", ...on)],
-    ["Vite, a server with everything in it", bundleWithVite],
+    ["Vite, a server with all packages", bundleWithVite],
   ];
   return [
     ...bundles.map(
       ([name, bundle]) => /** @type {[string, () => unknown]} */ ([name, () => runBundle(project, bundle)]),
     ),
-    ["webpack, with the package outside", () => runExternal(project)],
+    ["webpack, without the package", () => runExternal(project)],
     ["a bundle with the binary beside it", () => inEmptyFolder((away) => runBundleAway(project, away))],
     ["a bundle without the binary", () => inEmptyFolder((away) => runBundleAlone(project, away))],
     ["bun build --compile", () => inEmptyFolder((away) => runCompiled(project, away))],
@@ -41,7 +41,7 @@ export function bundlerChecks(project) {
 }
 
 /**
- * Not on macOS, where a changed executable has to be signed again.
+ * Not on macOS, because a changed executable must be signed again.
  *
  * @param {Scratch} project
  * @returns {[string, () => unknown][]}
@@ -57,7 +57,7 @@ function singleExecutableChecks(project) {
  */
 async function runBundle(project, bundle) {
   const file = await bundle(project);
-  // A bundler that leaves the package outside proves nothing.
+  // A bundle without the package would not test it.
   mustContain(readFileSync(file, "utf8"), "AddonUnavailableError");
   await mustAnswer(project, node(file));
 }

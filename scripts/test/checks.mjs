@@ -1,19 +1,19 @@
-// The two forms most stages have: a program that has to succeed, and a list of checks.
+// The two common forms of a stage: a program that must succeed, and a list of checks.
 
 import { messageOf } from "../lib/failure.mjs";
 import { run } from "../lib/process.mjs";
 
-/** Lines of cargo and of its tests that say only that something goes on or is well. */
+/** Lines of cargo and of its tests that only report progress or success. */
 const NOISE = [
   /^\s*(Compiling|Checking|Downloading|Downloaded|Blocking|Updating|Locking|Adding|Finished|Running) /,
   /^test .* \.\.\. ok$/,
 ];
 
-/** How long a small program may take on a very busy machine. */
+/** Time limit for a small program on a very busy machine, in milliseconds. */
 export const PATIENCE_MS = 600_000;
 
 /**
- * A stage with one check: the program ends with 0.
+ * A stage with one check: the program exits with 0.
  *
  * @param {string} title
  * @param {() => readonly string[]} command
@@ -31,7 +31,7 @@ export function programStage(title, command) {
 }
 
 /**
- * Runs checks one after the other. A check that throws has failed.
+ * Runs checks one after the other. A check fails if it throws.
  *
  * @param {Iterable<readonly [name: string, check: () => unknown]>} checks
  * @param {(line: string) => void} say
@@ -61,7 +61,7 @@ export function withoutNoise(output) {
 }
 
 /**
- * Runs a program that has to succeed, as a part of a check. Gives its standard output.
+ * Runs a program that must succeed, as a part of a check. Returns its standard output.
  *
  * @param {readonly string[]} command
  * @param {import("../lib/process.mjs").RunOptions} [options]

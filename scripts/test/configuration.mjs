@@ -1,5 +1,5 @@
-// The type `OpenCodeConfig` and the table of `crates/location/src/config/shape.rs` say the same at every level.
-// Both become lists of paths, such as `permissions[].effect` and `agents.*.model.providerID`.
+// Checks that the type `OpenCodeConfig` and the table of `crates/location/src/config/shape.rs` have the same members at
+// every level. Both are converted to lists of paths, such as `permissions[].effect` and `agents.*.model.providerID`.
 
 import { readFileSync } from "node:fs";
 import { inProject } from "../lib/project.mjs";
@@ -28,8 +28,8 @@ function missing(wanted, found) {
 }
 
 /**
- * The paths within a declared type. The compiler is loaded here: where this file is loaded, the dependencies need not be
- * installed yet.
+ * The paths within a declared type. The compiler is imported here, because the dependencies may not be installed yet
+ * when this file is loaded.
  *
  * @param {string} name
  * @returns {Promise<ReadonlySet<string>>}
@@ -68,7 +68,7 @@ function pathsWithin(root, checker, nullFlag) {
    */
   function addType(type, path) {
     const forms = type.isUnionType() ? type.getTypes() : [type];
-    // A union with null and objects is any JSON value: nothing in it has a name.
+    // A union with null and objects is any JSON value, which has no named members.
     if (forms.some((form) => form.flags & nullFlag)) return;
     for (const form of forms) addForm(form, path);
   }
@@ -175,7 +175,7 @@ function parseShape(text) {
   }
 
   /**
-   * Members. The words of a `Word` are no members.
+   * The members. The words of a `Word` are not members.
    *
    * @returns {[string, Shape][]}
    */

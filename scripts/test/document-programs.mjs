@@ -1,6 +1,6 @@
-// The TypeScript programs of the documents, against the installed package: all compile, and examples run.
+// Compiles the TypeScript programs of the documents against the installed package, and runs the examples.
 //
-// A program without imports goes on from the first one of its page: it has `opencode`, a host, and `sessionID`.
+// A program without imports continues the first one of its page: it has `opencode`, a host, and `sessionID`.
 
 import { mkdirSync } from "node:fs";
 import { listPrograms } from "../lib/documents.mjs";
@@ -25,7 +25,7 @@ declare const sessionID: string;
 `;
 
 /**
- * @param {Scratch} project Where the package is installed.
+ * @param {Scratch} project The project in which the package is installed.
  * @returns {[string, () => unknown][]}
  */
 export function documentProgramChecks(project) {
@@ -52,7 +52,7 @@ function compile(project) {
 }
 
 /**
- * The document and the line, so that the compiler says where a mistake is.
+ * A file name with the document and the line, so that the compiler reports the place of a mistake.
  *
  * @param {Program} program
  */
@@ -92,7 +92,7 @@ async function runExample(project, program) {
  * @param {(url: string) => Promise<T>} use
  */
 async function withServer(project, model, use) {
-  // Only now: the addon is built by a stage before this one.
+  // Imported here, because an earlier stage builds the addon.
   const { OpenCode } = await import("../../index.mjs");
   const config = /** @type {import("../../index.js").JsonObject} */ (model.config());
   const options = { directory: project.folder, home: project.path("home"), env: {}, database: ":memory:", config };

@@ -1,4 +1,4 @@
-// Documents have to agree with what they describe, and their links have to lead somewhere.
+// Checks that documents agree with the code that they describe, and that their links have targets.
 
 import { existsSync, readFileSync } from "node:fs";
 import { findProblem, listDocuments, listPrograms, readAnchors, readLinks, readPrograms } from "../lib/documents.mjs";
@@ -6,21 +6,21 @@ import { inProject, listFiles, readJson } from "../lib/project.mjs";
 import { renderTerminal } from "../lib/terminal-svg.mjs";
 import { mustBeEmpty, mustContain } from "./checks.mjs";
 
-/** The most that the front page may hold; the rest belongs to `docs/`. */
+/** The largest number of lines of the README. Further content belongs to `docs/`. */
 const MOST_LINES_OF_README = 200;
 
 /** @type {[string, () => unknown][]} */
 export const documentChecks = [
-  ["every link leads somewhere", checkLinks],
-  ["every document that is mentioned is there", checkMentions],
-  ["the map has every page", checkMap],
+  ["every link has a target", checkLinks],
+  ["every mentioned document exists", checkMentions],
+  ["docs/README.md links every page", checkPages],
   [`the README has at most ${MOST_LINES_OF_README} lines`, checkReadme],
   ["the first program of every page is run", checkFirstPrograms],
-  ["docs/options.md has every option", checkOptions],
-  ["docs/errors.md has every failure", checkErrors],
-  ["anchors are those of GitHub", checkAnchors],
-  ["programs are found with their comments", checkPrograms],
-  ["a recording becomes a picture", checkPicture],
+  ["docs/options.md describes every option", checkOptions],
+  ["docs/errors.md describes every failure", checkErrors],
+  ["anchors are generated as GitHub does", checkAnchors],
+  ["programs and their comments are found", checkPrograms],
+  ["a recording is drawn as a picture", checkPicture],
 ];
 
 function checkLinks() {
@@ -31,19 +31,19 @@ function checkLinks() {
 
 /** Comments and messages name documents by their path. */
 function checkMentions() {
-  // Programs of tests write documents of their own.
+  // Programs of tests write other documents.
   const files = listFiles().filter(
     (file) => /\.([cm]?[jt]s|rs|toml|json|yml)$/.test(file) && !/\/(tests|__test__)\//.test(`/${file}`),
   );
   const problems = files.flatMap((file) =>
     Array.from(read(file).matchAll(/\bdocs\/[\w-]+\.md\b/g), ([name]) => name)
       .filter((name) => !existsSync(inProject(name)))
-      .map((name) => `${file} mentions ${name}, which is not there`),
+      .map((name) => `${file} mentions ${name}, which does not exist`),
   );
   mustBeEmpty(problems);
 }
 
-function checkMap() {
+function checkPages() {
   const map = read("docs/README.md");
   const pages = listDocuments().filter((file) => file.startsWith("docs/") && file !== "docs/README.md");
   const missing = pages.filter((file) => !map.includes(`](${file.slice("docs/".length)})`));
@@ -98,16 +98,16 @@ function checkErrors() {
     ...tags.filter((tag) => !headings.includes(tag)).map((tag) => `docs/errors.md does not describe ${tag}`),
     ...headings
       .filter((tag) => !tags.includes(tag))
-      .map((tag) => `docs/errors.md describes ${tag}, which is not there`),
+      .map((tag) => `docs/errors.md describes ${tag}, which does not exist`),
     ...rows.map((word) => `docs/errors.md has no row for ${word}`),
   ]);
 }
 
 /**
- * The words of the first union of texts that has this one.
+ * The words of the first union of texts that contains this one.
  *
  * @param {string} declarations
- * @param {string} word With its quotation marks.
+ * @param {string} word Including its quotation marks.
  */
 function wordsOf(declarations, word) {
   const unions = Array.from(declarations.matchAll(/"[\w-]+"(?:\s*\|\s*"[\w-]+")+/g), ([union]) => union);

@@ -1,14 +1,14 @@
-// The smallest files that look like the binary of a platform.
+// The smallest files that have the format of a platform's binary.
 
 const HEADER = 64;
 const SEGMENT = 56;
 const ADDRESS = 0x1000;
 
 /**
- * A shared library for Linux, of two segments: everything, and the dynamic section.
+ * A shared library for Linux with two segments: the whole file, and the dynamic section.
  *
  * @param {number} machine
- * @param {Record<string, string[]>} libraries What it is linked against, and the versions of symbols it needs from each.
+ * @param {Record<string, string[]>} libraries The libraries that it needs, with the versions of symbols from each.
  */
 export function fakeElf(machine, libraries) {
   let strings = "\0";

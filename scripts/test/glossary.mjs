@@ -1,4 +1,4 @@
-// The glossary names types that exist.
+// Checks that the glossary names existing types.
 
 import { readFileSync } from "node:fs";
 import { inProject, listFiles } from "../lib/project.mjs";

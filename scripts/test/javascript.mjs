@@ -1,4 +1,4 @@
-// The JavaScript side: types, lints, and Jest on the package as it is built.
+// The JavaScript stages: types, lints, and Jest on the built package.
 
 import { inProject, readJson } from "../lib/project.mjs";
 import { run } from "../lib/process.mjs";
@@ -26,13 +26,13 @@ export const lint = {
     runChecks(
       [
         ["lints", () => mustRun(tool("oxlint", "oxlint", "--deny-warnings", "."))],
-        ["format: npm run format mends it", () => mustRun(tool("oxfmt", "oxfmt", "--check", "."))],
+        ["format: npm run format corrects it", () => mustRun(tool("oxfmt", "oxfmt", "--check", "."))],
       ],
       say,
     ),
 };
 
-/** Each test has an end of its own; this is for Jest itself. The whole may take long on a very busy machine. */
+/** Time limit for Jest as a whole on a very busy machine, in milliseconds. Each test has its own limit. */
 const PATIENCE_MS = 3_600_000;
 
 /** @type {import("./report.mjs").Stage} */
@@ -57,7 +57,7 @@ export const jest = {
 };
 
 /**
- * Jest looks for patterns in whole paths; what lies above the project must not match.
+ * A pattern for Jest, which searches whole paths. The folders above the project must not match.
  *
  * @param {string} filter A part of the path of a test file.
  */
@@ -66,7 +66,7 @@ function toPattern(filter) {
 }
 
 /**
- * @param {string} file What Jest wrote.
+ * @param {string} file The report of Jest.
  * @param {string} output
  * @returns {import("./report.mjs").Result}
  */
@@ -75,7 +75,7 @@ function judge(file, output) {
   try {
     report = readJson(file);
   } catch {
-    return { passed: 0, failures: [{ name: "Jest could not be run", detail: output }] };
+    return { passed: 0, failures: [{ name: "Jest did not write a report", detail: output }] };
   }
   const failures = report.testResults.flatMap(problemsOfFile);
   const skipped = report.numPendingTests + report.numTodoTests;

@@ -1,4 +1,4 @@
-// The licences of every crate that is compiled for a platform of ours, by the list of `deny.toml`.
+// Checks the licences of every crate that is compiled for our platforms against the list in `deny.toml`.
 
 import { readFileSync } from "node:fs";
 import { listPlatforms } from "../lib/platforms.mjs";
@@ -6,7 +6,7 @@ import { inProject } from "../lib/project.mjs";
 import { cargo } from "../lib/tools.mjs";
 import { mustBeEmpty, mustRun } from "./checks.mjs";
 
-/** Fails when a crate has a licence that is not allowed, and when an allowed one is not needed any more. */
+/** Fails if a crate has a licence that is not allowed, or if no crate has an allowed licence. */
 export async function checkLicences() {
   const allowed = readAllowed();
   const targets = listPlatforms().flatMap(({ target }) => ["--filter-platform", target]);
@@ -28,10 +28,10 @@ function readAllowed() {
 }
 
 /**
- * Whether an SPDX expression is met by licences that are allowed. Before there was `OR`, crates wrote `/`.
+ * True if allowed licences satisfy an SPDX expression. Old crates have `/` instead of `OR`.
  *
  * @param {string} expression
- * @param {(licence: string) => unknown} allows Hears every licence.
+ * @param {(licence: string) => unknown} allows Called with every licence.
  */
 function isAllowed(expression, allows) {
   const tokens = expression.replaceAll("/", " OR ").match(/[()]|[^\s()]+/g) ?? [];
@@ -55,7 +55,7 @@ function isAllowed(expression, allows) {
       return result;
     }
     const licence = tokens[at++];
-    // An exception only takes conditions away.
+    // An exception only removes conditions.
     if (takes("WITH")) at += 1;
     return Boolean(allows(licence));
   };

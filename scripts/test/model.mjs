@@ -1,4 +1,4 @@
-// The scripted model server, for programs that are run as checks.
+// The scripted model server for programs that are run as checks.
 
 import { createRequire } from "node:module";
 
@@ -18,7 +18,7 @@ export async function withModel(use) {
 }
 
 /**
- * What leads a program that takes its model from the environment to this one.
+ * The environment variables that select this model for a program.
  *
  * @param {{ url: string }} model
  */

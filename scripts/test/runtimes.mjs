@@ -1,4 +1,4 @@
-// The installed package under every runtime that it is for: Node, Bun and Deno.
+// Tests the installed package under every supported runtime: Node, Bun and Deno.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,13 +16,13 @@ import { build } from "./type-project.mjs";
  * @typedef {object} Runtime
  * @property {string} name
  * @property {(file: string, rights?: readonly string[]) => string[]} program Runs a program of the project. `rights`
- *   are those of Deno, which has none by default; everything unless given.
- * @property {(program: string) => string} typed Where a program of `runtimes` is, which is in TypeScript.
+ *   are the permissions of Deno. Default: all.
+ * @property {(program: string) => string} typed The path of a program of `runtimes`, which is in TypeScript.
  */
 
 const PROGRAMS = inProject("scripts/test/runtimes");
 
-/** What a host needs under Deno: its addon, and what JavaScript tells it of the surroundings. */
+/** The permissions of a host under Deno: the addon, and information about the environment for JavaScript. */
 const HOST = ["--allow-ffi", "--allow-read", "--allow-env"];
 
 /** @param {string} program */
@@ -41,11 +41,11 @@ const DENO = {
   typed: asWritten,
 };
 
-/** Those that there are for this platform: Deno has no binaries for musl. */
+/** The runtimes for this platform. Deno has no binaries for musl. */
 export const runtimes = () => (currentPlatform().libc === "musl" ? [NODE, BUN] : [NODE, BUN, DENO]);
 
 /**
- * @param {Scratch} project Where the package is installed.
+ * @param {Scratch} project The project in which the package is installed.
  * @returns {[string, () => unknown][]}
  */
 export function runtimeChecks(project) {
@@ -71,11 +71,11 @@ function checksOf(project, runtime) {
   const checks = [
     ["a session through import", (...on) => runSession("session.mjs", ...on)],
     ["a session through require", (...on) => runSession("session.cjs", ...on)],
-    ["what a host does for its program", runAll],
+    ["the functions of a host", runAll],
     ["an idle host does not keep its process alive", idle],
     ["a Session Drain keeps its process alive", prompting],
     ["a command does not outlive its host", killed],
-    ["the client alone, over the network", serving],
+    ["only the client, over the network", serving],
   ];
   return checks.map(([name, check]) => [`${runtime.name}: ${name}`, () => check(project, runtime)]);
 }
@@ -105,10 +105,10 @@ async function runSession(program, project, runtime) {
   });
 }
 
-/** Secrets are read after somebody was asked. */
+/** A call that reads a secret file, which requires a permission. */
 const READ_SECRET = { tools: [{ name: "read", input: { path: ".env" } }] };
 
-/** What is answered to the checks of `sessions.ts` and `streams.ts`, in the order in which they ask. */
+/** The answers for the checks of `sessions.ts` and `streams.ts`, in the order of their prompts. */
 const ANSWERS = [
   { tools: [{ name: "bash", input: { command: "echo $((1 + 2))" } }] },
   { deltas: ["It is", " three."] },
@@ -132,7 +132,8 @@ async function runAll(project, runtime) {
     const output = await runProgram(project, runtime.program(project.path(runtime.typed("run"))), model);
     const { numPassedTests } = JSON.parse(output);
     if (!(numPassedTests > 0)) throw new Error(`No check was run:\n${output}`);
-    if (model.requests.length !== ANSWERS.length) throw new Error(`The model was asked ${model.requests.length} times`);
+    if (model.requests.length !== ANSWERS.length)
+      throw new Error(`Expected ${ANSWERS.length} requests at the model, got ${model.requests.length}`);
   });
 }
 
@@ -152,7 +153,7 @@ function live(project, runtime, life, model, onLine) {
  * @param {Runtime} runtime
  */
 async function idle(project, runtime) {
-  forget(project);
+  deleteData(project);
   await live(project, runtime, "idle");
 }
 
@@ -161,12 +162,12 @@ async function idle(project, runtime) {
  * @param {Runtime} runtime
  */
 async function prompting(project, runtime) {
-  forget(project);
+  deleteData(project);
   await withModel(async (model) => {
     model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
     const ended = live(project, runtime, "prompting", model);
     await Promise.race([model.reached("middle"), ended]);
-    // A life of another process is time enough to end in.
+    // Runs another process from start to end, which takes as long as any other process needs to end.
     await runProgram(project, runtime.program(project.path("session.mjs")), model);
     model.release("middle");
     await ended;
@@ -179,28 +180,28 @@ async function prompting(project, runtime) {
  * @param {Runtime} runtime
  */
 async function killed(project, runtime) {
-  forget(project);
+  deleteData(project);
   await withModel(async (model) => {
     model.reply({ tools: [{ name: "bash", input: { command: "echo $$ > new && mv new pid && sleep 600" } }] });
     const ended = await live(project, runtime, "killed", model).catch((error) => error);
     mustContain(String(ended), "SIGKILL ended it");
-    await untilGone(Number(readFileSync(project.path("workspace", "pid"), "utf8")));
+    await untilEnded(Number(readFileSync(project.path("workspace", "pid"), "utf8")));
   });
 }
 
 /** @param {number} pid */
-async function untilGone(pid) {
-  for (const deadline = performance.now() + PATIENCE_MS; isThere(pid); await sleep(10)) {
-    if (performance.now() > deadline) throw new Error(`The process ${pid} is still there`);
+async function untilEnded(pid) {
+  for (const deadline = performance.now() + PATIENCE_MS; isAlive(pid); await sleep(10)) {
+    if (performance.now() > deadline) throw new Error(`The process ${pid} did not end`);
   }
 }
 
 /**
- * Whoever inherits a process that has ended need not take note of it; then it has a number still.
+ * A process that has ended may stay a zombie, because the process that inherits it need not wait for it.
  *
  * @param {number} pid
  */
-function isThere(pid) {
+function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return process.platform !== "linux" || !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -210,13 +211,13 @@ function isThere(pid) {
 }
 
 /**
- * The client needs the network and nothing else.
+ * Checks that the client needs only the network.
  *
  * @param {Scratch} project
  * @param {Runtime} runtime
  */
 async function serving(project, runtime) {
-  forget(project);
+  deleteData(project);
   await withModel(async (model) => {
     model.reply({ deltas: ["Hello", " over", " there."] });
     let hear = (/** @type {string} */ _line) => {};
@@ -230,11 +231,11 @@ async function serving(project, runtime) {
 }
 
 /**
- * Each life begins anew.
+ * Deletes the data of the previous program.
  *
  * @param {Scratch} project
  */
-function forget(project) {
+function deleteData(project) {
   for (const file of ["lives.db", "lives.db-shm", "lives.db-wal", "workspace/pid"])
     rmSync(project.path(file), { force: true });
 }

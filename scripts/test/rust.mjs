@@ -1,4 +1,4 @@
-// The Rust side: tests, lints, formatting, generated files.
+// The Rust stages: tests, lints, format, generated files.
 
 import { existsSync, readFileSync } from "node:fs";
 import { AS_TESTED, CRATE } from "../lib/cargo-build.mjs";
@@ -9,7 +9,9 @@ import { mustRun, programStage, runChecks, withoutNoise } from "./checks.mjs";
 
 /** @typedef {import("./report.mjs").Stage} Stage */
 
-/** With the crate of the addon, which has no tests, a build of one crate has the features of the whole workspace. */
+/**
+ * Adds the crate of the addon, which has no tests, so that the build of one crate uses the features of the workspace.
+ */
 const WITH_ADDON = ["--package", CRATE, ...AS_TESTED];
 
 export const format = programStage("Rust formatting", () => cargo("fmt", "--all", "--check"));
@@ -19,12 +21,12 @@ export const clippy = programStage("Rust lints", () =>
 );
 
 /**
- * `cargo xtask` alone would compile its libraries with other features than the tests do.
+ * `cargo xtask` alone would compile its libraries with other features than the tests.
  *
  * @type {Stage}
  */
 export const codegen = {
-  title: "Generated files are fresh",
+  title: "Generated files are up to date",
   run: (say) =>
     runChecks(
       [
@@ -44,7 +46,7 @@ export const codegen = {
     ),
 };
 
-/** @param {string} messages What cargo tells of a build, one message a line. */
+/** @param {string} messages Messages of cargo about a build, one per line. */
 function findExecutable(messages) {
   const all = messages
     .split("\n")
@@ -52,7 +54,7 @@ function findExecutable(messages) {
     .map((line) => JSON.parse(line));
   return all.find(({ executable }) => typeof executable === "string").executable;
 }
-/** With what is private: it is for those who work on it. */
+/** Includes private items, because the documentation is for developers. */
 export const documentation = programStage("Rust documentation", () => {
   const deny = ["--config", 'build.rustdocflags=["-D", "warnings"]'];
   return cargo("doc", "--workspace", "--no-deps", "--document-private-items", "--locked", ...deny);
@@ -68,7 +70,7 @@ export const rustTests = {
     if (result.passed > 0 || result.failures.length > 0) return result;
     return {
       passed: 0,
-      failures: [{ name: "no test was run", detail: `No name of a test contains ${names.join(" or ")}` }],
+      failures: [{ name: "no test matches", detail: `No test name contains ${names.join(" or ")}` }],
     };
   },
 };
@@ -85,13 +87,13 @@ async function runRustTests(targets, names, say) {
   const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar", "--no-tests=pass"];
   const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet, ...names), say);
   const counts = countNextest(output);
-  // It counts what the filters leave out as skipped.
+  // nextest counts tests that the filters exclude as skipped.
   return judge(code, output, names.length === 0 ? counts : { ...counts, ignored: 0 });
 }
 
 /**
- * A filter that is the folder of a crate, such as `runtime`, chooses that crate. Any other one is a part of the names
- * of tests.
+ * A filter that is the folder of a crate, such as `runtime`, selects that crate. Any other filter is a part of the
+ * names of tests.
  *
  * @param {readonly string[]} filters
  */
@@ -134,7 +136,7 @@ async function runCargoTest(command, say) {
  * @param {(line: string) => void} say
  */
 function runTests(command, say) {
-  // A failed assertion says where it is; the way there is noise here.
+  // A failed assertion prints its place. A backtrace adds no information.
   return run(command, { env: { ...process.env, RUST_BACKTRACE: "0" }, onLine: say });
 }
 
@@ -148,15 +150,15 @@ function runTests(command, say) {
  */
 function judge(code, output, { passed, failed, ignored }) {
   const names = [...failed];
-  // Something that does not compile, or a binary that was killed, has no test to blame.
-  if (code !== 0 && names.length === 0) names.push("the tests could not be run to their end");
+  // If the code does not compile, or a binary was killed, no test is reported as failed.
+  if (code !== 0 && names.length === 0) names.push("the tests did not run to their end");
   const failures = names.map((name) => ({ name, detail: "" }));
   if (failures.length > 0) failures[failures.length - 1].detail = withoutNoise(output);
   if (ignored > 0) failures.push({ name: `${ignored} ignored`, detail: "A test either runs or is deleted." });
   return { passed, failures };
 }
 
-/** Such as `    FAIL [   0.108s] (12/80) opencode-store log::grows`. */
+/** A line such as `    FAIL [   0.108s] (12/80) opencode-store log::grows`. */
 const NEXTEST_FAILURE = /^\s+[A-Z-]+(?: \d+)? \[ *[\d.]+s\] (?:\([^)]*\) )?(.+)$/gm;
 
 /**
@@ -165,7 +167,7 @@ const NEXTEST_FAILURE = /^\s+[A-Z-]+(?: \d+)? \[ *[\d.]+s\] (?:\([^)]*\) )?(.+)$
  */
 function countNextest(output) {
   const summary = output.split("\n").find((line) => /^\s+Summary \[/.test(line)) ?? "";
-  // After the summary every failed test is listed again, with what it printed.
+  // After the summary every failed test is listed again, with its output.
   const failed = output.slice(output.indexOf(summary)).matchAll(NEXTEST_FAILURE);
   return {
     passed: readCount(summary, "passed"),

@@ -1,4 +1,4 @@
-// Temporary folders, and an environment in which nothing of the user's counts.
+// Temporary folders, and an environment without the data of the user.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -24,7 +24,7 @@ export function createScratch() {
   };
 }
 
-/** What an environment may say about the user's models, configuration and folders. */
+/** Variables about the user's models, configuration and folders. */
 const ABOUT_THE_USER = /^(ANTHROPIC_|OPENAI_|OPENCODE_|XDG_|INIT_CWD$|HOME$|USERPROFILE$)/;
 
 /**
@@ -42,7 +42,7 @@ export function userlessEnv(scratch, more = {}) {
     ...Object.fromEntries(kept),
     HOME: home,
     USERPROFILE: home,
-    // The toolchain lies in the user's home directory, but says nothing about the user.
+    // The toolchain is in the user's home directory, but contains no data of the user.
     CARGO_HOME: process.env.CARGO_HOME ?? path.join(os.homedir(), ".cargo"),
     RUSTUP_HOME: process.env.RUSTUP_HOME ?? path.join(os.homedir(), ".rustup"),
     ...more,

@@ -1,11 +1,11 @@
-// The parts of these scripts that decide something.
+// Tests of the logic in these scripts.
 
 import assert from "node:assert/strict";
 import { readDepInfo } from "../lib/addon.mjs";
 import { BuildProgress, formatLeft } from "../lib/build-progress.mjs";
 import { Failure } from "../lib/failure.mjs";
 import { run } from "../lib/process.mjs";
-import { listViolations } from "../lib/rooms.mjs";
+import { listViolations } from "../lib/imports.mjs";
 import { node } from "../lib/tools.mjs";
 import { parseStages } from "./arguments.mjs";
 import { runChecks } from "./checks.mjs";
@@ -17,18 +17,18 @@ export const scripts = {
   run: (say) =>
     runChecks(
       [
-        ["a stage takes the words behind it", filters],
+        ["words after a stage are its filters", filters],
         ["a word without a stage is refused", wordWithoutStage],
-        ["a word behind a stage that takes none is refused", wordBehindUnfiltered],
+        ["a word after a stage without filters is refused", wordBehindUnfiltered],
         ["a filter of Rust tests is a crate or a name", rustFilters],
         ["packages are counted once", countsPackages],
-        ["the rest of a build is estimated from what was compiled", estimates],
+        ["the remaining time of a build is estimated from the compiled crates", estimates],
         ["fresh packages take no time", ignoresFresh],
         ["the estimate counts down between two messages", countsDown],
         ["durations are rounded", rounds],
-        ["the sources of a library", depInfo],
-        ["lines arrive whole", wholeLines],
-        ["an import that runs up is found", importsUp],
+        ["the sources of a library are read", depInfo],
+        ["lines are complete", wholeLines],
+        ["an import of a higher module is reported", importsOfHigherModules],
       ],
       say,
     ),
@@ -50,13 +50,15 @@ function filters() {
 }
 
 function wordWithoutStage() {
-  const expected = new Failure("There is no stage sessions; there are jest, rust, types");
+  const expected = new Failure("Unknown stage sessions. Use one of jest, rust, types");
   assert.throws(() => parseStages(["sessions", "jest"], STAGES), expected);
   assert.throws(() => parseStages(["toString"], STAGES), Failure);
 }
 
 function wordBehindUnfiltered() {
-  const expected = new Failure("sessions is no stage, and types cannot be filtered; jest, rust can");
+  const expected = new Failure(
+    "Unknown stage sessions, and the stage types takes no filters. Only jest, rust take filters",
+  );
   assert.throws(() => parseStages(["types", "sessions"], STAGES), expected);
 }
 
@@ -106,7 +108,7 @@ function estimates() {
   const progress = new BuildProgress(32);
   progress.begin(1000);
   progress.expect(TREE);
-  // Ten libraries are ready after ten seconds. The crate that is left weighs 8, and the last one 32.
+  // Ten libraries are ready after ten seconds. The remaining crate has the weight 8, and the last one 32.
   for (let index = 1; index <= 10; index += 1) progress.hear(library(`library-${index}`), 1000 + index * 1000);
   assert.equal(progress.describe(11_000), "10 of 12 crates, about 40 s left");
   const store = { ...library("store"), package_id: "path+file:///project/crates/store#opencode-store@0.1.0" };
@@ -145,7 +147,7 @@ function depInfo() {
   assert.deepEqual(readDepInfo(""), []);
 }
 
-/** A line may come in two pieces, and two lines in one. */
+/** One line arrives in two pieces, and two lines arrive in one piece. */
 async function wholeLines() {
   const program = 'process.stdout.write("one\\ntw", () => setTimeout(() => process.stdout.write("o\\nthree\\n"), 20))';
   /** @type {string[]} */
@@ -154,7 +156,7 @@ async function wholeLines() {
   assert.deepEqual(lines, ["one", "two", "three"]);
 }
 
-function importsUp() {
+function importsOfHigherModules() {
   const sources = [
     { path: "lib.rs", text: "mod low;\nmod high;\npub struct Root;\n#[cfg(test)]\nmod tests;\n" },
     {

@@ -1,4 +1,4 @@
-// What must not stand in the project's files.
+// Checks for text that the project's files must not contain.
 
 import { readFileSync } from "node:fs";
 import os from "node:os";
@@ -17,7 +17,7 @@ export const tidy = {
       [
         ["no paths of a machine", () => mustNotMatch(files, machinePaths())],
         ["no hosts of registries", () => checkRegistries(files)],
-        ["nothing left undone", () => mustNotMatch(files, [/(?:\/\/|\*|#|--).*\b(?:TO[D]O|FIX[M]E)\b/])],
+        ["no open tasks in comments", () => mustNotMatch(files, [/(?:\/\/|\*|#|--).*\b(?:TO[D]O|FIX[M]E)\b/])],
         [
           "no skipped tests",
           () =>
@@ -27,7 +27,7 @@ export const tidy = {
             ),
         ],
         [`no Rust file over ${MOST_LINES_OF_RUST} lines`, () => checkLength(files)],
-        ["comments name their actors and say what code does", () => checkComments(files)],
+        ["comments name their actors and are statements", () => checkComments(files)],
       ],
       say,
     );
@@ -106,8 +106,8 @@ function mustNotMatch(files, patterns) {
 }
 
 /**
- * A registry is the business of whoever installs. Lock files name versions and checksums only; cargo's has to
- * name crates.io by the address of its index.
+ * The user chooses the registry. Lock files contain only versions and checksums. Cargo.lock must name crates.io by the
+ * address of its index.
  *
  * @param {readonly Text[]} files
  */

@@ -1,4 +1,5 @@
-// Programs in TypeScript against the installed package, as strict as the compiler can be, its declarations included.
+// Compiles TypeScript programs against the installed package, with the strictest options of the compiler, also for the
+// declarations of the package.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { inProject } from "../lib/project.mjs";
@@ -7,7 +8,7 @@ import { mustRun } from "./checks.mjs";
 
 /** @typedef {import("./scratch.mjs").Scratch} Scratch */
 
-/** What may and what may not be written. */
+/** Programs with code that must compile, and with code that must not. */
 const PROGRAMS = inProject("scripts/test/types");
 
 const STRICT = {
@@ -31,7 +32,7 @@ const NODE = {
 
 const BROWSER = { lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"], types: [] };
 
-/** Every way in which TypeScript finds a package, from both kinds of modules. */
+/** Every way in which TypeScript resolves a package, from both kinds of modules. */
 const PROJECTS = [
   { name: "node16, ESM", type: "module", options: { ...NODE, module: "node16" } },
   { name: "node16, CommonJS", type: "commonjs", options: { ...NODE, module: "node16" } },
@@ -41,7 +42,7 @@ const PROJECTS = [
     type: "commonjs",
     options: { ...NODE, module: "commonjs", moduleResolution: "bundler" },
   },
-  // A page has no host, and knows nothing of Node.
+  // A page has no host, and no types of Node.
   {
     name: "bundler, browser",
     type: "module",
@@ -51,7 +52,7 @@ const PROJECTS = [
 ];
 
 /**
- * @param {Scratch} project Where the package is installed.
+ * @param {Scratch} project The project in which the package is installed.
  * @returns {[string, () => unknown][]}
  */
 export function typeChecks(project) {
@@ -72,7 +73,7 @@ async function checkTypes(project, { name, type, options, without = [] }) {
 }
 
 /**
- * Compiles the TypeScript of a folder of the project for Node, and writes it into another one.
+ * Compiles a folder of TypeScript in the project for Node, and writes the result into another folder.
  *
  * @param {Scratch} project
  * @param {string} folder

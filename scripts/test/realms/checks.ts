@@ -1,5 +1,5 @@
-// What programs rely on of failures and values, whichever realm their test runner puts them in. There is a second
-// copy of the package, as dependencies of dependencies bring it.
+// Properties of failures and values that programs rely on, in every realm of a test runner. A second copy of the
+// package is installed, as indirect dependencies may install it.
 
 import assert from "node:assert";
 import {
@@ -15,12 +15,12 @@ import * as client from "opencode-embedded/client";
 import * as copy from "second-copy";
 
 export const checks: [name: string, check: () => Promise<void>][] = [
-  ["a declared failure is an error of this realm with the fields of the wire", declaredFailure],
-  ["guards know the failures of another copy", guardsOfAnotherCopy],
+  ["a declared failure is an error of this realm with the fields of the wire format", declaredFailure],
+  ["guards recognise the failures of another copy", guardsOfAnotherCopy],
   ["a call without an answer is a ClientError of this copy", clientError],
-  ["what a signal was aborted with is the cause", aborted],
-  ["an option that is wrong is a failure like any other", wrongOption],
-  ["values are made of the arrays and objects of this realm", values],
+  ["the reason of an abort is the cause", aborted],
+  ["an invalid option is a declared failure", wrongOption],
+  ["values consist of arrays and objects of this realm", values],
   ["streams end when the loop is left", streams],
 ];
 
@@ -80,8 +80,8 @@ async function guardsOfAnotherCopy(): Promise<void> {
 }
 
 async function clientError(): Promise<void> {
-  const nobody = createClient({ baseUrl: "http://host", fetch: () => Promise.reject(new Error("refused")) });
-  const error = await failureOf(nobody.health.get());
+  const unreachable = createClient({ baseUrl: "http://host", fetch: () => Promise.reject(new Error("refused")) });
+  const error = await failureOf(unreachable.health.get());
   assert.ok(error instanceof ClientError && error instanceof Error && isClientError(error));
   assert.strictEqual(client.ClientError, ClientError);
   assert.deepStrictEqual([error.name, error.reason, Object.keys(error)], ["ClientError", "Transport", ["reason"]]);

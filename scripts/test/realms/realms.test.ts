@@ -1,4 +1,4 @@
-// For test runners: Jest and Vitest have both a global `test`.
+// For Jest and Vitest, which both have a global `test`.
 
 import { checks } from "./checks.js";
 

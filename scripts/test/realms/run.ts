@@ -1,4 +1,4 @@
-// Without a test runner. It reports as Jest does.
+// Runs the checks without a test runner. Reports in the format of Jest.
 
 import { checks } from "./checks.js";
 

@@ -1,4 +1,4 @@
-// The client alone: no addon, and no right to anything but the address of a listener.
+// Only the client: no addon, and only the permission for the address of a listener.
 
 import assert from "node:assert/strict";
 import { createClient, isClientError, isSessionNotFoundError, resumeEvents } from "opencode-embedded/client";

@@ -1,4 +1,4 @@
-// Opens a host, does one thing with it, and lets the event loop decide when the process ends.
+// Opens a host, performs one action with it, and returns. The event loop decides when the process ends.
 
 import { existsSync, watch } from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { directory, open } from "./support.ts";
 const sessionID = "ses_life";
 
 const lives: Record<string, (host: OpenCodeHost) => Promise<void>> = {
-  /** Functions of the program wait, and streams are open. */
+  /** Leaves functions of the program registered and streams open. */
   async idle(host) {
     host.permissions.handle(() => "once");
     await host.sessions.switchAgent({ sessionID, agent: "plan" });
@@ -16,22 +16,22 @@ const lives: Record<string, (host: OpenCodeHost) => Promise<void>> = {
       await stream[Symbol.asyncIterator]().next();
     }
   },
-  /** The model has not answered yet. */
+  /** Returns before the model has answered. */
   async prompting(host) {
     await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
   },
-  /** What the one before has left. */
+  /** Prints the messages of the previous program. */
   async reading(host) {
     const messages = await host.sessions.context({ sessionID });
     console.log(JSON.stringify(messages.flatMap((message) => (message.type === "assistant" ? message.content : []))));
   },
-  /** In the middle of a command, which writes a file when it has begun. */
+  /** Waits during a command, which writes a file when it has started. */
   async killed(host) {
     await host.sessions.prompt({ sessionID, prompt: { text: "Wait" } });
-    await appearance(path.join(directory, "pid"));
+    await waitForFile(path.join(directory, "pid"));
     process.kill(process.pid, "SIGKILL");
   },
-  /** Until a client is done. */
+  /** Listens until a client has finished. */
   async serving(host) {
     const live = host.events.subscribe()[Symbol.asyncIterator]();
     await live.next();
@@ -45,8 +45,8 @@ const lives: Record<string, (host: OpenCodeHost) => Promise<void>> = {
   },
 };
 
-/** Resolves when a file is there. */
-function appearance(file: string): Promise<void> {
+/** Resolves when a file exists. */
+function waitForFile(file: string): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
       if (!existsSync(file)) return;

@@ -1,4 +1,4 @@
-// All checks that need one process. It reports as Jest does.
+// Runs all checks that need one process. Reports in the format of Jest.
 
 import { checks as sessions } from "./sessions.ts";
 import { checks as streams } from "./streams.ts";

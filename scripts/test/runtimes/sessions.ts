@@ -1,4 +1,4 @@
-// What a host does for its program: turns with tools, functions of the program, commands, terminals, closing.
+// The functions of a host: turns with tools, functions of the program, commands, terminals, closing.
 
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
@@ -6,16 +6,16 @@ import path from "node:path";
 import { ClientError, createClient, isDatabaseInUseError, type OpenCodeHost } from "opencode-embedded";
 import { type Check, converse, directory, open, readToolStates, readUntil } from "./support.ts";
 
-/** The model answers in the order in which these ask. */
+/** The model answers in the order in which these checks prompt. */
 export const checks: Check[] = [
-  ["a turn with a call is streamed and kept", turnWithCall],
-  ["functions of the program answer for people", handlers],
-  ["a function that fails is a warning, and leaves it to people", failingHandler],
+  ["a turn with a call is streamed and stored", turnWithCall],
+  ["functions of the program answer requests", handlers],
+  ["a failing function emits a warning and leaves the request to clients", failingHandler],
   ["a command is ended with its turn", interruptedCommand],
-  ["a terminal gets its variables, and tells how its program ended", terminal],
+  ["a terminal gets its variables, and reports the exit code of its program", terminal],
   ["a host that is used with `await using` is closed", disposal],
   ["prompts are admitted in the order of the calls", order],
-  ["text comes back as it was given", texts],
+  ["text is returned unchanged", texts],
   ["fetch of the host answers as a server does", hostFetch],
 ];
 
@@ -186,7 +186,7 @@ async function hostFetch() {
   await writeAndRead(host);
 }
 
-/** Bytes that are no text, in memory and through `fetch`. */
+/** Bytes that are not text, in memory and through `fetch`. */
 async function writeAndRead(host: OpenCodeHost) {
   const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
   writeFileSync(path.join(directory, "bytes.bin"), bytes);

@@ -1,13 +1,13 @@
-// Streams that are broken off, and one that goes on over several connections.
+// Streams that are cut, and one that continues over several connections.
 
 import assert from "node:assert/strict";
 import { ClientError, createClient, type OpenCodeHost, resumeEvents } from "opencode-embedded";
 import { type Check, converse, open } from "./support.ts";
 
 export const checks: Check[] = [
-  ["a read that waits is ended by `return`, and by its signal", pendingRead],
-  ["reads that were begun together are answered in order", order],
-  ["a stream goes on when its listener comes back", resumption],
+  ["a pending read is ended by `return`, and by its signal", pendingRead],
+  ["concurrent reads are answered in order", order],
+  ["a stream continues when its listener starts again", resumption],
   ["closing the host breaks durable streams", closing],
 ];
 

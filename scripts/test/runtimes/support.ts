@@ -1,4 +1,4 @@
-// What the programs of this folder have in common.
+// Shared code of the programs of this folder.
 
 import path from "node:path";
 import { OpenCode, type OpenCodeClient, type OpenCodeHost, type OpenCodeOptions } from "opencode-embedded";
@@ -6,7 +6,7 @@ import { OpenCode, type OpenCodeClient, type OpenCodeHost, type OpenCodeOptions 
 /** A check and its name. */
 export type Check = readonly [name: string, check: () => Promise<void>];
 
-/** Where the sessions of these programs work. */
+/** The directory in which the sessions of these programs work. */
 export const directory = path.resolve("workspace");
 
 /** Opens a host whose model is the scripted one. */
@@ -19,7 +19,7 @@ export function open(options?: OpenCodeOptions): Promise<OpenCodeHost> {
   });
 }
 
-/** Prompts in a new session and waits until it does nothing more. */
+/** Prompts in a new session and waits until it is idle. */
 export async function converse(client: OpenCodeClient, text: string): Promise<string> {
   const { id: sessionID } = await client.sessions.create();
   await client.sessions.prompt({ sessionID, prompt: { text } });
@@ -27,7 +27,7 @@ export async function converse(client: OpenCodeClient, text: string): Promise<st
   return sessionID;
 }
 
-/** Reads events up to and with the first of a type. */
+/** Reads up to and including the first event of a type. */
 export async function readUntil<Event extends { type: string }>(events: AsyncIterator<Event>, type: Event["type"]) {
   const read: Event[] = [];
   while (read.at(-1)?.type !== type) {
@@ -38,14 +38,14 @@ export async function readUntil<Event extends { type: string }>(events: AsyncIte
   return read;
 }
 
-/** What the model has of its calls in a session. */
+/** The states of the calls in a session. */
 export async function readToolStates(client: OpenCodeClient, sessionID: string) {
   const messages = await client.sessions.context({ sessionID });
   const parts = messages.flatMap((message) => (message.type === "assistant" ? message.content : []));
   return parts.flatMap((part) => (part.type === "tool" ? [part.state] : []));
 }
 
-/** What was wrong, and where. */
+/** The message of an error with its stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? `${error.stack ?? error.message}` : String(error);
 }

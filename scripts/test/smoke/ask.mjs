@@ -1,4 +1,4 @@
-// One question and its answer. Without `await` at the top level, so that it can be bundled as CommonJS, too.
+// One question and its answer. Without `await` at the top level, so that it can also be bundled as CommonJS.
 
 import { OpenCode } from "opencode-embedded";
 

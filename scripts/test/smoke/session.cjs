@@ -1,4 +1,4 @@
-// One session through `require`, read again from the file.
+// One session through `require`, which is read again from the file.
 
 const assert = require("node:assert/strict");
 const { isDatabaseInUseError, OpenCode } = require("opencode-embedded");

@@ -1,4 +1,4 @@
-// One session through `import`, with the text as it streams.
+// One session through `import`, with the text as it is streamed.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -23,7 +23,7 @@ console.log(text);
 const missing = await opencode.sessions.get({ sessionID: "ses_missing" }).catch((error) => error);
 assert.ok(isSessionNotFoundError(missing) && missing instanceof Error);
 
-// The other entry, over the same host.
+// The other entry, with the same host.
 const client = createClient({ baseUrl: "http://opencode.local", fetch: opencode.fetch });
 const ours = { sessionID: session.id };
 assert.deepEqual(await client.sessions.get(ours), await opencode.sessions.get(ours));

@@ -1,4 +1,4 @@
-// The client, as programs without Node use it too: construction, inputs, options, results.
+// The client, also in programs without Node: construction, inputs, options, results.
 
 import * as client from "opencode-embedded/client";
 import { createClient } from "opencode-embedded/client";
@@ -24,16 +24,16 @@ export const clients: OpenCodeClient[] = [
   createClient({ baseUrl: "http://host", headers: new Headers(), fetch: undefined }),
 ];
 
-// @ts-expect-error: there is no client without a place
+// @ts-expect-error: a client needs an address
 createClient({});
-// @ts-expect-error: a URL is a text here
+// @ts-expect-error: the URL must be text
 createClient({ baseUrl: new URL("http://host") });
-// @ts-expect-error: there is no such setting
+// @ts-expect-error: unknown setting
 createClient({ baseUrl: "http://host", timeout: 1 });
 // @ts-expect-error: a header is a text
 createClient({ baseUrl: "http://host", headers: { a: 1 } });
 
-// The client alone opens no host.
+// The client entry cannot open a host.
 holds<Same<"OpenCode" extends keyof typeof client ? true : false, false>>();
 holds<Same<ReturnType<typeof createClient>, OpenCodeClient>>();
 holds<Same<Parameters<typeof createClient>, [options: ClientOptions]>>();
@@ -53,7 +53,7 @@ holds<Same<Parameters<Sessions["import"]>[0], Lines>>();
 holds<Same<Awaited<ReturnType<OpenCodeClient["files"]["read"]>>, Uint8Array>>();
 
 export async function inputs(opencode: OpenCodeClient, sessionID: string, signal: AbortSignal): Promise<void> {
-  // An operation without input takes its options first; an optional input may be left out.
+  // An operation without input has its options as the first argument. An optional input may be omitted.
   await opencode.health.get({ signal });
   await opencode.sessions.create();
   await opencode.sessions.create(undefined, { headers: { a: "b" } });
@@ -62,20 +62,20 @@ export async function inputs(opencode: OpenCodeClient, sessionID: string, signal
   await opencode.sessions.revert.clear({ sessionID });
   await opencode.files.read({ path: "src/main.ts", location: { directory: "/w" } });
 
-  // @ts-expect-error: a prompt has a session
+  // @ts-expect-error: a prompt needs a session
   await opencode.sessions.prompt({ prompt: { text: "" } });
-  // @ts-expect-error: there is no such delivery
+  // @ts-expect-error: unknown delivery
   await opencode.sessions.prompt({ sessionID, prompt: { text: "" }, delivery: "later" });
   // @ts-expect-error: options are not part of the input
   await opencode.sessions.get({ sessionID, signal });
-  // @ts-expect-error: there is no input
+  // @ts-expect-error: this operation has no input
   await opencode.health.get({ sessionID });
-  // @ts-expect-error: a file has a path
+  // @ts-expect-error: a file needs a path
   await opencode.files.read({});
   // @ts-expect-error: events are not awaited, they are iterated
   for (const event of opencode.sessions.events({ sessionID })) void event;
-  // @ts-expect-error: this operation is no method
+  // @ts-expect-error: this operation is not a method
   void opencode.ptys.connect;
-  // @ts-expect-error: nothing of a result may be changed
+  // @ts-expect-error: results are read-only
   (await opencode.sessions.get({ sessionID })).title = "";
 }

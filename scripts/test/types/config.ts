@@ -1,4 +1,4 @@
-// The option `config`: keys that compile, and misspelled ones that do not.
+// The option `config`: valid keys compile, and misspelled keys do not.
 
 import type { JsonValue, OpenCodeConfig, OpenCodeOptions } from "opencode-embedded";
 import { holds, type Same } from "./assert.js";
@@ -51,17 +51,17 @@ export const configs: OpenCodeConfig[] = [
   },
   { references: { docs: "../docs", lib: { repository: "owner/name", branch: "main", description: "d" } } },
   { compaction: { auto: false, keep: { tokens: 1 } }, tool_output: { max_lines: 1 }, skills: ["./skills"] },
-  // @ts-expect-error: a slip in a key
+  // @ts-expect-error: a misspelled key
   { modle: "a/b" },
-  // @ts-expect-error: a slip in an agent
+  // @ts-expect-error: a misspelled key of an agent
   { agents: { build: { step: 3 } } },
-  // @ts-expect-error: a slip in a provider
+  // @ts-expect-error: a misspelled key of a provider
   { providers: { local: { apikey: "x" } } },
-  // @ts-expect-error: a slip in a model
+  // @ts-expect-error: a misspelled key of a model
   { provider: { local: { models: { m: { toolcall: true } } } } },
-  // @ts-expect-error: there is no such effect
+  // @ts-expect-error: unknown effect
   { permissions: [{ action: "bash", resource: "*", effect: "maybe" }] },
-  // @ts-expect-error: a place is a path or a repository
+  // @ts-expect-error: a reference is a path or a repository
   { references: { docs: { path: "../docs", repository: "owner/name" } } },
   // @ts-expect-error: a number is not a text
   { compaction: { buffer: "20000" } },

@@ -1,4 +1,4 @@
-// Failures: `unknown` until a guard has looked at it.
+// Failures: `unknown` until a guard has checked them.
 
 import {
   ClientError,
@@ -25,7 +25,7 @@ holds<Same<ClientError["reason"], ClientErrorReason>>();
 holds<Same<ClientError["name"], "ClientError">>();
 
 export function explain(error: unknown): string {
-  // @ts-expect-error: nothing is known yet
+  // @ts-expect-error: the type is unknown
   void error._tag;
   if (isClientError(error)) return `${error.reason satisfies ClientErrorReason} ${String(error.cause)}`;
   if (isSessionNotFoundError(error)) return error.sessionID;
@@ -42,7 +42,7 @@ export function byTag(error: unknown): void {
     holds<Same<typeof error, SessionNotFoundError>>();
     const real: Error = error;
     void real.stack;
-    // @ts-expect-error: this failure knows no message
+    // @ts-expect-error: this failure has no message id
     void error.messageID;
   }
 }
@@ -53,7 +53,7 @@ export function narrow(error: OpenCodeError): string | undefined {
       return error.sessionID;
     case "InvalidRequestError":
       return error.kind;
-    // @ts-expect-error: there is no such tag
+    // @ts-expect-error: unknown tag
     case "NoSuchError":
       return "";
     default:
@@ -61,6 +61,6 @@ export function narrow(error: OpenCodeError): string | undefined {
   }
 }
 
-// @ts-expect-error: there is no such reason
+// @ts-expect-error: unknown reason
 export const wrong = new ClientError("Timeout");
 export const right = new ClientError("Transport", { cause: 1 });

@@ -1,6 +1,6 @@
-// The host: everything of the client, and what only a host in this process has.
+// The host: all members of the client, and those that only a host in this process has.
 
-// Found like any other import.
+// Resolved like any other import.
 import "opencode-embedded"; // oxlint-disable-line import/no-unassigned-import
 import { createClient, isInvalidOptionError, OpenCode, resumeEvents } from "opencode-embedded";
 import type {
@@ -16,7 +16,7 @@ import type {
 import type * as client from "opencode-embedded/client";
 import { holds, type Same } from "./assert.js";
 
-// Both entries speak of the same types.
+// Both entries export the same types.
 holds<Same<OpenCodeClient, client.OpenCodeClient>>();
 holds<Same<SessionInfo, client.SessionInfo>>();
 holds<Same<typeof createClient, typeof client.createClient>>();
@@ -34,13 +34,13 @@ export const options: OpenCodeOptions[] = [
   { ptyEnvironment: async () => ({}) },
   // @ts-expect-error: variables are strings
   { ptyEnvironment: () => ({ PORT: 4096 }) },
-  // @ts-expect-error: a function that gives nothing
+  // @ts-expect-error: a function without a result
   { ptyEnvironment: () => undefined },
-  // @ts-expect-error: there is no such option
+  // @ts-expect-error: unknown option
   { databse: ":memory:" },
-  // @ts-expect-error: there is no such limit
+  // @ts-expect-error: unknown limit
   { limits: { inbx: 10 } },
-  // @ts-expect-error: there is no such durability
+  // @ts-expect-error: unknown durability
   { durability: "always" },
   // @ts-expect-error: a model is not a function
   { config: { model: () => "a/b" } },
@@ -54,7 +54,7 @@ export async function use(): Promise<string> {
   const overFetch = createClient({ baseUrl: "http://opencode.local", fetch: opencode.fetch });
   for await (const event of resumeEvents(opencode, { sessionID })) return event.type;
   await overFetch.health.get();
-  // @ts-expect-error: a client over the network opens no host
+  // @ts-expect-error: a network client has no host to close
   void overFetch.close;
   return response.text();
 }
@@ -78,9 +78,9 @@ export async function listening(opencode: OpenCodeHost): Promise<Listener> {
   await listener.close();
   // @ts-expect-error: a port is a number
   await opencode.listen({ port: "4096" });
-  // @ts-expect-error: there is no such setting
+  // @ts-expect-error: unknown setting
   await opencode.listen({ host: "127.0.0.1" });
-  // @ts-expect-error: a password is turned off with false, and not on with true
+  // @ts-expect-error: false turns the password off, true is invalid
   await opencode.listen({ password: true });
   // @ts-expect-error: origins are a list
   await opencode.listen({ cors: "*" });

@@ -1,4 +1,4 @@
-// Pages: a walk begins with a query and goes on with a cursor, which nobody can make up or mistake.
+// Pages: reading begins with a query and continues with a cursor, which a program cannot construct or confuse.
 
 import type { MessagesCursor, OpenCodeClient, Page, SessionInfo, SessionsCursor } from "opencode-embedded/client";
 import { holds, type Same } from "./assert.js";
@@ -6,13 +6,13 @@ import { holds, type Same } from "./assert.js";
 type SessionsPage = Page<SessionInfo, SessionsCursor>;
 
 holds<Same<SessionsPage["items"], readonly SessionInfo[]>>();
-// What is absent is not there, and never `undefined`.
+// An absent member is missing, never `undefined`.
 export const last: SessionsPage = { items: [] };
-// @ts-expect-error: a cursor that is there is a cursor
+// @ts-expect-error: a cursor is never undefined
 export const undefinedCursor: SessionsPage = { items: [], next: undefined };
-// @ts-expect-error: nobody makes cursors up
+// @ts-expect-error: a program cannot construct a cursor
 export const madeUp: SessionsCursor = "cursor";
-// A cursor is text all the same, to be kept somewhere.
+// A cursor is text, so that a program can store it.
 export const text = (cursor: SessionsCursor): string => cursor;
 // @ts-expect-error: a cursor belongs to its list
 export const other = (cursor: MessagesCursor): SessionsCursor => cursor;
@@ -24,7 +24,7 @@ export async function listAll(opencode: OpenCodeClient): Promise<SessionInfo[]> 
     sessions.push(...page.items);
     page = await opencode.sessions.list({ cursor: page.next });
   }
-  // @ts-expect-error: there may be no first item
+  // @ts-expect-error: the first item may be missing
   const first: SessionInfo = page.items[0];
   return [...sessions, first];
 }
@@ -35,15 +35,15 @@ export async function cursorsStandAlone(
   sessionID: string,
 ): Promise<void> {
   if (page.next === undefined) return;
-  // @ts-expect-error: a cursor carries its query
+  // @ts-expect-error: a cursor contains its query
   await opencode.sessions.list({ cursor: page.next, limit: 10 });
   // @ts-expect-error: a cursor of another list
   await opencode.sessions.messages({ sessionID, cursor: page.next });
   const messages = await opencode.sessions.messages({ sessionID, limit: 10, order: "desc" });
   if (messages.previous === undefined) return;
   await opencode.sessions.messages({ sessionID, cursor: messages.previous });
-  // @ts-expect-error: a cursor does not say whose messages
+  // @ts-expect-error: a cursor needs the session of its messages
   await opencode.sessions.messages({ cursor: messages.previous });
-  // @ts-expect-error: a cursor carries its order
+  // @ts-expect-error: a cursor contains its order
   await opencode.sessions.messages({ sessionID, cursor: messages.previous, order: "asc" });
 }

@@ -1,4 +1,4 @@
-// `resumeEvents`: for clients and for hosts, and for whatever has the one method it needs.
+// `resumeEvents`: for clients, for hosts, and for other objects with the required method.
 
 import { resumeEvents } from "opencode-embedded/client";
 import type {
@@ -32,11 +32,11 @@ async function* noEvents(after: number | undefined): AsyncIterable<SessionDurabl
 
 export const own: ResumableClient = { sessions: { events: ({ after }) => noEvents(after) } };
 
-// @ts-expect-error: it follows one session
+// @ts-expect-error: a session is required
 resumeEvents(own, {});
 // @ts-expect-error: a sequence is a number
 resumeEvents(own, { sessionID: "ses_1", after: "1" });
-// @ts-expect-error: there is no such setting
+// @ts-expect-error: unknown setting
 resumeEvents(own, { sessionID: "ses_1", retries: 1 });
 // @ts-expect-error: a client has sessions
 resumeEvents({}, { sessionID: "ses_1" });

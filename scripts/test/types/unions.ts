@@ -1,15 +1,15 @@
-// Unions: `type` tells the variants apart, and the compiler knows when one has been forgotten.
+// Unions: `type` distinguishes the variants, and the compiler reports a missing one.
 
 import type { AssistantPart, OpenCodeEvent, SessionDurableEvent, SessionMessage } from "opencode-embedded/client";
 import { holds, impossible, type Same } from "./assert.js";
 
 type Of<Union extends { readonly type: string }, Type extends Union["type"]> = Extract<Union, { readonly type: Type }>;
 
-// Every type once: a variant whose type is any text would swallow the others.
+// Every type is a literal. A variant with any text as its type would make the union useless.
 holds<Same<string extends OpenCodeEvent["type"] ? true : false, false>>();
 holds<Same<string extends SessionDurableEvent["type"] ? true : false, false>>();
 holds<Same<string extends SessionMessage["type"] ? true : false, false>>();
-// Whatever is durable is also announced.
+// All durable events are also live events.
 holds<Same<Exclude<SessionDurableEvent["type"], OpenCodeEvent["type"]>, never>>();
 holds<Same<SessionDurableEvent["durable"]["seq"], number>>();
 holds<Same<Of<OpenCodeEvent, "session.next.text.delta">["data"]["delta"], string>>();
@@ -19,7 +19,7 @@ export function describeEvent(event: OpenCodeEvent): string {
   if (event.type === "session.next.tool.success") return `${event.data.content.length} ${event.durable.seq}`;
   if (event.type === "session.next.step.failed") return event.data.error.message;
   if (event.type === "session.error") return event.data.error.name;
-  // @ts-expect-error: there is no such event
+  // @ts-expect-error: unknown event
   if (event.type === "session.next.text.begun") return "";
   // @ts-expect-error: not every event has a text
   return event.data.text;
@@ -60,6 +60,6 @@ export function describePart(part: AssistantPart): string {
 
 export function isForgotten(message: SessionMessage): boolean {
   if (message.type === "user") return false;
-  // @ts-expect-error: seven others are left
+  // @ts-expect-error: seven variants are left
   return impossible(message);
 }

@@ -1,7 +1,7 @@
 // Imports between the modules of a Rust crate.
 
 /** @typedef {{ path: string, text: string }} Source A Rust file and its path inside the folder `src` of its crate. */
-/** @typedef {{ path: string, from: string, to: string }} Arrow An import of the module `to` in a file of the module `from`. */
+/** @typedef {{ path: string, from: string, to: string }} Import An import of the module `to` in a file of the module `from`. */
 
 /** Modules are named by the path from the crate's root: `["drain", "turn"]` is `src/drain/turn.rs`. */
 /** @param {string} path */
@@ -40,9 +40,9 @@ function productionSources(sources) {
 }
 
 /** The top-level modules of a crate. @param {readonly Source[]} sources */
-export function listRooms(sources) {
-  const rooms = productionSources(sources).flatMap(({ path }) => moduleOf(path).slice(0, 1));
-  return [...new Set(rooms)].sort();
+export function listModules(sources) {
+  const modules = productionSources(sources).flatMap(({ path }) => moduleOf(path).slice(0, 1));
+  return [...new Set(modules)].sort();
 }
 
 /**
@@ -77,18 +77,18 @@ function namedPaths(text, own) {
  * The imports between the top-level modules of a crate, without those of tests and of the crate's root.
  *
  * @param {readonly Source[]} sources
- * @returns {Arrow[]}
+ * @returns {Import[]}
  */
-export function listArrows(sources) {
-  const rooms = listRooms(sources);
+export function listImports(sources) {
+  const modules = listModules(sources);
   return productionSources(sources).flatMap(({ path, text }) => {
     const own = moduleOf(path);
     const [from] = own;
     if (from === undefined) return [];
-    const targets = namedPaths(withoutTests(withoutComments(text)), own).map(([room]) => room ?? "");
-    const others = [...new Set(targets)].filter((room) => room !== from);
+    const targets = namedPaths(withoutTests(withoutComments(text)), own).map(([module]) => module ?? "");
+    const others = [...new Set(targets)].filter((module) => module !== from);
     // A name at the root that is no module is an item of the crate's root, which is above all modules.
-    return others.map((to) => ({ path, from, to: rooms.includes(to) ? to : "the root of the crate" }));
+    return others.map((to) => ({ path, from, to: modules.includes(to) ? to : "the root of the crate" }));
   });
 }
 
@@ -99,12 +99,16 @@ export function listArrows(sources) {
  * @param {readonly string[]} order The top-level modules, each above all modules that it may import.
  */
 export function listViolations(sources, order) {
-  const rooms = listRooms(sources);
-  const unknown = rooms.filter((room) => !order.includes(room)).map((room) => `the module ${room} is not listed`);
-  const gone = order.filter((room) => !rooms.includes(room)).map((room) => `the module ${room} does not exist`);
-  const up = listArrows(sources).filter(({ from, to }) => {
+  const modules = listModules(sources);
+  const unknown = modules
+    .filter((module) => !order.includes(module))
+    .map((module) => `the module ${module} is not listed`);
+  const removed = order
+    .filter((module) => !modules.includes(module))
+    .map((module) => `the module ${module} does not exist`);
+  const up = listImports(sources).filter(({ from, to }) => {
     const target = order.indexOf(to);
     return target === -1 || target > order.indexOf(from);
   });
-  return [...unknown, ...gone, ...up.map(({ path, from, to }) => `${path} of ${from} imports ${to}`)];
+  return [...unknown, ...removed, ...up.map(({ path, from, to }) => `${path} of ${from} imports ${to}`)];
 }

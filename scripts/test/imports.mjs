@@ -1,13 +1,13 @@
-// Crates and their modules import only those below them, as the table in docs/architecture.md has it.
+// Checks that crates and their modules import only lower ones, according to the table in docs/architecture.md.
 
 import { readFileSync } from "node:fs";
 import { inProject, listFiles } from "../lib/project.mjs";
-import { listViolations } from "../lib/rooms.mjs";
+import { listViolations } from "../lib/imports.mjs";
 import { mustBeEmpty } from "./checks.mjs";
 
 const DOCUMENT = "docs/architecture.md";
 
-/** The rows of the table: a crate and its modules, each above those that it may import. */
+/** The rows of the table: a crate and its modules, each above the ones that it may import. */
 function readTable() {
   const document = readFileSync(inProject(DOCUMENT), "utf8");
   const section = document.match(/\n## Order of imports\n(.*?)(?=\n## |$)/s)?.[1];
@@ -20,7 +20,7 @@ function readTable() {
   return rows;
 }
 
-export function checkRooms() {
+export function checkImports() {
   const rows = readTable();
   const files = listFiles();
   const crates = files.flatMap((file) => file.match(/^crates\/(\w+)\/Cargo\.toml$/)?.[1] ?? []);
