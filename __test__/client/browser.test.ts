@@ -1,6 +1,7 @@
 import path from "node:path";
 import vm from "node:vm";
-import { buildSync } from "esbuild";
+import { gzipSync } from "node:zlib";
+import { buildSync, transformSync } from "esbuild";
 import { events, json } from "./support";
 
 const root = path.resolve(__dirname, "../..");
@@ -46,6 +47,11 @@ test("the bundle contains the client and nothing else", () => {
   const foreign = client.inputs.filter((input) => !input.startsWith("client/") && input !== "<stdin>");
   expect(foreign).toEqual([]);
   expect(client.inputs).toContain("client/resume.js");
+});
+
+test("the minified bundle has at most 20 KiB after compression", () => {
+  const { code } = transformSync(client.code, { minify: true });
+  expect(gzipSync(code).length).toBeLessThan(20 * 1024);
 });
 
 test.each(["fs", "node:fs", "./embedded/native.js", "./index.js"])("a bundle with %s fails", (name) => {
