@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::state::{Answer, Effect, Exit, Input, State, Ticket};
+use super::state::{Answer, CoordinatorInput, Effect, Exit, State, Ticket};
 use super::sync::{Mutex, MutexGuard, spawn};
 use crate::error::DrainError;
 
@@ -97,24 +97,24 @@ impl Coordinator {
     /// Starts a drain if there may be eligible input. Returns at once.
     pub(crate) fn wake(&self, session: &SessionID) {
         if !self.inner.closing.is_cancelled() {
-            self.step(&mut self.table(), session, Input::Wake);
+            self.step(&mut self.table(), session, CoordinatorInput::Wake);
         }
     }
 
     /// Joins the running drain, or starts one that makes at least one Provider Turn. The future returns the exit. The
     /// run is registered at once and is not cancelled if the future is dropped.
     pub(crate) fn run(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
-        self.ask(session, Input::Run)
+        self.ask(session, CoordinatorInput::Run)
     }
 
     /// Stops the running drain. The future completes when all its work has settled.
     pub(crate) fn interrupt(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
-        self.ask(session, Input::Interrupt)
+        self.ask(session, CoordinatorInput::Interrupt)
     }
 
     /// Waits for the session to be idle. The future completes when the session has no drain.
     pub(crate) fn wait(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
-        self.ask(session, Input::Wait)
+        self.ask(session, CoordinatorInput::Wait)
     }
 
     /// Takes exclusive access to an idle session. Returns `None` if the session is not idle.
@@ -125,7 +125,7 @@ impl Coordinator {
         }
         let cancel = self.inner.closing.child_token();
         table.cancels.insert(session.clone(), cancel.clone());
-        self.step(&mut table, session, Input::Hold);
+        self.step(&mut table, session, CoordinatorInput::Hold);
         Some(SessionHold {
             coordinator: self.clone(),
             session: session.clone(),
@@ -150,7 +150,7 @@ impl Coordinator {
     fn ask(
         &self,
         session: &SessionID,
-        input: fn(Ticket) -> Input<DrainError>,
+        input: fn(Ticket) -> CoordinatorInput<DrainError>,
     ) -> impl Future<Output = RunAnswer> + use<> {
         let (answer, told) = oneshot::channel();
         let mut table = self.table();
@@ -171,7 +171,7 @@ impl Coordinator {
         }
     }
 
-    fn step(&self, table: &mut Table, session: &SessionID, input: Input<DrainError>) {
+    fn step(&self, table: &mut Table, session: &SessionID, input: CoordinatorInput<DrainError>) {
         let was_active = table.state.is_active(session);
         let effects = table.state.step(session, input);
         let is_active = table.state.is_active(session);
@@ -219,7 +219,7 @@ impl Coordinator {
                 tracing::error!(%error, session_id = %session, "a Session Drain panicked");
                 Exit::Failed(DrainError::Internal(error.to_string()))
             });
-            here.step(&mut here.table(), &session, Input::Exited(exit));
+            here.step(&mut here.table(), &session, CoordinatorInput::Exited(exit));
         };
         drop(spawn(self.inner.tasks.track_future(guarded)));
     }
@@ -252,7 +252,7 @@ impl Stopper {
     /// stays pending, and later wakes start a drain after this one.
     pub(crate) fn decline(&self) {
         let here = &self.coordinator;
-        here.step(&mut here.table(), &self.session, Input::Declined);
+        here.step(&mut here.table(), &self.session, CoordinatorInput::Declined);
     }
 }
 
@@ -266,7 +266,11 @@ impl SessionHold {
 impl Drop for SessionHold {
     fn drop(&mut self) {
         let here = &self.coordinator;
-        here.step(&mut here.table(), &self.session, Input::Exited(Exit::Idle));
+        here.step(
+            &mut here.table(),
+            &self.session,
+            CoordinatorInput::Exited(Exit::Idle),
+        );
     }
 }
 
@@ -274,7 +278,7 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         let mut table = self.here.table();
         if table.answers.remove(&self.ticket).is_some() {
-            let forget = Input::Forget(self.ticket);
+            let forget = CoordinatorInput::Forget(self.ticket);
             self.here.step(&mut table, &self.session, forget);
         }
     }

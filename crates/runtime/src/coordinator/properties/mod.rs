@@ -9,7 +9,7 @@ use opencode_schema::prompt::Delivery;
 use proptest::prelude::*;
 
 use self::onlooker::Seen;
-use super::state::{Input, State, Ticket};
+use super::state::{CoordinatorInput, State, Ticket};
 
 const SESSIONS: usize = 2;
 
@@ -86,41 +86,41 @@ impl World {
                     return;
                 }
                 seen.wake();
-                Input::Wake
+                CoordinatorInput::Wake
             }
             Happens::Wake => {
                 seen.wake();
-                Input::Wake
+                CoordinatorInput::Wake
             }
             Happens::Run => {
                 seen.run(self.tickets);
-                Input::Run(self.tickets)
+                CoordinatorInput::Run(self.tickets)
             }
             Happens::Interrupt => {
                 seen.interrupt(self.tickets);
-                Input::Interrupt(self.tickets)
+                CoordinatorInput::Interrupt(self.tickets)
             }
             Happens::Wait => {
                 seen.wait(self.tickets);
-                Input::Wait(self.tickets)
+                CoordinatorInput::Wait(self.tickets)
             }
             Happens::GoAway => match seen.go_away() {
-                Some(ticket) => Input::Forget(ticket),
+                Some(ticket) => CoordinatorInput::Forget(ticket),
                 None => return,
             },
-            Happens::Decline if seen.decline() => Input::Declined,
+            Happens::Decline if seen.decline() => CoordinatorInput::Declined,
             Happens::Decline => return,
             Happens::Hold => {
                 seen.hold();
-                Input::Hold
+                CoordinatorInput::Hold
             }
             Happens::Drain(progress) => match seen.drain_on(progress) {
-                Some(exit) => Input::Exited(exit),
+                Some(exit) => CoordinatorInput::Exited(exit),
                 None => return,
             },
         };
         let exit = match &input {
-            Input::Exited(exit) => Some(exit.clone()),
+            CoordinatorInput::Exited(exit) => Some(exit.clone()),
             _ => None,
         };
         let effects = self.state.step(&session(at), input);

@@ -3,28 +3,11 @@
 //! One session has one Session Drain at a time; different sessions are independent. Nothing asynchronous happens here:
 //! the edge executes the effects and reports back.
 //!
-//! The effect of an input depends on the state of the session: idle, running, or being stopped:
+//! [`table`] says which actions an input has in each phase of a session; this module performs them.
 //!
-//! | input     | idle          | running                                  | stopping                                  |
-//! |-----------|---------------|------------------------------------------|-------------------------------------------|
-//! | wake      | start         | remember, once                           | remember, once                            |
-//! | run       | start, forced | join                                     | start after it has settled                |
-//! | interrupt | answered      | forget wakes; cancel; wait until settled | forget wakes and runs; wait until settled |
-//! | wait      | answered      | wait until idle                          | wait until idle                           |
-//! | declined  | -             | forget wakes; cancel                     | -                                         |
-//! | hold      | run, no drain | -                                        | -                                         |
-//!
-//! The effect of a drain's exit, unless the drain was being stopped:
-//!
-//! | exit                | another drain in the same chain        | otherwise                                  |
-//! |---------------------|----------------------------------------|--------------------------------------------|
-//! | done                | if woken                               | the chain ends                             |
-//! | idle                | if woken, or forced if a run joined that has had no Provider Turn | the chain ends |
-//! | interrupted, failed | -                                      | the chain ends; a new one begins if woken  |
-//!
-//! A drain that was being stopped always ends its chain; requests that arrived after the interruption start a new
-//! chain. When a chain ends, callers that joined it get its exit, then callers that interrupted it learn that it has
-//! settled. Callers that wait for idleness get their answer when nothing runs any more.
+//! A chain is a drain and the drains that follow it because of requests during the previous one. When a chain ends,
+//! callers that joined it get its exit, then callers that interrupted it learn that it has settled. Callers that wait
+//! for idleness get their answer when nothing runs any more.
 //!
 //! A hold takes the place of the session's drain, and its release counts as an idle exit. So requests that arrive
 //! during a hold start when it is released, and no drain runs during a hold.
@@ -33,9 +16,13 @@
 //! from before an interruption start no drain after it. When an interruption is answered, only requests that arrived
 //! after the interruption may run.
 
+mod table;
+
 use std::collections::HashMap;
 
 use opencode_schema::id::SessionID;
+
+use self::table::{Action, Condition, Kind, Outcome, Phase, Source, actions};
 
 /// Identifies a caller that waits for an answer.
 pub(crate) type Ticket = u64;
@@ -66,7 +53,7 @@ pub(crate) enum Answer<E> {
 
 /// An input of the coordinator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Input<E> {
+pub(crate) enum CoordinatorInput<E> {
     /// There may be work. Wakes coalesce.
     Wake,
     /// Run even without eligible input; the ticket gets the exit of the chain.
@@ -85,7 +72,23 @@ pub(crate) enum Input<E> {
     Exited(Exit<E>),
 }
 
-/// An action for the edge.
+impl<E> CoordinatorInput<E> {
+    /// Splits the input into its row of the table, its ticket and its exit.
+    fn into_parts(self) -> (Kind, Option<Ticket>, Option<Exit<E>>) {
+        match self {
+            Self::Wake => (Kind::Wake, None, None),
+            Self::Run(ticket) => (Kind::Run, Some(ticket), None),
+            Self::Interrupt(ticket) => (Kind::Interrupt, Some(ticket), None),
+            Self::Wait(ticket) => (Kind::Wait, Some(ticket), None),
+            Self::Declined => (Kind::Declined, None, None),
+            Self::Forget(ticket) => (Kind::Forget, Some(ticket), None),
+            Self::Hold => (Kind::Hold, None, None),
+            Self::Exited(exit) => (Kind::of_exit(&exit), None, Some(exit)),
+        }
+    }
+}
+
+/// An effect, which the edge executes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect<E> {
     /// Start a drain; a forced one makes at least one Provider Turn.
@@ -140,117 +143,153 @@ impl State {
     pub(crate) fn step<E: Clone>(
         &mut self,
         session: &SessionID,
-        input: Input<E>,
+        input: CoordinatorInput<E>,
     ) -> Vec<Effect<E>> {
-        let Some(entry) = self.entries.get_mut(session) else {
-            return self.begin(session, input);
+        let entry = self.entries.remove(session);
+        let phase = entry.as_ref().map_or(Phase::Idle, Entry::phase);
+        let (kind, ticket, exit) = input.into_parts();
+        let mut transition = Transition {
+            is_active: entry.is_some(),
+            entry: entry.unwrap_or_default(),
+            ticket,
+            exit,
+            effects: Vec::new(),
         };
-        match input {
-            Input::Wake => entry.asked_now().wake = true,
-            Input::Run(ticket) => entry.asked_now().run(ticket),
-            Input::Interrupt(ticket) => return entry.interrupt(ticket),
-            Input::Wait(ticket) => entry.waiters.push(ticket),
-            Input::Declined => return entry.stop(),
-            Input::Forget(ticket) => entry.forget(ticket),
-            Input::Hold => {}
-            Input::Exited(exit) => return self.exited(session, exit),
-        }
-        Vec::new()
-    }
-
-    fn begin<E>(&mut self, session: &SessionID, input: Input<E>) -> Vec<Effect<E>> {
-        let mut asked = Asked::default();
-        match input {
-            Input::Wake => asked.wake = true,
-            Input::Run(ticket) => asked.run(ticket),
-            Input::Interrupt(ticket) | Input::Wait(ticket) => {
-                return vec![Effect::Resolve(ticket, Answer::Done)];
+        for action in actions(kind, phase) {
+            if transition.perform(*action) == Progress::Complete {
+                break;
             }
-            Input::Hold => {
-                self.entries.insert(session.clone(), Entry::default());
-                return Vec::new();
-            }
-            Input::Declined | Input::Forget(_) | Input::Exited(_) => return Vec::new(),
         }
-        self.start(session, Entry::new(asked))
+        if transition.is_active {
+            self.entries.insert(session.clone(), transition.entry);
+        }
+        transition.effects
+    }
+}
+
+/// One transition of one session.
+struct Transition<E> {
+    entry: Entry,
+    /// The session has a drain or a hold after the transition.
+    is_active: bool,
+    ticket: Option<Ticket>,
+    exit: Option<Exit<E>>,
+    effects: Vec<Effect<E>>,
+}
+
+/// The transition continues with the next action, or is complete.
+#[derive(PartialEq, Eq)]
+enum Progress {
+    Continues,
+    Complete,
+}
+
+impl<E: Clone> Transition<E> {
+    fn perform(&mut self, action: Action) -> Progress {
+        match action {
+            Action::RecordWake => self.entry.asked.wake = true,
+            Action::RecordRun => self.entry.asked.run(self.ticket),
+            Action::RecordLaterWake => self.entry.after.wake = true,
+            Action::RecordLaterRun => self.entry.after.run(self.ticket),
+            Action::Start => self.start(),
+            Action::Occupy => self.is_active = true,
+            Action::Answer => self.answer(self.ticket, &Answer::Done),
+            Action::AwaitSettlement => self.entry.interrupts.extend(self.ticket),
+            Action::AwaitIdleness => self.entry.waiters.extend(self.ticket),
+            Action::CutLater => {
+                let cut = std::mem::take(&mut self.entry.after);
+                self.answer(cut.joined, &Answer::Interrupted);
+            }
+            Action::Cancel => {
+                self.entry.stopping = true;
+                self.effects.push(Effect::Cancel);
+            }
+            Action::ForgetTicket => self.entry.forget(self.ticket),
+            Action::CompleteRuns => self.entry.asked.run = false,
+            Action::ContinueIf(condition) => {
+                if self.entry.meets(condition) {
+                    self.start();
+                    return Progress::Complete;
+                }
+            }
+            Action::Settle(outcome) => self.settle(outcome),
+            Action::StartNext(source) => self.start_next(source),
+        }
+        Progress::Continues
     }
 
-    fn start<E>(&mut self, session: &SessionID, mut entry: Entry) -> Vec<Effect<E>> {
-        // The new drain examines all pending inputs.
-        entry.asked.wake = false;
-        let force = std::mem::take(&mut entry.asked.run);
-        self.entries.insert(session.clone(), entry);
-        vec![Effect::Start { force }]
+    /// Starts a drain, which examines all pending inputs.
+    fn start(&mut self) {
+        let asked = &mut self.entry.asked;
+        asked.wake = false;
+        let force = std::mem::take(&mut asked.run);
+        self.is_active = true;
+        self.effects.push(Effect::Start { force });
     }
 
-    fn exited<E: Clone>(&mut self, session: &SessionID, exit: Exit<E>) -> Vec<Effect<E>> {
-        let Some(mut entry) = self.entries.remove(session) else {
-            return Vec::new();
+    /// Answers the callers of a chain that has ended: first those that joined it, then those that interrupted it.
+    fn settle(&mut self, outcome: Outcome) {
+        let answer = match (outcome, self.exit.take()) {
+            (Outcome::OfExit, Some(Exit::Failed(error))) => Answer::Failed(error),
+            (Outcome::OfExit, Some(Exit::Interrupted)) | (Outcome::Interrupted, _) => {
+                Answer::Interrupted
+            }
+            (Outcome::OfExit, Some(Exit::Done | Exit::Idle) | None) => Answer::Done,
         };
-        if entry.goes_on(&exit) {
-            return self.start(session, entry);
-        }
-        let next = entry.next();
-        let mut effects = entry.settle(exit);
-        if next.wake || next.run {
+        let joined = std::mem::take(&mut self.entry.asked.joined);
+        let interrupts = std::mem::take(&mut self.entry.interrupts);
+        self.answer(joined, &answer);
+        self.answer(interrupts, &Answer::Done);
+    }
+
+    /// Starts a new chain if there are requests for it. Otherwise the session is idle.
+    fn start_next(&mut self, source: Source) {
+        let entry = std::mem::take(&mut self.entry);
+        let asked = match source {
+            Source::Wakes => Asked {
+                wake: entry.asked.wake,
+                ..Asked::default()
+            },
+            Source::Later => entry.after,
+        };
+        if asked.wake || asked.run {
             let waiters = entry.waiters;
-            effects.extend(self.start(
-                session,
-                Entry {
-                    waiters,
-                    ..Entry::new(next)
-                },
-            ));
+            self.entry = Entry {
+                asked,
+                waiters,
+                ..Entry::default()
+            };
+            self.start();
         } else {
-            effects.extend(resolve(entry.waiters, &Answer::Done));
+            self.is_active = false;
+            self.answer(entry.waiters, &Answer::Done);
         }
-        effects
+    }
+
+    fn answer(&mut self, tickets: impl IntoIterator<Item = Ticket>, answer: &Answer<E>) {
+        let tickets = tickets.into_iter();
+        self.effects
+            .extend(tickets.map(|ticket| Effect::Resolve(ticket, answer.clone())));
     }
 }
 
 impl Asked {
-    fn run(&mut self, ticket: Ticket) {
+    fn run(&mut self, ticket: Option<Ticket>) {
         self.run = true;
-        self.joined.push(ticket);
+        self.joined.extend(ticket);
     }
 }
 
 impl Entry {
-    fn new(asked: Asked) -> Self {
-        Self {
-            asked,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the place to record a request: a drain that is being stopped does not serve it.
-    fn asked_now(&mut self) -> &mut Asked {
+    fn phase(&self) -> Phase {
         if self.stopping {
-            &mut self.after
+            Phase::Stopping
         } else {
-            &mut self.asked
+            Phase::Running
         }
     }
 
-    fn interrupt<E: Clone>(&mut self, ticket: Ticket) -> Vec<Effect<E>> {
-        // Requests from before an interruption start no drain. Callers that joined the running drain get the exit of
-        // its chain.
-        let cut = std::mem::take(&mut self.after);
-        let mut effects: Vec<_> = resolve(cut.joined, &Answer::Interrupted).collect();
-        self.interrupts.push(ticket);
-        effects.extend(self.stop());
-        effects
-    }
-
-    /// Cancels the drain, once.
-    fn stop<E>(&mut self) -> Vec<Effect<E>> {
-        if std::mem::replace(&mut self.stopping, true) {
-            return Vec::new();
-        }
-        vec![Effect::Cancel]
-    }
-
-    fn forget(&mut self, ticket: Ticket) {
+    fn forget(&mut self, ticket: Option<Ticket>) {
         let lists = [
             &mut self.asked.joined,
             &mut self.after.joined,
@@ -258,54 +297,16 @@ impl Entry {
             &mut self.waiters,
         ];
         for list in lists {
-            list.retain(|it| *it != ticket);
+            list.retain(|it| Some(*it) != ticket);
         }
     }
 
-    /// Returns true if another drain follows in the same chain, for the same callers.
-    fn goes_on<E>(&mut self, exit: &Exit<E>) -> bool {
-        if self.stopping {
-            return false;
-        }
-        match exit {
-            Exit::Done => {
-                self.asked.run = false;
-                self.asked.wake
-            }
-            Exit::Idle => self.asked.wake || self.asked.run,
-            Exit::Interrupted | Exit::Failed(_) => false,
+    fn meets(&self, condition: Condition) -> bool {
+        match condition {
+            Condition::Woken => self.asked.wake,
+            Condition::WokenOrRun => self.asked.wake || self.asked.run,
         }
     }
-
-    /// Answers the callers of a chain that has ended: first those that joined it, then those that interrupted it.
-    fn settle<E: Clone>(&mut self, exit: Exit<E>) -> Vec<Effect<E>> {
-        let answer = match exit {
-            Exit::Done => Answer::Done,
-            Exit::Idle if !self.stopping => Answer::Done,
-            Exit::Idle | Exit::Interrupted => Answer::Interrupted,
-            Exit::Failed(error) => Answer::Failed(error),
-        };
-        let joined = std::mem::take(&mut self.asked.joined);
-        let interrupts = std::mem::take(&mut self.interrupts);
-        let told = resolve(joined, &answer).chain(resolve(interrupts, &Answer::Done));
-        told.collect()
-    }
-
-    /// Returns the requests that start a new chain, if there are any.
-    fn next(&mut self) -> Asked {
-        if self.stopping {
-            return std::mem::take(&mut self.after);
-        }
-        Asked {
-            wake: self.asked.wake,
-            ..Asked::default()
-        }
-    }
-}
-
-fn resolve<E: Clone>(tickets: Vec<Ticket>, answer: &Answer<E>) -> impl Iterator<Item = Effect<E>> {
-    let tickets = tickets.into_iter();
-    tickets.map(|ticket| Effect::Resolve(ticket, answer.clone()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-use super::Input::*;
+use super::CoordinatorInput::*;
 use super::*;
 
-type In = Input<&'static str>;
+type In = CoordinatorInput<&'static str>;
 type Out = Effect<&'static str>;
 
 const START: Out = Effect::Start { force: false };
@@ -236,4 +236,40 @@ fn nothing_begins_while_somebody_holds_the_session_and_what_was_asked_begins_the
     ]);
     // A running session cannot be held.
     check(&[(Wake, &[START]), (Hold, &[]), (DONE, &[])]);
+}
+
+/// The effects of each input in each phase, for a session with one caller: in a drain that a run started with the
+/// ticket 1, and in one that the ticket 2 has interrupted.
+#[test]
+fn every_cell_of_the_table_has_its_effects() {
+    const CANCEL: Out = Effect::Cancel;
+    let rows: [(In, [&[Out]; 3]); 11] = [
+        (Wake, [&[START], &[], &[]]),
+        (Run(9), [&[FORCE], &[], &[]]),
+        (Interrupt(9), [&[done(9)], &[CANCEL], &[]]),
+        (Wait(9), [&[done(9)], &[], &[]]),
+        (Declined, [&[], &[CANCEL], &[]]),
+        (Forget(1), [&[], &[], &[]]),
+        (Hold, [&[], &[], &[]]),
+        (DONE, [&[], &[done(1)], &[done(1), done(2)]]),
+        (IDLE, [&[], &[done(1)], &[cut(1), done(2)]]),
+        (INTERRUPTED, [&[], &[cut(1)], &[cut(1), done(2)]]),
+        (FAILED, [&[], &[failed(1)], &[failed(1), done(2)]]),
+    ];
+    let session = SessionID::parse("ses_one").unwrap();
+    let phases: [&[In]; 3] = [&[], &[Run(1)], &[Run(1), Interrupt(2)]];
+    let mut cells = std::collections::HashSet::new();
+    for (input, expected) in rows {
+        for (phase, expected) in phases.iter().zip(expected) {
+            let mut state = State::default();
+            for before in *phase {
+                state.step(&session, before.clone());
+            }
+            let kind = input.clone().into_parts().0;
+            cells.insert((kind as usize, phase.len()));
+            let effects = state.step(&session, input.clone());
+            assert_eq!(effects, expected, "{input:?} after {phase:?}");
+        }
+    }
+    assert_eq!(cells.len(), 33, "each cell is exercised");
 }
