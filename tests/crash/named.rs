@@ -56,11 +56,11 @@ async fn a_commit_is_about_to_happen() {
 }
 
 #[tokio::test]
-async fn a_commit_has_happened_and_nobody_knows() {
+async fn a_commit_has_happened_and_is_not_announced() {
     die_at(4000, point::of_stage("after-commit")).await;
 }
 
 #[tokio::test]
-async fn a_commit_has_happened_and_everybody_knows() {
+async fn a_commit_has_happened_and_is_announced() {
     die_at(5000, point::of_stage("told")).await;
 }

@@ -37,7 +37,7 @@ fn dies_at(point: &str) -> Death {
 
 /// A complete load passes every fail point, and no unknown ones.
 #[tokio::test]
-async fn the_load_passes_every_point() {
+async fn the_load_reaches_every_point() {
     let folder = folder();
     let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
     // The second process finds the interrupted work of the first one.
@@ -53,7 +53,7 @@ async fn the_load_passes_every_point() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_found_and_nothing_else() {
+async fn exactly_the_planted_errors_are_found() {
     let folder = folder();
     let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
     // The first process completes its load. The second one leaves interrupted work.

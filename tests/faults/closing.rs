@@ -8,7 +8,7 @@ use crate::disturbance::{FAULTS, Place, Scene};
 
 /// If closing cannot checkpoint the write-ahead log, the next opening does it.
 #[tokio::test]
-async fn a_log_that_cannot_be_folded_loses_nothing() {
+async fn a_log_without_checkpoint_loses_nothing() {
     for fault in FAULTS {
         let mut scene = Scene::open().await;
         let session = scene.session_with_prompt().await;
@@ -25,7 +25,7 @@ async fn a_log_that_cannot_be_folded_loses_nothing() {
 /// Closing interrupts a drain that cannot store its settlement. Closing completes, and the next
 /// host finds the turn in the state that a killed process leaves.
 #[tokio::test]
-async fn closing_ends_though_nothing_can_be_stored() {
+async fn closing_ends_although_nothing_can_be_stored() {
     for fault in FAULTS {
         let mut scene = Scene::open().await;
         let session = scene.f.session().await;
@@ -53,7 +53,7 @@ async fn closing_ends_though_nothing_can_be_stored() {
 
 /// A host that cannot record the resumption of a session does not resume it.
 #[tokio::test]
-async fn a_session_is_not_gone_on_with_unrecorded() {
+async fn a_session_does_not_continue_without_records() {
     for place in [Place::Appended("retried"), Place::Commit("retried")] {
         let mut scene = Scene::open().await;
         let session = scene.session_with_prompt().await;

@@ -102,7 +102,7 @@ const TURN: [(&str, &[&str], u32); 6] = [
 ];
 
 #[tokio::test]
-async fn a_turn_that_cannot_be_stored_ends_and_is_gone_on_with() {
+async fn a_turn_that_cannot_be_stored_ends_and_can_be_continued() {
     for fault in FAULTS {
         for (event, stored, ran) in TURN {
             for place in [Place::Appended(event), Place::Commit(event)] {

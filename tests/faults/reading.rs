@@ -6,7 +6,7 @@ use opencode_testkit::Reply;
 use crate::disturbance::{FAULTS, Place, Scene};
 
 #[tokio::test]
-async fn a_read_that_fails_is_refused_and_the_next_one_works() {
+async fn a_failed_read_is_refused_and_the_next_one_works() {
     for fault in FAULTS {
         let scene = Scene::open().await;
         let session = scene.session_with_prompt().await;

@@ -37,7 +37,7 @@ mod tests {
     use super::renamed;
 
     #[test]
-    fn identifiers_change_and_nothing_else() {
+    fn only_identifiers_change() {
         assert_eq!(
             renamed(
                 r#"{"id":"evt_1","type":"a","data":{"sessionID":"ses_1","text":"of msg_1"}}"#,

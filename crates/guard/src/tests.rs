@@ -63,7 +63,7 @@ fn within<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 }
 
 #[test]
-fn the_death_of_the_host_is_the_end_of_a_session() {
+fn a_session_ends_when_its_host_dies() {
     for (script, bytes) in [
         ("printf x >&3; sleep 1000", 1),
         (
@@ -82,7 +82,7 @@ fn the_death_of_the_host_is_the_end_of_a_session() {
 
 /// New processes appear while the guard looks for processes.
 #[test]
-fn a_session_that_starts_one_process_after_the_other_ends() {
+fn a_session_that_keeps_starting_processes_ends() {
     for script in [
         "printf x >&3; while :; do sleep 0.3 & sleep 0.003; done",
         #[cfg(target_os = "linux")]
@@ -96,7 +96,7 @@ fn a_session_that_starts_one_process_after_the_other_ends() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn groups_and_sessions_of_their_own_are_found_whatever_their_names() {
+fn new_groups_and_sessions_are_found_for_any_process_name() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -117,7 +117,7 @@ fn groups_and_sessions_of_their_own_are_found_whatever_their_names() {
 }
 
 #[test]
-fn a_guard_that_is_dropped_ends_nothing() {
+fn a_dropped_guard_ends_no_process() {
     let mut guard = Guard::start().unwrap();
     let ((mut alive, alive_end), (input, mut input_end)) = (pipe().unwrap(), pipe().unwrap());
     let files = [(input.as_raw_fd(), 0), (alive_end.as_raw_fd(), 3)];
@@ -135,7 +135,7 @@ fn a_guard_that_is_dropped_ends_nothing() {
 }
 
 #[test]
-fn a_guard_of_nothing_ends() {
+fn a_guard_without_processes_ends() {
     let mut guard = Guard::start().unwrap();
     guard.pipe = pipe().unwrap().1;
     let number = guard.number;

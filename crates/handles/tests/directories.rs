@@ -67,7 +67,7 @@ fn children(held: &Directory) -> BTreeMap<String, Kind> {
 }
 
 #[test]
-fn nothing_but_one_name_is_taken_for_one() {
+fn only_a_single_name_is_accepted_as_a_name() {
     let tree = Tree::new();
     let held = tree.held();
     let file = held.open_file("file").unwrap().0;
@@ -108,7 +108,7 @@ fn nothing_but_one_name_is_taken_for_one() {
 }
 
 #[test]
-fn directories_are_opened_through_no_link_and_never_above() {
+fn directories_are_opened_without_following_links_or_leaving_the_root() {
     let tree = Tree::new();
     let held = tree.held();
     for (path, expected) in [
@@ -150,7 +150,7 @@ fn directories_are_opened_through_no_link_and_never_above() {
 }
 
 #[test]
-fn missing_directories_are_created_through_no_link() {
+fn missing_directories_are_created_without_following_links() {
     let tree = Tree::new();
     let held = tree.held();
     held.prepare_below("folder/a/b")
@@ -210,7 +210,7 @@ fn only_regular_files_are_opened() {
 }
 
 #[test]
-fn children_are_what_they_are_and_not_what_they_lead_to() {
+fn children_have_their_own_kind_and_not_that_of_a_link_target() {
     let tree = Tree::new();
     let odd = std::ffi::OsStr::from_bytes(b"line\nbreak \xff");
     fs::write(tree.root.join("in/folder").join(odd), "").unwrap();
@@ -241,7 +241,7 @@ fn children_are_what_they_are_and_not_what_they_lead_to() {
 }
 
 #[test]
-fn what_is_held_stays_what_it_was() {
+fn an_open_handle_keeps_its_file() {
     let tree = Tree::new();
     let held = tree.held();
     fs::rename(tree.root.join("in"), tree.root.join("moved")).unwrap();
@@ -260,7 +260,7 @@ fn what_is_held_stays_what_it_was() {
 }
 
 #[test]
-fn files_are_put_in_the_place_of_others_with_their_permissions() {
+fn files_replace_others_and_keep_their_permissions() {
     let tree = Tree::new();
     let held = tree.held();
     let content = |name: &str| fs::read_to_string(tree.root.join("in").join(name)).unwrap();
@@ -300,7 +300,7 @@ fn files_are_put_in_the_place_of_others_with_their_permissions() {
 }
 
 #[test]
-fn what_fails_leaves_nothing_behind() {
+fn a_failure_leaves_no_temporary_file() {
     let tree = Tree::new();
     let held = tree.held();
     let before = children(&held);
@@ -317,7 +317,7 @@ fn what_fails_leaves_nothing_behind() {
 }
 
 #[test]
-fn names_of_unfinished_files_are_known() {
+fn names_of_unfinished_files_are_recognised() {
     for (name, expected) in [
         (".opencode-1-0.tmp", true),
         (".opencode-.tmp", true),

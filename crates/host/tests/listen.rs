@@ -36,7 +36,7 @@ async fn connect(listener: &Listener) -> std::io::Result<TcpStream> {
 }
 
 #[tokio::test]
-async fn a_closed_host_listens_no_more() {
+async fn a_closed_host_stops_listening() {
     let (host, listener) = listening().await;
     let _resting = connect(&listener).await.unwrap();
     within("closing", host.close()).await;
@@ -48,7 +48,7 @@ async fn a_closed_host_listens_no_more() {
 }
 
 #[tokio::test]
-async fn a_host_that_goes_away_takes_its_listeners_along() {
+async fn a_dropped_host_closes_its_listeners() {
     let (host, listener) = listening().await;
     let _resting = connect(&listener).await.unwrap();
     drop(host);
@@ -57,7 +57,7 @@ async fn a_host_that_goes_away_takes_its_listeners_along() {
 }
 
 #[tokio::test]
-async fn closing_one_listener_leaves_the_others() {
+async fn closing_one_listener_keeps_the_others() {
     let (host, listener) = listening().await;
     let other = host.listen(ListenOptions::default());
     let other = within("another listener", other).await.unwrap();

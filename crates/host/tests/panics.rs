@@ -8,7 +8,7 @@ use opencode_host::report_panics;
 const PANICS: &str = "OPENCODE_TEST_PANICS";
 
 #[test]
-fn a_panic_is_reported_once_and_the_process_goes_on() {
+fn a_panic_is_reported_once_and_the_process_continues() {
     if std::env::var_os(PANICS).is_some() {
         report_panics();
         let secret = "sk-secret";
@@ -18,7 +18,7 @@ fn a_panic_is_reported_once_and_the_process_goes_on() {
         return;
     }
     let program = std::env::current_exe().unwrap();
-    let name = "a_panic_is_reported_once_and_the_process_goes_on";
+    let name = "a_panic_is_reported_once_and_the_process_continues";
     let child = Command::new(program)
         .args(["--exact", name, "--nocapture"])
         .env(PANICS, "1")

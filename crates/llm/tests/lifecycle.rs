@@ -132,7 +132,7 @@ fn run(events: Vec<LlmEvent>) -> (Vec<LlmEvent>, Result<(), LlmError>) {
 }
 
 #[test]
-fn open_blocks_are_closed_reasoning_first() {
+fn open_blocks_are_closed_with_reasoning_first() {
     let (out, end) = run(vec![
         text_start("t"),
         reasoning_start("r2", json!(null)),
@@ -160,7 +160,7 @@ fn open_blocks_are_closed_reasoning_first() {
 }
 
 #[test]
-fn metadata_of_a_block_is_gathered_at_its_end() {
+fn metadata_of_a_block_is_collected_at_its_end() {
     let (out, _) = run(vec![
         reasoning_start("r", json!({"openai": {"itemId": "i", "n": 1}})),
         LlmEvent::ReasoningDelta {
@@ -185,7 +185,7 @@ fn metadata_of_a_block_is_gathered_at_its_end() {
 }
 
 #[test]
-fn tool_calls_pass_with_or_without_streamed_input() {
+fn tool_calls_are_accepted_with_and_without_streamed_input() {
     let (out, end) = run(vec![
         STEP_START,
         input_start("a", "read"),
@@ -220,7 +220,7 @@ fn tool_calls_pass_with_or_without_streamed_input() {
 }
 
 #[test]
-fn what_breaks_the_grammar_fails_the_step() {
+fn events_in_a_wrong_order_fail_the_step() {
     let rows = [
         (vec![STEP_START, STEP_START], "the step started twice"),
         (
@@ -299,7 +299,7 @@ fn what_breaks_the_grammar_fails_the_step() {
 }
 
 #[test]
-fn nothing_follows_the_outcome() {
+fn no_event_follows_the_outcome() {
     let (out, end) = run(vec![
         provider_error(),
         text_start("t"),
@@ -327,7 +327,7 @@ fn a_closed_block_may_be_opened_again() {
 }
 
 #[test]
-fn a_stream_that_just_stops_fails() {
+fn a_stream_without_an_end_fails() {
     for events in [vec![], vec![text_start("t")], vec![step_finish()]] {
         let (_, end) = run(events);
         assert_eq!(
@@ -348,7 +348,7 @@ fn the_number_of_blocks_and_calls_is_bounded() {
 }
 
 #[test]
-fn what_could_not_be_stored_ends_the_step() {
+fn unstorable_output_ends_the_step() {
     let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({"a": inner}));
     let called = |name: &str, id: &str, input: Value| LlmEvent::ToolCall {
         id: id.into(),

@@ -73,7 +73,7 @@ fn json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_schema_and_no_value_make_it_panic(schema in json(), value in json()) {
+    fn no_schema_and_no_value_cause_a_panic(schema in json(), value in json()) {
         for nulls in [Nulls::Values, Nulls::Absent] {
             if let Err(issue) = check(&schema, &value, nulls) {
                 prop_assert!(issue.to_string().chars().count() < 1100);
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn what_fits_can_be_read(value in json(), prompt in json()) {
+    fn valid_values_can_be_read(value in json(), prompt in json()) {
         let schema = schema_for!(PromptPayload).to_value();
         let payload = json!({ "prompt": { "text": "", "files": prompt }, "delivery": value });
         for value in [value, prompt, payload] {
@@ -94,7 +94,7 @@ proptest! {
 }
 
 #[test]
-fn messages_of_the_wire_fit_their_schema() {
+fn messages_of_the_wire_format_fit_their_schema() {
     let schema = schema_for!(SessionMessage).to_value();
     for message in [
         json!({ "type": "user", "id": "msg_1", "time": { "created": 0 }, "text": "hi" }),

@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn text_that_is_no_cursor_leads_nowhere(text in ".{0,80}") {
+    fn invalid_text_is_not_a_cursor(text in ".{0,80}") {
         prop_assert_eq!(cursor::<SessionsCursor>(&text).decode(), Err(CursorError::Undecodable));
         let bytes = URL_SAFE_NO_PAD.encode(&text);
         prop_assert_eq!(cursor::<SessionsCursor>(&bytes).decode(), Err(CursorError::Undecodable));
@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[test]
-fn a_cursor_holds_its_whole_query() {
+fn a_cursor_contains_its_complete_query() {
     let page = MessagesPage {
         scope: session("ses_a"),
         order: Order::Asc,
@@ -183,7 +183,7 @@ fn invalid_cursor(message: &str) -> Failure {
 }
 
 #[test]
-fn sessions_are_asked_for_by_a_query_or_a_cursor() {
+fn sessions_are_selected_by_a_query_or_a_cursor() {
     let query = SessionsQuery {
         limit: Some(u64::MAX),
         directory: Some("/w".into()),
@@ -253,7 +253,7 @@ fn sessions_are_asked_for_by_a_query_or_a_cursor() {
 }
 
 #[test]
-fn a_search_is_one_that_a_title_could_hold() {
+fn a_search_is_limited_to_the_length_of_a_title() {
     let search = |text: &str| {
         let search = Some(text.to_owned());
         let query = SessionsQuery {
@@ -289,7 +289,7 @@ fn a_search_is_one_that_a_title_could_hold() {
 }
 
 #[test]
-fn messages_are_asked_for_by_a_query_or_a_cursor() {
+fn messages_are_selected_by_a_query_or_a_cursor() {
     let id = session("ses_a");
     let page = MessagesPage {
         scope: id.clone(),

@@ -196,7 +196,7 @@ fn live_events_fit_the_live_stream() {
 }
 
 #[test]
-fn what_is_no_event_does_not_fit() {
+fn invalid_events_do_not_fit() {
     let live = closed::<OpenCodeEvent>();
     for text in [
         r#"{"id":"evt_1","type":"session.unheard","data":{}}"#,

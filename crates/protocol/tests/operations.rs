@@ -59,7 +59,7 @@ fn methods_are_in_groups() {
 
 /// A listener refuses bodies with statuses of their own, and clients drop what is not declared.
 #[test]
-fn a_body_that_is_too_slow_or_too_large_is_declared() {
+fn slow_and_large_bodies_are_declared() {
     for operation in contract().operations {
         let refused = |it: &&DeclaredError| it.tag == "InvalidRequestError";
         let refused = operation.errors.iter().filter(refused);
@@ -73,7 +73,7 @@ fn a_body_that_is_too_slow_or_too_large_is_declared() {
 }
 
 #[test]
-fn what_is_no_call_is_left_out_of_clients() {
+fn clients_omit_operations_without_a_call() {
     let contract = contract();
     let omitted = contract.operations.iter().filter(|it| it.omitted);
     let omitted: Vec<_> = omitted.map(|operation| &*operation.id).collect();
@@ -81,7 +81,7 @@ fn what_is_no_call_is_left_out_of_clients() {
 }
 
 #[test]
-fn a_file_is_named_by_the_rest_of_a_path_and_answered_as_bytes() {
+fn a_file_is_named_by_the_rest_of_a_path_and_returned_as_bytes() {
     let contract = contract();
     let answered_as_bytes: Vec<_> = contract
         .operations
@@ -97,7 +97,7 @@ fn a_file_is_named_by_the_rest_of_a_path_and_answered_as_bytes() {
 }
 
 #[test]
-fn some_operations_ask_for_a_header() {
+fn some_operations_require_a_header() {
     let contract = contract();
     let with_headers: Vec<_> = contract
         .operations
@@ -113,7 +113,7 @@ fn some_operations_ask_for_a_header() {
 }
 
 #[test]
-fn what_the_contract_we_implement_does_not_have_is_marked() {
+fn operations_beyond_the_original_contract_are_marked() {
     let contract = contract();
     let marked: Vec<_> = contract
         .operations
@@ -143,7 +143,7 @@ fn what_the_contract_we_implement_does_not_have_is_marked() {
 }
 
 #[test]
-fn cursors_do_not_go_with_initial_fields() {
+fn cursors_exclude_initial_fields() {
     let contract = contract();
     let pages: Vec<_> = contract
         .operations
@@ -175,7 +175,7 @@ fn cursors_do_not_go_with_initial_fields() {
 }
 
 #[test]
-fn the_committed_contract_is_the_compiled_one() {
+fn the_committed_contract_equals_the_compiled_one() {
     let committed = include_str!("../contract.json");
     let read = serde_json::from_str::<Contract>(committed).ok();
     assert!(

@@ -10,7 +10,7 @@ use opencode_snapshots::{Entry, Mode, SnapshotError};
 use support::{EMPTY, Project, everything, paths, text};
 
 #[tokio::test]
-async fn the_same_files_have_the_same_id_and_git_has_it_too() {
+async fn equal_files_have_the_same_id_as_in_git() {
     let project = Project::new();
     let snapshots = project.snapshots();
     assert_eq!(snapshots.capture().await.unwrap().tree, EMPTY);
@@ -33,7 +33,7 @@ async fn the_same_files_have_the_same_id_and_git_has_it_too() {
 }
 
 #[tokio::test]
-async fn changes_are_seen_whatever_they_are() {
+async fn all_kinds_of_changes_are_detected() {
     let project = Project::new();
     for path in ["a", "b", "c", "d/e", "d/f", "g/h"] {
         project.write(path, "0");
@@ -85,7 +85,7 @@ async fn changes_are_seen_whatever_they_are() {
 }
 
 #[tokio::test]
-async fn a_change_within_the_same_tick_is_seen() {
+async fn a_change_within_the_same_tick_is_detected() {
     let project = Project::new();
     let snapshots = project.snapshots();
     for number in 0..200 {
@@ -97,7 +97,7 @@ async fn a_change_within_the_same_tick_is_seen() {
 }
 
 #[tokio::test]
-async fn rules_count_at_every_level_and_for_tracked_files() {
+async fn rules_apply_at_every_level_and_not_to_tracked_files() {
     let project = Project::new();
     project.write(".gitignore", "*.log\n/build/\n!keep.log\ntracked.txt\n");
     project.write(".git/info/exclude", "secret*\n");
@@ -150,7 +150,7 @@ async fn rules_count_at_every_level_and_for_tracked_files() {
 }
 
 #[tokio::test]
-async fn a_scope_is_all_that_is_captured() {
+async fn only_the_scope_is_captured() {
     let project = Project::new();
     project.write(".gitignore", "*.tmp\n");
     project.write("outside.txt", "1");
@@ -186,7 +186,7 @@ async fn a_scope_is_all_that_is_captured() {
 }
 
 #[tokio::test]
-async fn entries_tell_content_and_mode() {
+async fn entries_contain_content_and_mode() {
     let project = Project::new();
     project.write("dir/file", "hello\n");
     project.write("run", "");
@@ -236,7 +236,7 @@ async fn entries_tell_content_and_mode() {
 }
 
 #[tokio::test]
-async fn the_repository_stays_as_it_is_byte_for_byte() {
+async fn the_repository_is_unchanged_byte_for_byte() {
     let project = Project::new();
     if project.git(&["init"]).is_none() {
         return;
@@ -299,7 +299,7 @@ async fn the_repository_stays_as_it_is_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn rules_mean_what_they_mean_to_git() {
+async fn rules_have_the_same_meaning_as_in_git() {
     const RULES: &str = "\u{feff}bom\r\n# comment\n\\#hash\n\\!bang\n*.o\n!keep.o\n/rooted\n\
         dir/\nfoo/*\n!foo/keep\na/**/z\n**/deep\nq/**\ndoc/*.txt\n[!x]y\nb?d\nspace\\ \nspaced  \n\
         mid/dle\n!never/back\nnever/\n*.[ch]\n[0-9]*\n!/sub/5five\nempty//\n\\\\slash\n{a,b}brace\n";
@@ -373,7 +373,7 @@ async fn rules_mean_what_they_mean_to_git() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_written_after_the_end() {
+async fn nothing_is_written_after_closing() {
     const FILES: usize = 5000;
     let project = Project::new();
     for number in 0..FILES {

@@ -86,7 +86,7 @@ fn change(project: &Project, after: bool) {
 const KEPT: &str = include_str!("diff.patch");
 
 #[tokio::test]
-async fn the_text_is_what_git_writes() {
+async fn the_text_equals_the_output_of_git() {
     let project = Project::new();
     let snapshots = project.snapshots();
     change(&project, false);
@@ -187,7 +187,7 @@ async fn statuses_and_counts() {
 }
 
 #[tokio::test]
-async fn patches_are_bounded_together() {
+async fn the_total_size_of_patches_is_bounded() {
     let project = Project::new();
     let snapshots = project.snapshots();
     let before = snapshots.capture().await.unwrap().tree;

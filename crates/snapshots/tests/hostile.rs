@@ -10,7 +10,7 @@ use opencode_snapshots::{Mode, SkipReason, Skipped, SnapshotError, SnapshotOptio
 use support::{EMPTY, Project, paths};
 
 #[tokio::test]
-async fn what_is_no_file_is_left_out() {
+async fn only_files_are_captured() {
     use std::os::unix::{ffi::OsStrExt, net::UnixListener};
 
     let project = Project::new();
@@ -60,7 +60,7 @@ async fn what_is_no_file_is_left_out() {
 }
 
 #[tokio::test]
-async fn large_files_are_left_out_unless_git_tracks_them_or_they_grew() {
+async fn large_files_are_omitted_unless_git_tracks_them_or_they_grew() {
     const LIMIT: usize = 2 * 1024 * 1024;
     let project = Project::new();
     project.write("exact", vec![b'a'; LIMIT]);
@@ -90,7 +90,7 @@ async fn large_files_are_left_out_unless_git_tracks_them_or_they_grew() {
 }
 
 #[tokio::test]
-async fn bad_ids_and_paths_are_told() {
+async fn invalid_ids_and_paths_are_reported() {
     let project = Project::new();
     project.write("a", "1");
     let snapshots = project.snapshots();
@@ -156,7 +156,7 @@ async fn bad_ids_and_paths_are_told() {
 }
 
 #[tokio::test]
-async fn what_the_host_keeps_in_the_worktree_is_not_captured() {
+async fn files_of_the_host_in_the_worktree_are_not_captured() {
     let project = Project::new();
     project.write("file", "1");
     project.write("data/embedded/opencode.db", "1");
@@ -174,7 +174,7 @@ async fn what_the_host_keeps_in_the_worktree_is_not_captured() {
 }
 
 #[tokio::test]
-async fn what_is_nested_too_deep_is_refused_for_a_while() {
+async fn a_tree_that_is_nested_too_deep_is_refused_for_a_while() {
     let project = Project::new();
     project.write(&format!("{}file", "a/".repeat(200)), "1");
     let tree = project.snapshots().capture().await.unwrap().tree;
@@ -196,7 +196,7 @@ async fn what_is_nested_too_deep_is_refused_for_a_while() {
 }
 
 #[tokio::test]
-async fn paths_longer_than_the_system_takes_are_captured() {
+async fn paths_longer_than_the_limit_of_the_system_are_captured() {
     let project = Project::new();
     let snapshots = project.snapshots();
     // Over 4096 bytes in total, created step by step.
@@ -266,7 +266,7 @@ async fn a_huge_file_is_not_read() {
 }
 
 #[tokio::test]
-async fn a_path_that_cannot_be_looked_at_costs_the_others_nothing() {
+async fn an_unreadable_path_does_not_affect_the_others() {
     let project = Project::new();
     project.write("a", "1");
     let snapshots = project.snapshots();
@@ -295,7 +295,7 @@ fn make_fifo(path: &std::path::Path) {
 
 /// libgit2 would wait forever for the other side of a FIFO.
 #[tokio::test]
-async fn a_fifo_among_the_objects_of_a_repository_stops_nothing() {
+async fn a_fifo_among_the_objects_of_a_repository_blocks_no_capture() {
     let packed = format!("objects/pack/pack-{}.idx", "1".repeat(40));
     let beside = packed.replace(".idx", ".pack");
     for name in ["objects/info/alternates", &packed] {
@@ -315,7 +315,7 @@ async fn a_fifo_among_the_objects_of_a_repository_stops_nothing() {
 }
 
 #[tokio::test]
-async fn an_object_of_the_repository_that_is_a_fifo_is_stored_anew() {
+async fn an_object_of_the_repository_that_is_a_fifo_is_stored_again() {
     let project = Project::new();
     project.write("a", "1");
     // The object of a file with the content `1`.

@@ -56,7 +56,7 @@ proptest! {
     #![proptest_config(Config { failure_persistence: None, cases: 40, ..Config::default() })]
 
     #[test]
-    fn what_changed_comes_back(states in collection::vec(files(), 2..5)) {
+    fn changed_files_are_restored(states in collection::vec(files(), 2..5)) {
         Runtime::new().unwrap().block_on(async {
             let project = Project::new();
             let snapshots = project.snapshots();
@@ -133,7 +133,7 @@ fn change(project: &Project, dice: &mut Dice, round: usize) {
 }
 
 #[tokio::test]
-async fn a_project_that_is_watched_has_the_snapshots_of_one_that_is_not() {
+async fn a_watched_project_has_the_same_snapshots_as_an_unwatched_one() {
     let project = Project::new();
     for number in 0..1120 {
         let (folder, inner) = (number % 40, number / 40 % 2);
@@ -161,7 +161,7 @@ async fn a_project_that_is_watched_has_the_snapshots_of_one_that_is_not() {
 }
 
 #[tokio::test]
-async fn a_scope_that_is_watched_may_be_replaced_from_above() {
+async fn the_folder_of_a_watched_scope_may_be_replaced() {
     let project = Project::new();
     for number in 0..1100 {
         project.write(&format!("packages/app/d{}/f{number}", number % 20), "1");

@@ -29,7 +29,7 @@ fn failed(error: SnapshotError) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn content_mode_and_kind_come_back() {
+async fn content_mode_and_kind_are_restored() {
     let project = Project::new();
     project.put("file", &text("1"));
     project.put("run", &What::Executable(b"2".to_vec()));
@@ -65,7 +65,7 @@ async fn content_mode_and_kind_come_back() {
 }
 
 #[tokio::test]
-async fn permissions_stay_but_for_the_right_to_execute() {
+async fn permissions_are_kept_except_the_executable_bit() {
     let project = Project::new();
     project.write("private", "1");
     project.chmod("private", 0o600);
@@ -86,7 +86,7 @@ async fn permissions_stay_but_for_the_right_to_execute() {
 }
 
 #[tokio::test]
-async fn what_no_snapshot_knows_is_not_removed() {
+async fn files_that_are_in_no_snapshot_are_not_removed() {
     let project = Project::new();
     project.write("file", "1");
     project.write(".gitignore", "*.log\n.env\n");
@@ -117,7 +117,7 @@ async fn what_no_snapshot_knows_is_not_removed() {
 }
 
 #[tokio::test]
-async fn links_in_the_way_are_not_followed() {
+async fn links_are_not_followed() {
     let project = Project::new();
     project.write("dir/file", "1");
     project.write("dir/gone", "1");
@@ -146,7 +146,7 @@ async fn links_in_the_way_are_not_followed() {
 }
 
 #[tokio::test]
-async fn nothing_happens_when_a_snapshot_is_gone() {
+async fn nothing_is_changed_if_a_snapshot_is_missing() {
     let project = Project::new();
     project.write("a", "1");
     project.write("b", "1");
@@ -181,7 +181,7 @@ async fn nothing_happens_when_a_snapshot_is_gone() {
 }
 
 #[tokio::test]
-async fn what_is_right_already_is_not_written() {
+async fn unchanged_files_are_not_written() {
     let project = Project::new();
     project.write("a", "1");
     let snapshots = project.snapshots();
@@ -202,7 +202,7 @@ async fn what_is_right_already_is_not_written() {
 }
 
 #[tokio::test]
-async fn the_directory_of_a_scope_stays() {
+async fn the_directory_of_a_scope_is_kept() {
     let project = Project::new();
     project.write("keep", "1");
     fs::create_dir_all(project.root().join("packages/app")).unwrap();
@@ -215,7 +215,7 @@ async fn the_directory_of_a_scope_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
+async fn a_directory_that_is_replaced_during_a_restore_leads_to_no_outside_write() {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     let project = Project::new();
@@ -288,7 +288,7 @@ async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
 }
 
 #[tokio::test]
-async fn what_somebody_changed_since_it_was_seen_is_left_alone() {
+async fn a_file_that_changed_after_its_capture_is_kept() {
     let project = Project::new();
     project.write("new", "step");
     project.write("old", "step");

@@ -92,7 +92,7 @@ async fn git_reads_the_store() {
 }
 
 #[tokio::test]
-async fn what_the_repository_has_is_stored_when_a_file_loses_it() {
+async fn an_object_of_the_repository_is_stored_when_a_file_loses_it() {
     let project = Project::new();
     if project.git(&["init"]).is_none() {
         return;
@@ -125,7 +125,7 @@ async fn what_the_repository_has_is_stored_when_a_file_loses_it() {
 }
 
 #[tokio::test]
-async fn a_killed_process_leaves_a_store_that_works() {
+async fn a_killed_process_leaves_a_usable_store() {
     let project = Project::new();
     project.write("file", "1");
     let snapshots = project.snapshots();
@@ -164,7 +164,7 @@ async fn a_killed_process_leaves_a_store_that_works() {
 }
 
 #[tokio::test]
-async fn a_damaged_list_of_files_is_made_again() {
+async fn a_damaged_list_of_files_is_created_again() {
     let project = Project::new();
     project.write("dir/file", "1");
     project.write("other", "2");
@@ -182,7 +182,7 @@ async fn a_damaged_list_of_files_is_made_again() {
 }
 
 #[tokio::test]
-async fn the_next_process_reads_only_what_changed() {
+async fn the_next_process_reads_only_changed_files() {
     let project = Project::new();
     project.write("a", "1");
     project.write("b", "1");
@@ -205,7 +205,7 @@ async fn the_next_process_reads_only_what_changed() {
 }
 
 #[tokio::test]
-async fn a_damaged_object_is_told_and_stored_again() {
+async fn a_damaged_object_is_reported_and_stored_again() {
     let project = Project::new();
     project.write("a", "1");
     let snapshots = project.snapshots();
@@ -240,7 +240,7 @@ async fn a_damaged_object_is_told_and_stored_again() {
 }
 
 #[tokio::test]
-async fn an_object_that_somebody_removed_is_stored_again() {
+async fn a_removed_object_is_stored_again() {
     let project = Project::new();
     project.write("dir/a", "1");
     let snapshots = project.snapshots();
@@ -258,7 +258,7 @@ async fn an_object_that_somebody_removed_is_stored_again() {
 }
 
 #[tokio::test]
-async fn a_sweep_keeps_what_is_needed() {
+async fn a_sweep_keeps_needed_objects() {
     let project = Project::new();
     let snapshots = project.snapshots();
     let mut trees = Vec::new();
@@ -299,7 +299,7 @@ async fn a_sweep_keeps_what_is_needed() {
 }
 
 #[tokio::test]
-async fn the_store_of_a_worktree_that_is_gone_is_emptied() {
+async fn the_store_of_a_removed_worktree_is_emptied() {
     let project = Project::new();
     project.write("dir/file", "1");
     project.snapshots().capture().await.unwrap();
@@ -317,7 +317,7 @@ async fn the_store_of_a_worktree_that_is_gone_is_emptied() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_use_one_store_at_once() {
+async fn two_processes_use_one_store_concurrently() {
     let project = Project::new();
     for number in 0..50 {
         project.write(
@@ -344,7 +344,7 @@ async fn two_use_one_store_at_once() {
 }
 
 #[tokio::test]
-async fn a_store_that_somebody_holds_is_told() {
+async fn a_locked_store_is_reported() {
     let project = Project::new();
     project.write("a", "1");
     let snapshots = project.snapshots();

@@ -40,7 +40,7 @@ fn names(turn: &Materialized) -> Vec<&str> {
 }
 
 #[test]
-fn all_of_them_are_advertised_in_order() {
+fn all_tools_are_advertised_in_order() {
     let (_temp, _registration, turn) = turn(|_| true);
     assert_eq!(names(&turn), NAMES);
 }
@@ -70,7 +70,7 @@ fn without_descriptions(value: &mut Value) {
 }
 
 #[test]
-fn their_parameters_are_those_of_the_contract() {
+fn their_parameters_match_the_contract() {
     let string = || json!({"type": "string"});
     let boolean = || json!({"type": "boolean"});
     let one_of = |texts: Value| json!({"type": "string", "enum": texts});

@@ -73,7 +73,7 @@ async fn settle(
 }
 
 #[tokio::test]
-async fn the_model_is_told_each_question_with_its_answer() {
+async fn the_model_receives_each_question_with_its_answer() {
     for (questions, answers, told) in [
         (json!([asking("A?")]), json!([["Red"]]), r#""A?"="Red""#),
         (
@@ -102,7 +102,7 @@ async fn the_model_is_told_each_question_with_its_answer() {
 }
 
 #[tokio::test]
-async fn what_is_no_parameter_is_not_asked() {
+async fn invalid_parameters_create_no_request() {
     let mut question = asking("A?");
     question["multiple"] = json!(true);
     let shown = question.clone();

@@ -22,7 +22,7 @@ fn named<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn names_are_what_every_provider_accepts() {
+fn names_are_valid_for_every_provider() {
     let longest = "a".repeat(64);
     let too_long = "a".repeat(65);
     for (name, accepted) in [
@@ -51,7 +51,7 @@ fn names_are_what_every_provider_accepts() {
 }
 
 #[test]
-fn one_bad_name_registers_nothing() {
+fn one_invalid_name_registers_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let registry = registry(&Contributions::default(), temp.path());
     let result = registry.location().register(tools(vec![
@@ -67,7 +67,7 @@ fn one_bad_name_registers_nothing() {
 }
 
 #[test]
-fn a_registration_lasts_until_it_is_dropped_and_uncovers_the_one_before() {
+fn a_registration_lasts_until_it_is_dropped_and_restores_the_one_before() {
     let temp = tempfile::tempdir().unwrap();
     let registry = registry(&Contributions::default(), temp.path());
     let location = registry.location();
@@ -98,7 +98,7 @@ fn a_registration_lasts_until_it_is_dropped_and_uncovers_the_one_before() {
 }
 
 #[test]
-fn application_tools_come_first_and_location_tools_take_their_place() {
+fn application_tools_are_first_and_location_tools_replace_them() {
     let temp = tempfile::tempdir().unwrap();
     let application = Contributions::default();
     let registry = registry(&application, temp.path());
@@ -133,7 +133,7 @@ fn application_tools_come_first_and_location_tools_take_their_place() {
 }
 
 #[test]
-fn a_registration_may_outlive_the_tools_it_belongs_to() {
+fn a_registration_may_outlive_its_tools() {
     let contributions = Contributions::default();
     let registration = contributions.register(tools(vec![("a", Scripted::named("x"))]));
     drop(contributions);
@@ -141,7 +141,7 @@ fn a_registration_may_outlive_the_tools_it_belongs_to() {
 }
 
 #[test]
-fn the_filter_sees_the_permission_action() {
+fn the_filter_receives_the_permission_action() {
     let temp = tempfile::tempdir().unwrap();
     let registry = registry(&Contributions::default(), temp.path());
     let pairs = vec![
@@ -165,7 +165,7 @@ fn the_filter_sees_the_permission_action() {
 }
 
 #[test]
-fn an_unchanged_tool_is_the_same_definition_in_every_turn() {
+fn an_unchanged_tool_has_the_same_definition_in_every_turn() {
     let temp = tempfile::tempdir().unwrap();
     let registry = registry(&Contributions::default(), temp.path());
     let pairs = vec![("a", Scripted::named("x"))];

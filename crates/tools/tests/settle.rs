@@ -94,7 +94,7 @@ async fn each_result_has_its_settlement() {
 }
 
 #[tokio::test]
-async fn a_tool_is_given_its_input_and_context() {
+async fn a_tool_receives_its_input_and_context() {
     let tool = Scripted::new(|input, context| async move {
         answer(json!({
             "input": input,
@@ -188,7 +188,7 @@ async fn a_running_call_outlives_its_registration() {
 }
 
 #[tokio::test]
-async fn a_panic_fails_its_own_call_only() {
+async fn a_panic_fails_only_its_own_call() {
     let (temp, registry) = empty();
     let both_run = Arc::new(Barrier::new(2));
     let tool = Scripted::new(move |input, _| {
@@ -256,7 +256,7 @@ async fn an_interrupted_call_never_starts() {
 }
 
 #[tokio::test]
-async fn an_interruption_ends_a_call_that_waits_but_not_one_that_is_done() {
+async fn an_interruption_ends_a_waiting_call_but_not_a_finished_one() {
     let waits = Scripted::new(|_, context| async move {
         context.cancel.cancel();
         std::future::pending().await
@@ -271,7 +271,7 @@ async fn an_interruption_ends_a_call_that_waits_but_not_one_that_is_done() {
 }
 
 #[tokio::test]
-async fn a_success_is_bounded_even_when_it_was_interrupted_meanwhile() {
+async fn a_success_is_bounded_even_after_an_interruption() {
     let tool = Scripted::new(|_, context| async move {
         context.cancel.cancel();
         Ok(ToolOutput {
@@ -301,7 +301,7 @@ async fn a_success_is_bounded_even_when_it_was_interrupted_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_gigantic_failure_is_bounded() {
+async fn a_very_large_failure_is_bounded() {
     let tool = Scripted::new(|_, _| async { Err(ToolFailure::new("e".repeat(1_000_000))) });
     let Settlement::Failed { message, .. } = settle(tool, json!({})).await else {
         panic!("it failed");

@@ -128,7 +128,7 @@ async fn the_model_reads_the_body_and_the_names_of_files() {
 }
 
 #[tokio::test]
-async fn names_cannot_be_taken_for_anything_else() {
+async fn names_are_escaped() {
     let project = Project::new();
     let name = "\"></skill_content>&";
     project.write("a\nb</file>/SKILL.md");
@@ -152,7 +152,7 @@ async fn names_cannot_be_taken_for_anything_else() {
 }
 
 #[tokio::test]
-async fn the_first_files_are_told_in_the_order_of_their_paths() {
+async fn the_first_files_are_listed_in_the_order_of_their_paths() {
     let files = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     for (location, written, expected) in [
         ("s/SKILL.md", files(&["s/SKILL.md"]), files(&[])),
@@ -198,7 +198,7 @@ async fn the_first_files_are_told_in_the_order_of_their_paths() {
 }
 
 #[tokio::test]
-async fn only_what_is_a_file_counts() {
+async fn only_files_are_listed() {
     let project = Project::new();
     for file in [
         "s/SKILL.md",
@@ -228,7 +228,7 @@ async fn only_what_is_a_file_counts() {
 }
 
 #[tokio::test]
-async fn the_look_at_the_files_is_bounded() {
+async fn the_listing_of_files_is_bounded() {
     let project = Project::new();
     let depth = |levels: usize| format!("s/{}file", "d/".repeat(levels));
     project.write(depth(32));

@@ -27,7 +27,7 @@ fn turn(tool: Scripted) -> (TempDir, Registration, Arc<Materialized>) {
 }
 
 #[tokio::test]
-async fn a_call_is_a_task_that_its_host_can_wait_for() {
+async fn a_call_is_a_task_that_its_host_can_await() {
     let (temp, _registration, turn) = turn(Scripted::new(|input, _| async { answer(input) }));
     let tasks = TaskTracker::new();
     let running = turn.start(call("tool", json!({"n": 1})), context(temp.path()), &tasks);
@@ -48,7 +48,7 @@ impl Drop for Tells {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_is_cut() {
+async fn a_call_that_is_not_awaited_is_cancelled() {
     let [started, gone] = [Arc::new(Notify::new()), Arc::new(Notify::new())];
     let tool = Scripted::new({
         let (started, gone) = (Arc::clone(&started), Arc::clone(&gone));
@@ -71,7 +71,7 @@ async fn a_call_that_nobody_waits_for_is_cut() {
 
 // The tool blocks one of the two threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_does_not_stop_is_settled_without_it() {
+async fn a_call_that_does_not_stop_is_settled_without_its_result() {
     let started = Arc::new(Notify::new());
     let (release, held) = mpsc::channel::<()>();
     let held = Arc::new(Mutex::new(held));
@@ -101,7 +101,7 @@ async fn a_call_that_does_not_stop_is_settled_without_it() {
 }
 
 #[tokio::test]
-async fn a_call_that_has_begun_to_change_something_is_carried_to_its_end() {
+async fn a_call_that_has_started_a_change_completes_it() {
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let tool = Scripted::new({
         let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
@@ -128,7 +128,7 @@ async fn a_call_that_has_begun_to_change_something_is_carried_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_interrupted_begins_no_change() {
+async fn an_interrupted_call_starts_no_change() {
     let tool = Scripted::new(|_, context| async move {
         context.cancel.cancel();
         context.begin_change()?;

@@ -103,7 +103,7 @@ async fn settle(
 }
 
 #[tokio::test]
-async fn a_task_is_handed_on_and_its_last_text_comes_back() {
+async fn a_task_is_started_and_its_last_text_is_returned() {
     let with_session = |id: &str| {
         let mut input = input("general");
         input["sessionID"] = json!(id);
@@ -139,7 +139,7 @@ async fn a_task_is_handed_on_and_its_last_text_comes_back() {
 }
 
 #[tokio::test]
-async fn a_task_without_a_text_names_its_session_alone() {
+async fn a_task_without_a_text_returns_only_its_session() {
     let settled = settle(input("general"), Ok(()), says(""), |_| {}).await;
     let structured = json!({"sessionID": "ses_child", "text": ""});
     let content = vec![text("(session ses_child)")];
@@ -147,14 +147,14 @@ async fn a_task_without_a_text_names_its_session_alone() {
 }
 
 #[tokio::test]
-async fn an_agent_that_takes_no_tasks_is_not_asked_about() {
+async fn an_agent_that_takes_no_tasks_needs_no_permission_request() {
     let settled = settle(input("build"), Ok(()), says("No."), |_| {}).await;
     assert_eq!(settled.settlement, failed("Unable to run task: build"));
     assert_eq!((settled.given, settled.asked), (vec![], vec![]));
 }
 
 #[tokio::test]
-async fn what_is_refused_is_not_begun() {
+async fn a_refused_task_is_not_started() {
     let refused = |message: &str| Settlement::Failed {
         message: message.to_owned(),
         kind: ErrorKind::Permission,
@@ -180,7 +180,7 @@ async fn what_is_refused_is_not_begun() {
 }
 
 #[tokio::test]
-async fn a_task_that_fails_says_why_and_names_its_session() {
+async fn a_failed_task_returns_the_reason_and_its_session() {
     for (error, expected) in [
         (
             TaskError::Failed {
@@ -225,7 +225,7 @@ async fn a_task_that_fails_says_why_and_names_its_session() {
 }
 
 #[tokio::test]
-async fn an_interrupted_call_gives_no_task() {
+async fn an_interrupted_call_starts_no_task() {
     let settled = settle(input("general"), Ok(()), says("No."), |context| {
         context.cancel.cancel();
     })
@@ -235,7 +235,7 @@ async fn an_interrupted_call_gives_no_task() {
 }
 
 #[tokio::test]
-async fn a_session_is_named_by_its_id() {
+async fn a_session_is_identified_by_its_id() {
     let mut input = input("general");
     input["sessionID"] = json!("child");
     let settled = settle(input, Ok(()), says("No."), |_| {}).await;

@@ -62,7 +62,7 @@ fn todo(content: &str, status: &str, priority: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_list_is_kept_as_it_is_and_shown_as_json() {
+async fn the_list_is_stored_unchanged_and_shown_as_json() {
     for (todos, told) in [
         (json!([]), "[]"),
         (
@@ -91,7 +91,7 @@ async fn the_list_is_kept_as_it_is_and_shown_as_json() {
 }
 
 #[tokio::test]
-async fn what_is_no_parameter_is_not_kept() {
+async fn invalid_parameters_store_nothing() {
     let mut written = todo("a", "b", "c");
     written["id"] = json!(7);
     let (_, kept) = settle(json!({"todos": [written], "more": 1}), Ok(()), Ok(())).await;
@@ -99,7 +99,7 @@ async fn what_is_no_parameter_is_not_kept() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_or_too_long_a_list_is_refused_before_anybody_is_asked() {
+async fn an_invalid_or_long_list_is_refused_before_a_permission_request() {
     let many = |count: usize| json!(vec![todo("a", "b", "c"); count]);
     let long = |bytes: usize| json!([todo(&"é".repeat(bytes / 2 - 1), "b", "c")]);
     for (todos, expected) in [

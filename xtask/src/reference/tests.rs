@@ -158,13 +158,13 @@ fn contract() -> Contract {
 const PAGE: &str = include_str!("expected.md");
 
 #[test]
-fn the_page_says_everything_the_contract_says() {
+fn the_page_contains_everything_of_the_contract() {
     let page = emit(&contract()).unwrap();
     assert_eq!(page.strip_prefix(INTRODUCTION), Some(PAGE));
 }
 
 #[test]
-fn every_link_leads_to_a_heading() {
+fn every_link_has_a_heading() {
     let page = emit(&contract()).unwrap();
     let headings = page.lines().filter(|line| line.starts_with('#'));
     let headings: BTreeSet<String> = headings
@@ -182,7 +182,7 @@ fn every_link_leads_to_a_heading() {
 }
 
 #[test]
-fn two_sections_of_one_name_are_refused() {
+fn two_sections_with_the_same_name_are_refused() {
     let mut contract = contract();
     let twice = contract.operations[0].clone();
     contract.operations.push(twice);
@@ -209,7 +209,7 @@ fn undescribed(at: &str, r#type: &Type, found: &mut Vec<String>) {
 }
 
 #[test]
-fn everything_in_the_contract_is_described() {
+fn everything_in_the_contract_has_a_description() {
     let contract = compile(OPERATIONS).unwrap();
     let mut found = Vec::new();
     for (name, definition) in &contract.types {

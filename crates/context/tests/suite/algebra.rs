@@ -13,7 +13,7 @@ fn rain(key: &str) -> Vec<Unavailable> {
 }
 
 #[test]
-fn a_baseline_holds_every_present_source_in_order() {
+fn a_baseline_contains_every_present_source_in_order() {
     let [b, a, c] = [
         Fixed::present("core/b", 2),
         Fixed::present("core/a", json!(["x"])).forever(),
@@ -36,7 +36,7 @@ fn a_context_without_sources_has_an_empty_baseline() {
 }
 
 #[test]
-fn every_unavailable_source_blocks_the_beginning() {
+fn every_unavailable_source_blocks_the_first_epoch() {
     let blocked = observed([
         Fixed::unavailable("core/b"),
         Fixed::present("core/a", 1),
@@ -55,7 +55,7 @@ fn every_unavailable_source_blocks_the_beginning() {
 }
 
 #[test]
-fn what_is_not_required_is_left_out_until_it_is_seen_and_kept_from_then_on() {
+fn an_optional_source_is_omitted_until_its_first_observation_and_kept_afterwards() {
     let dark = || Fixed::unavailable("core/b").optional();
     let a = || Fixed::present("core/a", 1);
     let baseline = observed([a(), dark()]).initialize().unwrap();
@@ -74,7 +74,7 @@ fn what_is_not_required_is_left_out_until_it_is_seen_and_kept_from_then_on() {
 }
 
 #[test]
-fn one_message_tells_changes_in_order_and_then_removals_by_key() {
+fn one_message_contains_changes_in_order_and_then_removals_by_key() {
     let before = known(&[
         Fixed::present("core/same", 1),
         Fixed::present("core/changed", 1),
@@ -106,7 +106,7 @@ fn one_message_tells_changes_in_order_and_then_removals_by_key() {
 }
 
 #[test]
-fn what_was_removed_comes_back_as_something_new() {
+fn a_removed_source_that_returns_is_new() {
     let source = || Fixed::present("core/a", 1);
     let told = known(&[source()]);
     let gone = Reconciled::Updated {
@@ -122,7 +122,7 @@ fn what_was_removed_comes_back_as_something_new() {
 }
 
 #[test]
-fn what_no_message_can_tell_replaces_the_baseline() {
+fn a_change_without_a_message_replaces_the_baseline() {
     let foreign = Admitted {
         value: json!("a string"),
         removed: Some("gone".to_owned()),
@@ -166,7 +166,7 @@ fn what_no_message_can_tell_replaces_the_baseline() {
 }
 
 #[test]
-fn a_replacement_waits_for_what_the_model_was_told() {
+fn a_replacement_waits_for_unavailable_sources_of_the_snapshot() {
     let now = observed([Fixed::unavailable("core/b"), Fixed::unavailable("core/c")]);
     let told = known(&[
         Fixed::present("core/a", 1).forever(),
@@ -183,7 +183,7 @@ fn a_replacement_waits_for_what_the_model_was_told() {
 }
 
 #[test]
-fn an_unavailable_source_is_not_asked_about_what_is_stored() {
+fn an_unavailable_source_does_not_compare_its_stored_value() {
     let told = Snapshot::from([(
         "core/a".to_owned(),
         Admitted {
@@ -198,7 +198,7 @@ fn an_unavailable_source_is_not_asked_about_what_is_stored() {
 }
 
 #[test]
-fn a_replacement_is_a_complete_baseline_whatever_changed() {
+fn a_replacement_is_a_complete_baseline() {
     let now = observed([
         Fixed::present("core/b", 1),
         Fixed::unavailable("core/new"),

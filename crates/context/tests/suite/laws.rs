@@ -88,7 +88,7 @@ fn settled(observed: &Observed, snapshot: &Snapshot) -> bool {
 
 proptest! {
     #[test]
-    fn what_was_just_told_is_unchanged(sources in available()) {
+    fn an_observation_is_unchanged_after_its_message(sources in available()) {
         let observed = observed(sources);
         let baseline = observed.initialize().unwrap();
         let known = stored(&baseline.snapshot);
@@ -97,14 +97,14 @@ proptest! {
     }
 
     #[test]
-    fn reconciling_twice_tells_nothing_new(now in sources(), before in snapshot()) {
+    fn a_second_reconciliation_has_no_message(now in sources(), before in snapshot()) {
         let observed = observed(now);
         let told = stored(&after(observed.reconcile(&before), &before));
         prop_assert!(settled(&observed, &told));
     }
 
     #[test]
-    fn an_epoch_begins_with_all_that_is_required_and_nothing_that_is_not_there(now in sources()) {
+    fn an_epoch_starts_with_all_required_and_present_sources(now in sources()) {
         let told = known(&now);
         let is_dark = |it: &&Fixed| matches!(it.observation, Observation::Unavailable(_));
         let missed = now.iter().filter(is_dark).filter(|it| it.required);
@@ -125,7 +125,7 @@ proptest! {
     /// Afterwards, the snapshot has the new value of every present source and the old value of
     /// every unavailable source.
     #[test]
-    fn a_snapshot_holds_what_the_model_was_told(now in sources(), before in snapshot()) {
+    fn a_snapshot_contains_the_sources_of_the_messages(now in sources(), before in snapshot()) {
         let present: BTreeMap<_, _> = now
             .iter()
             .filter_map(|it| Some((it.key.clone(), it.admitted()?.value)))
@@ -154,7 +154,7 @@ proptest! {
 
     /// There is one text per difference, and the text names its source.
     #[test]
-    fn a_message_tells_differences_and_nothing_else(now in sources(), before in snapshot()) {
+    fn a_message_contains_only_differences(now in sources(), before in snapshot()) {
         let mut expected = Vec::new();
         for source in &now {
             let Observation::Present(value) = &source.observation else { continue };
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn an_absent_source_is_as_good_as_none(now in sources(), before in snapshot()) {
+    fn an_absent_source_equals_no_source(now in sources(), before in snapshot()) {
         let mut without = now.clone();
         without.retain(|source| source.observation != Observation::Absent);
         let (with, without) = (observed(now), observed(without));
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn a_key_is_refused_when_it_occurs_twice(now in sources(), extra in 0..KEYS.len()) {
+    fn a_duplicate_key_is_refused(now in sources(), extra in 0..KEYS.len()) {
         let taken = now.iter().any(|source| source.key == KEYS[extra]);
         let extra = context([Fixed::absent(KEYS[extra])]);
         let refused = CombineError::Duplicate(extra.keys().next().unwrap().to_owned());
@@ -224,7 +224,7 @@ proptest! {
 
     /// The removal of a source is sent once. When the source is present again, its full text is sent.
     #[test]
-    fn what_is_removed_and_restored_is_told_again(value in value()) {
+    fn a_removed_and_restored_source_has_a_message(value in value()) {
         let source = Fixed::present("core/a", value.clone());
         let told = known([&source]);
         let gone = observed([Fixed::absent("core/a")]).reconcile(&told);

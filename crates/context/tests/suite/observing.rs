@@ -27,7 +27,7 @@ fn keys_are_checked_and_unique() {
 }
 
 #[test]
-fn a_source_is_loaded_once_however_often_the_observation_is_used() {
+fn a_source_is_loaded_once_per_observation() {
     let source = Fixed::present("core/a", 1);
     let loads = Arc::clone(&source.loads);
     let observed = observed([source.clone()]);
@@ -78,7 +78,7 @@ impl Source for Chained {
 
 /// The first source waits for the last one, so a sequential observation would never end.
 #[test]
-fn sources_are_loaded_side_by_side_and_told_in_their_order() {
+fn sources_are_loaded_in_parallel_and_reported_in_order() {
     let (tell_b, b) = oneshot::channel();
     let (tell_a, a) = oneshot::channel();
     let chained = |key, turn, next| {
@@ -99,7 +99,7 @@ fn sources_are_loaded_side_by_side_and_told_in_their_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_does_not_answer_is_unavailable() {
+async fn a_source_that_does_not_respond_is_unavailable() {
     let (_never, turn) = oneshot::channel();
     let source = Chained {
         key: "core/a",
@@ -153,7 +153,7 @@ impl Source for Says {
 }
 
 #[test]
-fn a_source_that_breaks_its_contract_is_unavailable() {
+fn a_source_that_violates_its_contract_is_unavailable() {
     let says = |value, baseline, removed| Says {
         value,
         baseline,
@@ -191,7 +191,7 @@ fn a_source_that_breaks_its_contract_is_unavailable() {
 }
 
 #[test]
-fn the_baseline_is_told_in_place_of_an_empty_update() {
+fn the_baseline_replaces_an_empty_update() {
     let says = |value: i32, update| {
         let source = Says {
             value: value.into(),

@@ -13,7 +13,7 @@ fn source(key: &str) -> SystemContext {
 }
 
 #[test]
-fn contributions_are_told_in_the_order_of_their_keys() {
+fn contributions_are_ordered_by_their_keys() {
     let registry = Registry::default();
     let both = context([Fixed::absent("x/2"), Fixed::absent("x/1")]);
     let _late = registry
@@ -43,7 +43,7 @@ fn a_contribution_lasts_as_long_as_its_registration() {
 }
 
 #[test]
-fn keys_that_are_taken_or_reserved_are_refused_and_nothing_changes() {
+fn existing_and_reserved_keys_are_refused_without_a_change() {
     let registry = Registry::default();
     let _one = registry.register("acme/one", source("acme/rules")).unwrap();
     for (key, contribution, refusal) in [

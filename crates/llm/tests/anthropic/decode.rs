@@ -148,7 +148,7 @@ fn a_whole_turn() {
 }
 
 #[test]
-fn thoughts_that_cannot_be_read_are_kept() {
+fn unreadable_thoughts_are_kept() {
     let signature = |text: &str| json!({"type": "signature_delta", "signature": text});
     let blocks = [
         start(
@@ -182,7 +182,7 @@ fn thoughts_that_cannot_be_read_are_kept() {
 }
 
 #[test]
-fn texts_bring_their_citations() {
+fn citations_of_texts_are_read() {
     let blocks = [
         start(0, said("")),
         stop(0),
@@ -203,7 +203,7 @@ fn texts_bring_their_citations() {
 }
 
 #[test]
-fn calls_come_in_every_form() {
+fn every_form_of_a_call_is_read() {
     let input = |text: &str| json!({"type": "input_json_delta", "partial_json": text});
     let blocks = [
         start(0, json!({"type": "tool_use", "id": "none", "name": "read"})),
@@ -228,7 +228,7 @@ fn calls_come_in_every_form() {
 }
 
 #[test]
-fn what_the_provider_ran_comes_with_its_result() {
+fn a_server_call_has_its_result() {
     let use_of =
         |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {}});
     let result = |id: &str, content: Value| json!({"type": "web_search_tool_result", "tool_use_id": id, "content": content});
@@ -268,7 +268,7 @@ fn what_the_provider_ran_comes_with_its_result() {
 }
 
 #[test]
-fn what_nobody_knows_is_left_alone() {
+fn unknown_events_are_ignored() {
     let blocks = [
         json!({"type": "message_start", "message": null}),
         json!({"type": "future_event", "index": "x", "delta": 5, "content_block": []}),
@@ -296,7 +296,7 @@ fn what_nobody_knows_is_left_alone() {
 }
 
 #[test]
-fn every_reason_to_stop() {
+fn every_stop_reason_is_mapped() {
     let rows = [
         ("end_turn", FinishReason::Stop, None),
         (
@@ -355,7 +355,7 @@ fn every_reason_to_stop() {
 }
 
 #[test]
-fn counts_of_cached_input_are_apart() {
+fn counts_of_cached_input_are_separate() {
     let first = json!({
         "input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30,
         "cache_creation": {"ephemeral_5m_input_tokens": 30}, "output_tokens": 1, "service_tier": "standard",
@@ -396,7 +396,7 @@ fn counts_of_cached_input_are_apart() {
 }
 
 #[test]
-fn the_stream_may_be_cut_anywhere() {
+fn the_stream_may_be_split_anywhere() {
     let text = sse(&turn());
     let whole = decode(&[text.as_bytes()]);
     for at in 0..text.len() {
@@ -406,7 +406,7 @@ fn the_stream_may_be_cut_anywhere() {
 }
 
 #[test]
-fn a_server_may_count_its_blocks_from_zero_again() {
+fn block_indexes_may_start_at_zero_again() {
     let events = [
         start(0, said("a")),
         stop(0),

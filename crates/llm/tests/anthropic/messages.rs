@@ -219,7 +219,7 @@ fn files_follow_the_capabilities() {
 }
 
 #[test]
-fn sides_take_turns_and_the_user_begins() {
+fn roles_alternate_and_the_user_is_first() {
     let go_on = user(json!([said("Continue.")]));
     let rows: Vec<(Vec<Message>, Value)> = vec![
         (vec![], json!([go_on])),
@@ -269,7 +269,7 @@ fn sides_take_turns_and_the_user_begins() {
 }
 
 #[test]
-fn what_closes_a_request_is_said_by_the_user() {
+fn the_closing_text_of_a_request_is_a_user_message() {
     let mut request = request(vec![Message::user([Part::text("q")])]);
     request.closing = Some(Message::assistant([Part::text("Sum <up>.")]));
     let wrapped = "<system-update>\nSum &lt;up&gt;.\n</system-update>";
@@ -280,7 +280,7 @@ fn what_closes_a_request_is_said_by_the_user() {
 }
 
 #[test]
-fn system_messages_have_a_place_of_their_own_where_the_model_has_one() {
+fn system_messages_keep_their_position_if_the_model_supports_them() {
     let system = json!({"role": "system", "content": [said("new <facts>")]});
     let update = || Message::system("new <facts>");
     let wrapped = said("<system-update>\nnew &lt;facts&gt;\n</system-update>");
@@ -349,7 +349,7 @@ fn system_messages_have_a_place_of_their_own_where_the_model_has_one() {
 }
 
 #[test]
-fn blank_system_text_and_names_of_other_servers_are_not_sent() {
+fn blank_system_text_and_foreign_identifiers_are_not_sent() {
     let mut named = call("a", json!({}));
     if let Part::ToolCall(call) = &mut named {
         call.name = "functions.read".into();
@@ -369,7 +369,7 @@ fn blank_system_text_and_names_of_other_servers_are_not_sent() {
 }
 
 #[test]
-fn a_thought_that_led_to_nothing_is_not_sent() {
+fn a_thought_without_a_following_answer_is_not_sent() {
     let thought = || reasoning("t", Some(json!({"anthropic": {"signature": "SIG"}})));
     let question = || Message::user([Part::text("q")]);
     let alone = vec![question(), Message::assistant([thought()]), question()];
@@ -390,7 +390,7 @@ fn a_thought_that_led_to_nothing_is_not_sent() {
 }
 
 #[test]
-fn a_paused_answer_ends_its_request_and_no_later_one() {
+fn a_paused_answer_ends_only_its_own_request() {
     let question = || Message::user([Part::text("q")]);
     let attached = json!({"anthropic": {"blockType": "web_search_tool_result"}});
     let answered = hosted("s", Some(attached));

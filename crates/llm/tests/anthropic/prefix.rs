@@ -31,21 +31,21 @@ fn models() -> [Arc<ResolvedModel>; 2] {
 }
 
 #[test]
-fn a_growing_conversation_is_written_as_if_anew() {
+fn a_growing_conversation_equals_a_new_one() {
     for model in models() {
         check_written_as_if_anew(&model, &long_conversation());
     }
 }
 
 #[test]
-fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
+fn every_request_of_a_growing_conversation_contains_the_former_prefix() {
     for model in models() {
         check_prefix_grows(&model, &long_conversation());
     }
 }
 
 #[test]
-fn the_bytes_on_the_wire_grow_at_their_end_alone_but_for_marks() {
+fn the_sent_bytes_grow_only_at_their_end_except_for_marks() {
     let mark = r#","cache_control":{"type":"ephemeral"}"#;
     for model in models() {
         let messages = long_conversation();
@@ -74,7 +74,7 @@ fn the_bytes_on_the_wire_grow_at_their_end_alone_but_for_marks() {
 }
 
 #[test]
-fn another_model_writes_anew() {
+fn another_model_starts_a_new_body() {
     let mut request = request(vec![Message::user([Part::text("q")]), Message::system("s")]);
     let former = report(&request, None).prefix;
     let [_, other] = models();

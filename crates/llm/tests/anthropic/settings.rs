@@ -119,7 +119,7 @@ fn options() {
 }
 
 #[test]
-fn tools_and_the_choice_among_them() {
+fn tools_and_tool_choice() {
     let thinking = json!({"thinking": {"type": "adaptive"}});
     let one = json!({"disableParallelToolUse": true});
     let rows = [
@@ -182,7 +182,7 @@ fn tools_and_the_choice_among_them() {
 }
 
 #[test]
-fn marks_go_where_the_option_says() {
+fn the_option_sets_the_positions_of_cache_marks() {
     let mark = json!({"type": "ephemeral"});
     let long = json!({"type": "ephemeral", "ttl": "1h"});
     // The system text, the tool, and each block of the conversation.

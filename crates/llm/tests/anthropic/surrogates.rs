@@ -35,7 +35,7 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_character_cut_between_two_deltas_is_put_together() {
+fn a_character_that_is_split_between_two_deltas_is_joined() {
     let frames = [
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"x\ud83d"}}"#,
         r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#,
@@ -58,7 +58,7 @@ fn a_character_cut_between_two_deltas_is_put_together() {
 }
 
 #[test]
-fn tool_input_with_half_a_character_is_read() {
+fn tool_input_with_a_lone_surrogate_is_read() {
     let frames = [
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"write","input":{}}}"#,
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":\"\ud83d"}}"#,

@@ -156,7 +156,7 @@ fn tool_call_dialects() {
 }
 
 #[test]
-fn a_whole_call_may_come_with_the_finish() {
+fn a_complete_call_may_arrive_with_the_finish() {
     let mut chunk = tool(Some(0), Some("a"), Some("read"), json!("{}"));
     chunk["choices"][0]["finish_reason"] = json!("stop");
     let expected = [
@@ -173,7 +173,7 @@ fn a_whole_call_may_come_with_the_finish() {
 }
 
 #[test]
-fn reasoning_has_many_names() {
+fn reasoning_has_several_member_names() {
     let rows = [
         json!({"reasoning_content": "Hm"}),
         json!({"reasoning": "Hm"}),
@@ -201,7 +201,7 @@ fn reasoning_has_many_names() {
 }
 
 #[test]
-fn reasoning_that_resumes_is_another_block_and_tags_stay_text() {
+fn resumed_reasoning_is_a_new_block_and_tags_stay_text() {
     let chunks = [
         delta(json!({"reasoning_content": "a"})),
         delta(json!({"content": "<think>b</think>"})),
@@ -228,7 +228,7 @@ fn reasoning_that_resumes_is_another_block_and_tags_stay_text() {
 }
 
 #[test]
-fn odd_chunks_are_tolerated() {
+fn irregular_chunks_are_tolerated() {
     let chunks = [
         json!({"prompt_filter_results": [{"prompt_index": 0}], "id": "", "model": ""}),
         json!({"choices": null, "error": null, "object": null}),

@@ -61,7 +61,7 @@ fn failures_inside_the_stream_are_events() {
 }
 
 #[test]
-fn a_reply_without_a_finish_fails_unless_the_server_says_it_is_done() {
+fn a_reply_without_a_finish_fails_unless_the_server_sends_done() {
     let report = json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}});
     let hello = delta(json!({"content": "Hi"}));
     let call = tool(Some(0), Some("a"), Some("read"), json!("{}"));
@@ -107,7 +107,7 @@ fn a_cut_frame_is_an_early_end() {
 }
 
 #[test]
-fn broken_output_fails_with_the_piece_at_fault() {
+fn broken_output_fails_and_names_the_invalid_piece() {
     let raw_of = |error: &LlmError| match error.reason() {
         LlmErrorReason::InvalidProviderOutput { route, raw } => {
             assert_eq!(route, "mock/openai-chat");
@@ -209,7 +209,7 @@ fn an_unbounded_frame_and_unbounded_calls_are_refused() {
 }
 
 #[test]
-fn of_several_calls_none_is_made_when_one_is_broken() {
+fn no_call_runs_if_one_of_several_is_broken() {
     let rows = [
         [
             tool(Some(0), Some("a"), Some("read"), json!("{}")),
@@ -240,7 +240,7 @@ fn of_several_calls_none_is_made_when_one_is_broken() {
 }
 
 #[test]
-fn an_answer_that_is_no_stream_may_say_why() {
+fn an_answer_that_is_not_a_stream_may_contain_the_error() {
     let rows = [
         (
             "{\"error\":{\"message\":\"boom\",\"type\":\"server_error\"}}".to_owned(),
@@ -296,7 +296,7 @@ fn an_answer_that_is_no_stream_may_say_why() {
 }
 
 #[test]
-fn an_answer_that_is_no_stream_and_reports_nothing_ends_too_early() {
+fn an_answer_that_is_not_a_stream_and_has_no_error_is_an_early_end() {
     let long = format!("{{\"error\":{{\"message\":\"{}\"}}}}", "x".repeat(1 << 20));
     let rows = [
         "{\"choices\":[{\"message\":{\"content\":\"Hi\"}}]}",

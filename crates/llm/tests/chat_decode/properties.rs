@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn splitting_changes_nothing(
+    fn splitting_the_stream_changes_nothing(
         chunks in prop::collection::vec(arbitrary_chunk(), 0..8),
         at in any::<usize>(),
     ) {

@@ -40,7 +40,7 @@ fn full_reply() -> (Vec<Value>, Vec<LlmEvent>) {
 }
 
 #[test]
-fn a_full_reply_survives_every_split() {
+fn a_full_reply_is_read_for_every_split() {
     let (chunks, expected) = full_reply();
     let plain = sse(&chunks);
     let noisy = format!(
@@ -102,7 +102,7 @@ fn finish_reasons() {
 }
 
 #[test]
-fn usage_arrives_in_many_places() {
+fn usage_is_read_from_every_place() {
     let report = |output: u64| json!({"prompt_tokens": 5, "completion_tokens": output});
     let hello = || delta(json!({"content": "Hi"}));
     let with_usage = |mut chunk: Value, output: u64| {
@@ -146,7 +146,7 @@ fn computed() -> Option<Duration> {
 }
 
 #[test]
-fn twenty_thousand_deltas_decode_quickly() {
+fn twenty_thousand_deltas_are_decoded_quickly() {
     let one = format!("data: {}\n\n", delta(json!({"content": "word "})));
     let wire = one.repeat(20_000) + &sse(&[stop("stop")]);
     let run = || {
@@ -170,7 +170,7 @@ fn twenty_thousand_deltas_decode_quickly() {
 }
 
 #[test]
-fn text_ends_with_the_finish_reason_and_not_only_with_the_body() {
+fn text_ends_with_the_finish_reason_and_before_the_end_of_the_body() {
     let mut decoder = decoder();
     let mut out = Vec::new();
     let body = sse(&[

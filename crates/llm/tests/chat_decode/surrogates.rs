@@ -28,7 +28,7 @@ fn arguments(text: &str) -> String {
 }
 
 #[test]
-fn a_character_cut_between_two_deltas_is_put_together() {
+fn a_character_that_is_split_between_two_deltas_is_joined() {
     let rows: [(&[&str], &[&str]); 7] = [
         (&[r"a\ud83d", r"\ude00b"], &["a", "😀b"]),
         (&[r"\ud83d", "", r"\ude00"], &["😀"]),
@@ -56,7 +56,7 @@ fn a_character_cut_between_two_deltas_is_put_together() {
 }
 
 #[test]
-fn each_block_waits_for_its_own_half() {
+fn each_block_keeps_its_own_leading_surrogate() {
     let frames = [
         thought(r"x\ud83d"),
         content(r"a\ud83d"),
@@ -82,7 +82,7 @@ fn each_block_waits_for_its_own_half() {
 }
 
 #[test]
-fn tool_input_with_half_a_character_is_read() {
+fn tool_input_with_a_lone_surrogate_is_read() {
     let whole = r#"{\"path\":\"x\",\"content\":\"a\\ud800b\"}"#;
     let raw = r#"{"path":"x","content":"a\ud800b"}"#;
     let expected = [
@@ -96,7 +96,7 @@ fn tool_input_with_half_a_character_is_read() {
 }
 
 #[test]
-fn what_is_said_of_a_failure_may_be_cut() {
+fn the_message_of_a_failure_may_contain_a_lone_surrogate() {
     let wire = "data: {\"error\":{\"message\":\"a\\ud83d\"}}\n\n";
     let (events, end) = decode(&[wire.as_bytes()]);
     assert_eq!(end, Ok(()));

@@ -191,7 +191,7 @@ fn tool_results() {
 }
 
 #[test]
-fn images_of_results_follow_the_whole_run() {
+fn images_of_results_follow_all_results() {
     let run = || {
         vec![
             Message::assistant([call("a", json!({})), call("b", json!({}))]),
@@ -240,7 +240,7 @@ fn images_of_results_follow_the_whole_run() {
 }
 
 #[test]
-fn system_updates_join_the_user_message_before_them() {
+fn system_updates_join_the_preceding_user_message() {
     let update = "<system-update>\na &lt;b&gt;\n</system-update>";
     let user = |content: Value| json!({"role": "user", "content": content});
     let rows = [
@@ -294,7 +294,7 @@ fn system_updates_join_the_user_message_before_them() {
 }
 
 #[test]
-fn an_answer_never_ends_a_request_and_never_follows_another() {
+fn an_answer_never_ends_a_request_or_follows_another_answer() {
     let question = || Message::user([Part::text("hi")]);
     let answer = |text: &str| Message::assistant([Part::text(text)]);
     let user = |text: &str| json!({"role": "user", "content": text});
@@ -356,7 +356,7 @@ fn an_answer_never_ends_a_request_and_never_follows_another() {
 }
 
 #[test]
-fn the_last_instruction_of_a_toolless_step_is_said_by_the_user() {
+fn the_last_instruction_of_a_step_without_tools_is_a_user_message() {
     let mut request = request(tool_turn());
     request.closing = Some(Message::assistant([Part::text("Sum up.")]));
     let wire = body(&request)["messages"].take();
@@ -365,7 +365,7 @@ fn the_last_instruction_of_a_toolless_step_is_said_by_the_user() {
 }
 
 #[test]
-fn a_call_is_named_as_servers_allow() {
+fn names_of_calls_are_valid_for_servers() {
     let mut named = call("a", json!({}));
     if let Part::ToolCall(call) = &mut named {
         call.name = "functions.bash\u{7}".into();

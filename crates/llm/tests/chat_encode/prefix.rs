@@ -25,7 +25,7 @@ fn long_conversation() -> Vec<Message> {
 }
 
 #[test]
-fn a_growing_conversation_is_written_as_if_anew() {
+fn a_growing_conversation_equals_a_new_one() {
     for provider in ["mock", "mistral", "deepseek"] {
         let model = model(|model| model.provider_id = provider.into());
         check_written_as_if_anew(&model, &long_conversation());
@@ -90,7 +90,7 @@ fn a_different_conversation_is_not_continued() {
 }
 
 #[test]
-fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
+fn every_request_of_a_growing_conversation_contains_the_former_prefix() {
     for provider in ["mock", "mistral"] {
         let model = model(|model| model.provider_id = provider.into());
         // The image of a tool result waits for the end of a sequence that another result may extend.
@@ -99,7 +99,7 @@ fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
 }
 
 #[test]
-fn the_prefix_is_what_is_sent_without_what_closes_the_last_message() {
+fn the_prefix_excludes_the_closing_part_of_the_last_message() {
     let mut request = request(vec![Message::user([Part::text("hi")])]);
     request.system = vec![SystemPart::new("s")];
     request.closing = Some(Message::assistant([Part::text("Summing up.")]));
@@ -122,7 +122,7 @@ fn the_prefix_is_what_is_sent_without_what_closes_the_last_message() {
 }
 
 #[test]
-fn a_former_prefix_that_the_request_does_not_begin_with_is_seen() {
+fn a_missing_former_prefix_is_detected() {
     let base = tool_turn();
     type Change = fn(&mut LlmRequest);
     let rows: [(&str, Change, Option<bool>); 4] = [

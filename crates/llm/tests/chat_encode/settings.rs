@@ -87,7 +87,7 @@ fn generation_controls_and_options_merge_in_order() {
 }
 
 #[test]
-fn openai_reasoning_models_have_rules_of_their_own() {
+fn openai_reasoning_models_have_special_rules() {
     let openai = |effort: &str| {
         let mut request = request_to(
             model(|model| {
@@ -143,7 +143,7 @@ fn compatibility_switches() {
 }
 
 #[test]
-fn deepseek_gets_the_reasoning_member_always() {
+fn deepseek_always_receives_the_reasoning_member() {
     let deepseek = model(|model| model.id = "deepseek-v4".into());
     let wire = body(&request_to(
         deepseek,
@@ -156,7 +156,7 @@ fn deepseek_gets_the_reasoning_member_always() {
 }
 
 #[test]
-fn mistral_gets_short_identifiers_and_a_bridge() {
+fn mistral_receives_short_identifiers_and_a_bridge() {
     let mistral = || model(|model| model.provider_id = "mistral".into());
     let history = || {
         vec![

@@ -58,7 +58,7 @@ fn answer(head: &str, body: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_body_is_had_however_its_end_is_announced() {
+async fn a_body_is_read_for_every_kind_of_end() {
     let compressed =
         b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\x2d\x4e\x55\x28\x49\x4c\x2a\x06\x00\
       \xb9\x84\x65\xf6\x08\x00\x00\x00";
@@ -82,7 +82,7 @@ async fn a_body_is_had_however_its_end_is_announced() {
 }
 
 #[tokio::test]
-async fn what_is_no_complete_text_within_the_limit_is_refused() {
+async fn incomplete_binary_and_large_bodies_are_refused() {
     let large = vec![b'a'; LIMIT + 1];
     let fits = get(answer("200 OK\r\nconnection: close", &large[1..])).await;
     assert_eq!(fits.map(|body| body.len()), Ok(LIMIT));
@@ -140,7 +140,7 @@ async fn what_is_no_complete_text_within_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_ends_is_left() {
+async fn an_endless_body_is_cancelled() {
     let (address, listener) = listen().await;
     let (left, noticed) = oneshot::channel();
     tokio::spawn(async move {
@@ -187,7 +187,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_is_told() {
+async fn an_unreachable_server_is_reported() {
     let (address, listener) = listen().await;
     drop(listener);
     let failure = text(download(&address).await).unwrap_err();

@@ -48,7 +48,7 @@ async fn a_reply_is_read_and_the_request_is_complete() {
 }
 
 #[tokio::test]
-async fn a_header_may_carry_the_credential() {
+async fn a_header_may_contain_the_credential() {
     let server = Server::start(vec![ok(&format!("{HELLO}{STOP}{DONE}"))]).await;
     let request = request(&server.base_url, |model| {
         model.auth = Auth::Header {
@@ -62,7 +62,7 @@ async fn a_header_may_carry_the_credential() {
 }
 
 #[tokio::test]
-async fn a_connection_serves_one_turn_after_another() {
+async fn a_connection_is_used_for_several_turns() {
     let reply = || chunked(&[HELLO, STOP, DONE]);
     let server = Server::start(vec![reply(), reply(), reply()]).await;
     let client = HttpModelClient::new(options());

@@ -10,7 +10,7 @@ use super::server::{Server, ok, read_request, refuse};
 use super::*;
 
 #[tokio::test]
-async fn a_cut_body_names_the_route_and_keeps_what_came_before() {
+async fn a_cut_body_names_the_route_and_keeps_earlier_events() {
     let cut =
         format!("HTTP/1.1 200 OK\r\ncontent-length: 9999\r\nconnection: close\r\n\r\n{HELLO}");
     let server = Server::start(vec![cut]).await;
@@ -31,7 +31,7 @@ async fn a_cut_body_names_the_route_and_keeps_what_came_before() {
 }
 
 #[tokio::test]
-async fn a_body_that_ends_early_is_a_failure_of_its_own() {
+async fn a_body_that_ends_early_is_a_separate_failure() {
     let server = Server::start(vec![ok(HELLO)]).await;
     let (events, error) = outcome(request(&server.base_url, |_| {})).await;
     assert_eq!(events.len(), 3);
@@ -50,7 +50,7 @@ fn place(base_url: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_page_instead_of_a_stream_is_said_to_be_one() {
+async fn a_page_instead_of_a_stream_is_reported_as_a_page() {
     let typed = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\nWelcome";
     let untyped = ok(" <!DOCTYPE html>\n<html><body>Welcome</body></html>");
     let missing = refuse(404, "", "<html><body>Not here</body></html>");
@@ -102,7 +102,7 @@ async fn an_unreachable_server_is_a_transport_failure() {
 }
 
 #[tokio::test]
-async fn an_encrypted_address_is_not_answered_in_plain() {
+async fn an_encrypted_address_with_a_plain_answer_fails() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("https://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -114,7 +114,7 @@ async fn an_encrypted_address_is_not_answered_in_plain() {
 }
 
 #[tokio::test]
-async fn unusable_addresses_and_headers_are_refused_before_any_traffic() {
+async fn invalid_addresses_and_headers_are_refused_before_any_traffic() {
     for base_url in ["", "nonsense", "ftp://host/v1", "file:///etc"] {
         let error = failure(request(base_url, |_| {})).await;
         assert_eq!(
@@ -134,7 +134,7 @@ async fn unusable_addresses_and_headers_are_refused_before_any_traffic() {
 }
 
 #[tokio::test]
-async fn secrets_stay_out_of_failures() {
+async fn failures_contain_no_secrets() {
     let body = r#"{"error":{"message":"Incorrect key sk-12345678 and%20more","api_key":"other"}}"#;
     let headers =
         "x-echo: Bearer sk-12345678\r\nset-cookie: session=abc\r\nx-request-id: req_1\r\n";
@@ -177,7 +177,7 @@ async fn secrets_stay_out_of_failures() {
 }
 
 #[tokio::test]
-async fn an_error_body_is_read_as_far_as_it_is_kept() {
+async fn an_error_body_is_read_up_to_the_kept_length() {
     // The server never ends the body. A client that waited for its end would hang.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -194,7 +194,7 @@ async fn an_error_body_is_read_as_far_as_it_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn configured_time_limits_hold() {
+async fn configured_time_limits_apply() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", silent.local_addr().unwrap());
     let limit = Some(Duration::from_secs(30));

@@ -6,7 +6,7 @@ use super::server::{Server, refuse};
 use super::*;
 
 #[tokio::test]
-async fn a_refusal_says_when_to_come_back() {
+async fn a_refusal_contains_the_time_of_the_retry() {
     let date = "retry-after: Thu, 01 Jan 1970 00:00:03 GMT\r\n";
     let rows = [
         ("", None),

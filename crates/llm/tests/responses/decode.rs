@@ -142,7 +142,7 @@ fn a_whole_turn() {
 }
 
 #[test]
-fn a_summary_has_parts() {
+fn a_summary_has_several_parts() {
     let item =
         |sealed: Value| json!({"id": "rs", "type": "reasoning", "encrypted_content": sealed});
     let events = [
@@ -185,7 +185,7 @@ fn a_summary_has_parts() {
 }
 
 #[test]
-fn items_that_were_not_announced_count_all_the_same() {
+fn unannounced_items_are_read() {
     let events = [
         done(json!({"id": "rs", "type": "reasoning", "encrypted_content": "ENC"})),
         more("reasoning_text", "open", "Hm."),
@@ -214,7 +214,7 @@ fn items_that_were_not_announced_count_all_the_same() {
 }
 
 #[test]
-fn the_whole_input_holds_over_its_pieces() {
+fn the_complete_input_overrides_its_pieces() {
     let pieces = [
         added(function_call("")),
         more("function_call_arguments", "fc_1", "{\"a\":1}"),
@@ -245,7 +245,7 @@ fn the_whole_input_holds_over_its_pieces() {
 }
 
 #[test]
-fn what_the_provider_ran_comes_with_its_result() {
+fn a_server_call_has_its_result() {
     let rows = [
         (
             "web_search_call",
@@ -323,7 +323,7 @@ fn what_the_provider_ran_comes_with_its_result() {
 }
 
 #[test]
-fn what_nobody_knows_is_left_alone() {
+fn unknown_events_are_ignored() {
     let events = [
         json!({"type": "response.future", "delta": {"a": 1}, "item": 5, "response": []}),
         json!({"type": null}),
@@ -346,7 +346,7 @@ fn what_nobody_knows_is_left_alone() {
 }
 
 #[test]
-fn every_reason_to_stop() {
+fn every_stop_reason_is_mapped() {
     let cut = |reason: Value| {
         json!({"type": "response.incomplete", "response": {"id": "resp_1", "incomplete_details": reason,
         "usage": {"input_tokens": 100, "output_tokens": 10}}})
@@ -414,7 +414,7 @@ fn counts() {
 }
 
 #[test]
-fn where_it_is_stored_a_text_knows_its_item() {
+fn a_stored_text_has_its_item_identifier() {
     let events = [
         added(json!({"id": "ms", "type": "message"})),
         more("output_text", "ms", "a"),
@@ -434,7 +434,7 @@ fn where_it_is_stored_a_text_knows_its_item() {
 }
 
 #[test]
-fn the_stream_may_be_cut_anywhere() {
+fn the_stream_may_be_split_anywhere() {
     let text = sse(&turn());
     let whole = decode(&[text.as_bytes()]);
     for at in 0..text.len() {

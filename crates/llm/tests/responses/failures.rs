@@ -153,7 +153,7 @@ fn streams_that_are_not_the_protocol() {
 }
 
 #[test]
-fn a_cut_at_any_byte_fails_after_what_was_complete() {
+fn a_cut_at_any_byte_fails_after_the_complete_events() {
     let text = sse(&turn());
     let (whole, _) = decode(&[text.as_bytes()]);
     for at in 0..text.len() - 3 {
@@ -164,7 +164,7 @@ fn a_cut_at_any_byte_fails_after_what_was_complete() {
 }
 
 #[test]
-fn what_a_reply_holds_is_bounded() {
+fn the_size_of_a_reply_is_bounded() {
     let piece = "x".repeat(20 << 20);
     let input = more("function_call_arguments", "fc_1", &piece);
     let events = [
@@ -270,7 +270,7 @@ proptest! {
     }
 
     #[test]
-    fn splitting_changes_nothing(
+    fn splitting_the_stream_changes_nothing(
         events in prop::collection::vec(arbitrary_event(), 0..8),
         at in any::<usize>(),
     ) {

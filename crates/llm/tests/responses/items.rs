@@ -40,7 +40,7 @@ fn a_tool_turn_is_written_byte_for_byte() {
 }
 
 #[test]
-fn reasoning_is_replayed_whole_or_named() {
+fn reasoning_is_repeated_completely_or_by_reference() {
     let parts = || {
         vec![
             thought("A.", "rs_1", None),
@@ -72,7 +72,7 @@ fn reasoning_is_replayed_whole_or_named() {
 }
 
 #[test]
-fn texts_keep_their_phase_and_where_it_is_stored_their_item() {
+fn texts_keep_their_phase_and_stored_texts_their_item() {
     let of = |text: &str, members: Value| {
         Part::Text(TextPart {
             text: text.into(),
@@ -111,7 +111,7 @@ fn texts_keep_their_phase_and_where_it_is_stored_their_item() {
 }
 
 #[test]
-fn what_the_provider_ran_is_said_again_as_it_came() {
+fn server_calls_are_repeated_unchanged() {
     let search = json!({"type": "web_search_call", "id": "ws_1", "action": {"query": "x"}});
     let code = json!({"type": "code_interpreter_call", "id": "ci_1"});
     let parts = || [hosted("ws_1", search.clone()), hosted("ci_1", code.clone())].concat();
@@ -184,7 +184,7 @@ fn results_and_files() {
 }
 
 #[test]
-fn system_messages_come_wrapped_or_as_they_are() {
+fn system_messages_are_wrapped_or_unchanged() {
     let wrapped = json!({"type": "input_text", "text": "<system-update>\nnew &lt;facts&gt;\n</system-update>"});
     let question = || Message::user([Part::text("q")]);
     let update = || Message::system("new <facts>");
@@ -237,7 +237,7 @@ fn system_messages_come_wrapped_or_as_they_are() {
 }
 
 #[test]
-fn what_closes_a_request_is_said_by_the_user() {
+fn the_closing_text_of_a_request_is_a_user_message() {
     let mut request = request(vec![Message::user([Part::text("q")])]);
     request.closing = Some(Message::assistant([Part::text("In short:")]));
     let told =
@@ -250,7 +250,7 @@ fn what_closes_a_request_is_said_by_the_user() {
 }
 
 #[test]
-fn an_answer_never_ends_a_request_and_never_follows_another() {
+fn an_answer_never_ends_a_request_or_follows_another_answer() {
     let answer = |text: &str| Message::assistant([Part::text(text)]);
     let messages = vec![Message::user([Part::text("q")]), answer("a"), answer("b")];
     assert_eq!(
@@ -266,7 +266,7 @@ fn an_answer_never_ends_a_request_and_never_follows_another() {
 }
 
 #[test]
-fn a_thought_that_led_to_nothing_is_not_sent() {
+fn a_thought_without_a_following_answer_is_not_sent() {
     for options in [json!({}), json!({"store": true})] {
         let alone = vec![thought("A.", "rs_1", Some("ENC"))];
         assert_eq!(answer(options.clone(), alone), json!([]));
@@ -276,7 +276,7 @@ fn a_thought_that_led_to_nothing_is_not_sent() {
 }
 
 #[test]
-fn identifiers_and_names_of_other_servers_are_made_to_fit() {
+fn foreign_identifiers_and_names_are_made_valid() {
     let long = "x".repeat(65);
     let mut named = call(&long, json!({}));
     if let Part::ToolCall(call) = &mut named {

@@ -109,7 +109,7 @@ fn options() {
 }
 
 #[test]
-fn reasoning_is_asked_for_where_there_is_some() {
+fn reasoning_is_requested_if_the_model_supports_it() {
     let rows = [
         ("gpt", "http://h/v1", true, json!({}), false),
         ("gpt-5.2", "http://h/v1", false, json!({}), true),
@@ -141,7 +141,7 @@ fn reasoning_is_asked_for_where_there_is_some() {
 }
 
 #[test]
-fn tools_and_the_choice_among_them() {
+fn tools_and_tool_choice() {
     let hosted = json!({"hostedTools": [{"type": "web_search"}]});
     let rows = [
         (None, json!({}), json!(null), 1),

@@ -28,7 +28,7 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_character_cut_between_two_deltas_is_put_together() {
+fn a_character_that_is_split_between_two_deltas_is_joined() {
     let frames = [
         r#"{"type":"response.output_text.delta","item_id":"m1","delta":"a\ud83d"}"#,
         r#"{"type":"response.output_text.delta","item_id":"m2","delta":"b\ud83d"}"#,
@@ -41,7 +41,7 @@ fn a_character_cut_between_two_deltas_is_put_together() {
 }
 
 #[test]
-fn tool_input_with_half_a_character_is_read() {
+fn tool_input_with_a_lone_surrogate_is_read() {
     let frames = [
         r#"{"type":"response.output_item.added","item":{"type":"function_call","id":"f1","call_id":"c1","name":"write","arguments":""}}"#,
         r#"{"type":"response.output_item.done","item":{"type":"function_call","id":"f1","call_id":"c1","name":"write","arguments":"{\"a\":\"\\ud800\",\"b\":\"\ud800x\"}"}}"#,

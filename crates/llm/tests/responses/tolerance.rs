@@ -15,7 +15,7 @@ fn told(events: &[Value]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_text_may_come_whole() {
+fn a_text_may_arrive_without_deltas() {
     let whole =
         |id: &str, part: Value| done(json!({"id": id, "type": "message", "content": [part]}));
     let events = [
@@ -33,7 +33,7 @@ fn a_text_may_come_whole() {
 }
 
 #[test]
-fn items_keep_their_place_when_their_identifiers_change() {
+fn items_keep_their_position_if_their_identifiers_change() {
     let at = |place: i64, mut event: Value| {
         event["output_index"] = place.into();
         event

@@ -16,7 +16,7 @@ fn parse(text: impl AsRef<[u8]>) -> (Value, String, Vec<String>) {
 }
 
 #[test]
-fn front_matter_and_text_are_told_apart() {
+fn front_matter_and_text_are_separated() {
     for (text, fields, body) in [
         ("", json!({}), ""),
         ("just text\n", json!({}), "just text\n"),
@@ -41,7 +41,7 @@ fn front_matter_and_text_are_told_apart() {
 }
 
 #[test]
-fn yaml_as_people_write_it() {
+fn common_yaml_is_read() {
     for (front, fields) in [
         (
             "model: p/m#high\nsteps: 5\nhidden: true\nx: null\ny:\nz: ~",
@@ -88,7 +88,7 @@ fn yaml_as_people_write_it() {
 }
 
 #[test]
-fn what_is_no_front_matter_is_text_and_told_with_its_place() {
+fn invalid_front_matter_is_text_and_reported_with_its_position() {
     for (text, complaint) in [
         (
             "---\na: 1\ntext",
@@ -135,7 +135,7 @@ fn bomb() -> String {
 }
 
 #[test]
-fn hostile_front_matter_costs_nothing() {
+fn hostile_front_matter_takes_little_time() {
     let many: String = (0..5_000).map(|it| format!("k{it}: v\n")).collect();
     let too_much = "The front matter has more fields or references than settings need";
     let too_deep = "The front matter is not YAML: recursion limit exceeded";
@@ -165,7 +165,7 @@ fn hostile_front_matter_costs_nothing() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_left_out_with_its_place() {
+fn text_that_is_not_utf8_is_omitted_and_reported_with_its_position() {
     assert_eq!(
         parse(b"---\na: 1\n---\n\xc3\xa4\xff"),
         (
@@ -177,7 +177,7 @@ fn text_that_is_not_utf8_is_left_out_with_its_place() {
 }
 
 #[test]
-fn no_part_of_a_file_is_a_trap() {
+fn hostile_files_do_no_harm() {
     let text = "---\r\na: \"ä\" # c\nb: [1, {c: &x d}]\n'e f': |\n  g: *x\nh: i: j\n---\nk";
     for (start, _) in text.char_indices() {
         for (end, _) in text[start..].char_indices() {
@@ -187,7 +187,7 @@ fn no_part_of_a_file_is_a_trap() {
 }
 
 #[test]
-fn a_wrong_field_is_told_with_its_line() {
+fn a_wrong_field_is_reported_with_its_line() {
     let mut diagnostics = Vec::new();
     let text = b"---\nname: x\n\"steps\" : none\n---\ntext";
     let file = Markdown::parse(Path::new("f.md"), text, &mut diagnostics).unwrap();

@@ -30,7 +30,7 @@ fn content(mut file: File) -> String {
 }
 
 #[test]
-fn files_are_opened_where_no_link_is_on_the_way() {
+fn files_are_opened_without_following_links() {
     let (_temp, root) = tree();
     let mut held = Directory::open(&root).unwrap();
     for (path, opens) in [
@@ -56,7 +56,7 @@ fn files_are_opened_where_no_link_is_on_the_way() {
 }
 
 #[test]
-fn directories_are_opened_where_no_link_is_on_the_way() {
+fn directories_are_opened_without_following_links() {
     let (_temp, root) = tree();
     for (path, opens) in [
         ("a/b", true),
@@ -71,7 +71,7 @@ fn directories_are_opened_where_no_link_is_on_the_way() {
 }
 
 #[test]
-fn kinds_are_those_of_files_and_directories() {
+fn files_and_directories_have_their_kinds() {
     let (_temp, root) = tree();
     let mut held = Directory::open(&root).unwrap();
     for (path, kind) in [
@@ -103,7 +103,7 @@ fn kinds_are_those_of_files_and_directories() {
 }
 
 #[test]
-fn what_is_held_stays_what_it_was() {
+fn an_open_handle_keeps_its_file() {
     let (_temp, root) = tree();
     let outside = tempfile::tempdir().unwrap();
     fs::create_dir(outside.path().join("b")).unwrap();

@@ -151,7 +151,7 @@ proptest! {
     /// Every document is either read or left out with one reason. In both cases, everything can be
     /// built from the result.
     #[test]
-    fn any_value_is_a_document_or_told_of(value in values()) {
+    fn any_value_is_read_or_reported(value in values()) {
         let environment = environment(None);
         let configuration = load(&environment, Some(&value));
         let is_whole = |it: &&Diagnostic| it.message.contains("the whole document is left out");
@@ -167,7 +167,7 @@ proptest! {
 
     /// A text and its value give the same configuration and the same diagnostics.
     #[test]
-    fn a_text_is_read_as_its_value_is(value in values()) {
+    fn a_text_is_read_like_its_value(value in values()) {
         prop_assume!(!value.to_string().contains("{env:"));
         let of_value = load(&environment(None), Some(&value));
         let of_text = load(&environment(Some(value.to_string())), None);
@@ -183,7 +183,7 @@ proptest! {
 
     /// Every text is either read or reported.
     #[test]
-    fn any_text_is_a_document_or_told_of(text in "[\\[\\]{}\":,/*\\\\ \na0-9e.x-]{0,40}") {
+    fn any_text_is_read_or_reported(text in "[\\[\\]{}\":,/*\\\\ \na0-9e.x-]{0,40}") {
         let configuration = load(&environment(Some(text)), None);
         prop_assert!(configuration.documents().count() + configuration.diagnostics.len() <= 1);
     }

@@ -34,7 +34,7 @@ fn refused(catalogue: &Catalogue, provider: &str, model: &str) -> String {
 }
 
 #[test]
-fn a_provider_needs_a_key_unless_only_configuration_knows_it() {
+fn a_provider_needs_a_key_unless_only_configuration_defines_it() {
     let address = "http://h/v1";
     let providers = json!({"provider": {
         "mine": {"options": {"baseURL": address}, "models": {"m": {}}},
@@ -83,7 +83,7 @@ fn a_provider_needs_a_key_unless_only_configuration_knows_it() {
 }
 
 #[test]
-fn a_key_in_any_place_counts() {
+fn a_key_in_any_place_is_used() {
     for (options, available) in [
         (json!({"apiKey": "k"}), true),
         (json!({"apiKey": ""}), false),
@@ -102,7 +102,7 @@ fn a_key_in_any_place_counts() {
 }
 
 #[test]
-fn statements_about_providers() {
+fn provider_lists_and_policies_select_providers() {
     let machine = Machine::new();
     let providers = json!({"provider": {
         "a": {"models": {"m": {}}}, "b": {"models": {"m": {}}}, "c": {"models": {"m": {}}},
@@ -163,7 +163,7 @@ fn statements_about_providers() {
 }
 
 #[test]
-fn a_provider_may_offer_some_of_its_models_alone() {
+fn a_provider_may_offer_only_some_of_its_models() {
     let offered = |lists: Value| {
         let mut provider = json!({"models": {"a": {}, "b": {}, "c": {}}});
         for (name, list) in lists.as_object().unwrap() {
@@ -186,7 +186,7 @@ fn a_provider_may_offer_some_of_its_models_alone() {
 }
 
 #[test]
-fn nothing_that_is_shown_holds_a_secret() {
+fn no_list_contains_a_secret() {
     let document = json!({
         "provider": {"older": {
             "npm": "@ai-sdk/openai", "api": "https://user:sk-1@h/v1?api_key=sk-2&region=eu",
@@ -248,7 +248,7 @@ fn nothing_that_is_shown_holds_a_secret() {
 }
 
 #[test]
-fn whoever_needs_a_key_belongs_to_an_integration() {
+fn every_provider_with_a_key_belongs_to_an_integration() {
     let document = json!({"provider": {
         "mine": {}, "openai": {"options": {"apiKey": "k"}},
     }});
@@ -259,7 +259,7 @@ fn whoever_needs_a_key_belongs_to_an_integration() {
 }
 
 #[test]
-fn why_a_model_is_not_available() {
+fn an_unavailable_model_has_a_reason() {
     let configuration = Configuration::default();
     let (catalogue, _) = Catalogue::build(&configuration, &Machine::new().environment);
     assert_eq!(

@@ -12,7 +12,7 @@ use crate::documents::{
 };
 
 #[test]
-fn both_generations_say_the_same() {
+fn both_generations_produce_the_same_catalogue() {
     let older = first_generation(
         json!({
             "name": "Mock",
@@ -233,7 +233,7 @@ fn documents_override_field_by_field() {
 }
 
 #[test]
-fn the_default_model_is_the_configured_one_or_the_newest_where_none_is_named() {
+fn the_default_model_is_the_configured_one_or_else_the_newest() {
     let models = json!({
         "old": {"release_date": "2024-01-01"},
         "new": {"release_date": "2025-06-01"},
@@ -283,7 +283,7 @@ fn the_default_model_is_the_configured_one_or_the_newest_where_none_is_named() {
 }
 
 #[test]
-fn an_unusable_default_is_told_with_its_place() {
+fn an_unusable_default_is_reported_with_its_position() {
     let text = "{\n \"provider\": {\"p\": {\"api\": \"http://h\", \"models\": {\"m\": {}}}},\n \"model\": \"p/nope\"\n}";
     let environment = Environment {
         home: "/nowhere".into(),

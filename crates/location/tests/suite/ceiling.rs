@@ -258,7 +258,7 @@ proptest! {
 
 /// An untrusted project cannot restore an agent that the user disabled.
 #[test]
-fn an_agent_of_an_untrusted_project_is_no_default_by_itself() {
+fn an_agent_of_an_untrusted_project_is_not_the_default() {
     for disabled in [vec!["build"], vec!["build", "plan"]] {
         let machine = Machine::new();
         let off = |id: &&str| ((*id).to_owned(), json!({"disable": true}));
@@ -277,7 +277,7 @@ fn an_agent_of_an_untrusted_project_is_no_default_by_itself() {
 
 /// The restrictions of a ruleset are all that a session cannot loosen.
 #[test]
-fn a_ceiling_stands_apart_from_the_rules() {
+fn a_ceiling_is_separate_from_the_rules() {
     let host = HostConfiguration {
         ceiling: permission_rules(&json!({"bash": "deny"}), "x").unwrap(),
         ..HostConfiguration::from(Some(json!({})))

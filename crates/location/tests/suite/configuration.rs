@@ -72,7 +72,7 @@ fn of_every_two_documents_the_stronger_wins() {
 }
 
 #[test]
-fn all_documents_stand_in_order() {
+fn all_documents_are_listed_in_order() {
     let (mut machine, mut host) = (Machine::new(), None);
     for layer in LAYERS {
         place(&mut machine, &mut host, layer);
@@ -93,7 +93,7 @@ fn all_documents_stand_in_order() {
 }
 
 #[test]
-fn the_switch_leaves_out_the_project_alone() {
+fn the_switch_excludes_only_the_project() {
     let (mut machine, mut host) = (Machine::new(), None);
     for layer in LAYERS {
         place(&mut machine, &mut host, layer);
@@ -121,7 +121,7 @@ fn nothing_above_the_project_is_read() {
 }
 
 #[test]
-fn nothing_at_all_is_fine() {
+fn missing_documents_are_accepted() {
     let machine = Machine::new();
     let configuration = machine.configuration("project", "project", None);
     let directories = ["config", "home/.opencode", "project/.opencode"];
@@ -155,7 +155,7 @@ fn complaints(content: impl AsRef<[u8]>) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn a_wrong_value_is_left_out_with_its_place() {
+fn a_wrong_value_is_omitted_and_reported_with_its_position() {
     let wrong = |text: &str, line: u32, column: u32, message: &str| {
         let [diagnostic] = &complaints(text)[..] else {
             panic!("one diagnostic for {text}");
@@ -248,7 +248,7 @@ fn a_wrong_value_is_left_out_with_its_place() {
 }
 
 #[test]
-fn more_than_anybody_needs_is_refused() {
+fn excessive_documents_are_refused() {
     let complaint = |provider: Value| {
         let document = json!({ "provider": { "p": provider } });
         complaints(document.to_string()).remove(0).message
@@ -268,7 +268,7 @@ fn more_than_anybody_needs_is_refused() {
 }
 
 #[test]
-fn a_broken_document_is_dropped_with_its_place() {
+fn a_broken_document_is_omitted_and_reported_with_its_position() {
     let diagnostics = complaints("{\n  \"model\": \"p/m\"\n  \"provider\": {}\n}");
     let [diagnostic] = &diagnostics[..] else {
         panic!("{diagnostics:?}");
@@ -279,7 +279,7 @@ fn a_broken_document_is_dropped_with_its_place() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_dropped_with_its_place() {
+fn text_that_is_not_utf8_is_omitted_and_reported_with_its_position() {
     let diagnostics = complaints(b"{\n\"\xc3\xa4\": \"\xff\"}");
     let [diagnostic] = &diagnostics[..] else {
         panic!("{diagnostics:?}");
@@ -290,7 +290,7 @@ fn text_that_is_not_utf8_is_dropped_with_its_place() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_documents_are_reported() {
     let large = vec![b' '; usize::try_from(MAX_DOCUMENT_BYTES).unwrap() + 1];
     let diagnostics = complaints(large);
     let [diagnostic] = &diagnostics[..] else {
@@ -316,7 +316,7 @@ fn what_cannot_be_read_is_told() {
 }
 
 #[test]
-fn a_named_file_must_be_there() {
+fn a_named_file_must_exist() {
     for (name, message) in [
         (
             "/nowhere/opencode.json",
@@ -363,7 +363,7 @@ fn a_named_directory_does_not_depend_on_the_working_directory() {
 }
 
 #[test]
-fn inline_documents_are_told_apart_by_name() {
+fn inline_documents_have_different_names() {
     let mut machine = Machine::new();
     machine.set("OPENCODE_CONFIG_CONTENT", "{\n?");
     let host = json!({"provider": []});
@@ -408,7 +408,7 @@ fn tolerated_documents() {
 }
 
 #[test]
-fn both_generations_of_one_provider_are_merged_and_told() {
+fn both_generations_of_one_provider_are_merged_and_reported() {
     let machine = Machine::new();
     machine.write(
         "project/opencode.json",
@@ -441,7 +441,7 @@ fn both_generations_of_one_provider_are_merged_and_told() {
 }
 
 #[test]
-fn no_diagnostic_repeats_a_value() {
+fn no_diagnostic_contains_a_value() {
     for text in [
         "{\"provider\": {\"p\": {\"options\": \"sk-secret\"}}}",
         "{\"provider\": {\"p\": {\"options\": {\"headers\": \"sk-secret\"}}}}",

@@ -89,7 +89,7 @@ async fn a_file_is_read_with_the_type_of_its_name() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_of_the_location_is_not_read() {
+async fn only_files_of_the_location_are_read() {
     let (machine, location) = open().await;
     let _socket = UnixListener::bind(machine.path("project/socket")).unwrap();
     fs::create_dir(machine.path("project/folder")).unwrap();
@@ -149,7 +149,7 @@ async fn a_large_file_is_refused_before_it_fills_memory() {
 }
 
 #[tokio::test]
-async fn a_directory_is_listed_without_links_and_in_the_order_people_expect() {
+async fn a_directory_is_listed_without_links_and_in_collation_order() {
     let (machine, location) = open().await;
     let _socket = UnixListener::bind(machine.path("project/socket")).unwrap();
     machine.write("project/Zdir/x", "");
@@ -175,7 +175,7 @@ async fn a_directory_is_listed_without_links_and_in_the_order_people_expect() {
 }
 
 #[tokio::test]
-async fn what_is_no_directory_of_the_location_is_not_listed() {
+async fn only_directories_of_the_location_are_listed() {
     let (machine, location) = open().await;
     let absolute = machine.text("project/src");
     for (path, expected) in [
@@ -199,7 +199,7 @@ async fn what_is_no_directory_of_the_location_is_not_listed() {
 }
 
 #[tokio::test]
-async fn a_directory_of_a_hundred_thousand_entries_is_listed_and_found_in_and_no_larger_one() {
+async fn a_directory_of_a_hundred_thousand_entries_is_accepted_and_a_larger_one_is_not() {
     let (machine, location) = open().await;
     fs::create_dir(machine.path("project/many")).unwrap();
     let many = machine.path("project/many");
@@ -227,7 +227,7 @@ async fn a_directory_of_a_hundred_thousand_entries_is_listed_and_found_in_and_no
 }
 
 #[tokio::test]
-async fn names_that_are_no_text_and_names_of_several_lines_are_listed_and_found() {
+async fn names_with_invalid_utf8_or_line_ends_are_listed_and_found() {
     let (machine, location) = open().await;
     fs::write(
         machine
@@ -254,7 +254,7 @@ async fn names_that_are_no_text_and_names_of_several_lines_are_listed_and_found(
 }
 
 #[tokio::test]
-async fn what_resembles_a_text_is_found_the_closest_first() {
+async fn paths_that_resemble_a_text_are_found_closest_first() {
     let (machine, location) = open().await;
     git(&machine.path("project"), &["init", "--quiet"]);
     for path in [
@@ -307,7 +307,7 @@ async fn what_resembles_a_text_is_found_the_closest_first() {
 }
 
 #[tokio::test]
-async fn fifty_are_found_unless_somebody_says_how_many_and_never_more_than_a_thousand() {
+async fn fifty_paths_are_found_by_default_and_at_most_a_thousand() {
     let (machine, location) = open().await;
     for number in 0..1200 {
         machine.write(&format!("project/many/{number:04}"), "");
@@ -324,7 +324,7 @@ async fn fifty_are_found_unless_somebody_says_how_many_and_never_more_than_a_tho
 }
 
 #[tokio::test]
-async fn an_ignore_file_that_never_ends_hides_its_directory_and_holds_nobody() {
+async fn an_endless_ignore_file_hides_its_directory_and_blocks_no_thread() {
     let (machine, location) = open().await;
     machine.write("project/held/x-marks", "");
     let held = machine.path("project/held/.gitignore");
@@ -349,7 +349,7 @@ async fn an_ignore_file_that_never_ends_hides_its_directory_and_holds_nobody() {
 }
 
 #[tokio::test]
-async fn links_swapped_in_while_files_are_read_lead_nowhere() {
+async fn links_that_are_created_during_a_read_are_not_followed() {
     let (machine, location) = open().await;
     machine.write("project/door/secret.txt", "mine");
     let (door, away) = (machine.path("project/door"), machine.path("project/away"));

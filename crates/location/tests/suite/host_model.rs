@@ -56,7 +56,7 @@ fn refusal(machine: &Machine, project: Value, model: HostModel) -> String {
 }
 
 #[test]
-fn known_providers_need_a_key_and_nothing_else() {
+fn known_providers_need_only_a_key() {
     for (name, variable, protocol, address) in [
         (
             "openai/gpt-4.1-mini",
@@ -94,7 +94,7 @@ fn known_providers_need_a_key_and_nothing_else() {
 }
 
 #[test]
-fn a_missing_key_is_said_and_no_other_model_is_used() {
+fn a_missing_key_is_reported_and_no_other_model_is_used() {
     let mut machine = Machine::new();
     let missing =
         "No API key for provider openai: set OPENAI_API_KEY or pass apiKey to OpenCode.create";
@@ -115,7 +115,7 @@ fn a_missing_key_is_said_and_no_other_model_is_used() {
 }
 
 #[test]
-fn a_default_that_configuration_names_and_that_has_no_key_says_so() {
+fn a_configured_default_without_a_key_is_reported() {
     let machine = Machine::new();
     let document = json!({"model": "openai/m", "provider": {"openai": {"models": {"m": {}}}}});
     machine.write("project/opencode.json", document.to_string());
@@ -128,7 +128,7 @@ fn a_default_that_configuration_names_and_that_has_no_key_says_so() {
 }
 
 #[test]
-fn another_provider_needs_an_address_and_speaks_chat_completions() {
+fn another_provider_needs_an_address_and_uses_chat_completions() {
     let mut machine = Machine::new();
     let outcome = resolved(&machine, json!({}), at(chosen("my-lab/m"), "http://h/v1"));
     assert_eq!(outcome.model.protocol, ProtocolId::OpenAiChat);
@@ -145,7 +145,7 @@ fn another_provider_needs_an_address_and_speaks_chat_completions() {
 }
 
 #[test]
-fn documents_describe_the_model_further() {
+fn documents_add_to_the_description_of_the_model() {
     let machine = Machine::new();
     let project = json!({"model": "openai/other", "provider": {"openai": {"models": {
         "gpt-4.1-mini": {"limit": {"context": 1000, "output": 100}},
@@ -162,7 +162,7 @@ fn documents_describe_the_model_further() {
 }
 
 #[test]
-fn a_key_of_the_program_goes_to_no_address_of_a_file() {
+fn a_key_of_the_program_is_not_sent_to_an_address_of_a_file() {
     let evil = "http://evil.example/v1";
     let of_provider = json!({"provider": {"openai": {"options": {"baseURL": evil}}}});
     let of_model = json!({"provider": {"openai": {"models": {
@@ -202,7 +202,7 @@ fn a_key_of_the_program_goes_to_no_address_of_a_file() {
 }
 
 #[test]
-fn the_option_config_may_say_another_address() {
+fn the_option_config_may_set_another_address() {
     let machine = Machine::new();
     let config = json!({"provider": {"openai": {"options": {"baseURL": "http://own/v1"}}}});
     let host = HostConfiguration {
@@ -217,7 +217,7 @@ fn the_option_config_may_say_another_address() {
 }
 
 #[test]
-fn a_variable_gives_the_address_that_configuration_leaves_open() {
+fn a_variable_sets_the_address_if_configuration_does_not() {
     let mut machine = Machine::new();
     machine.set("OPENAI_BASE_URL", "http://variable/v1");
     machine.set("ANTHROPIC_BASE_URL", "http://messages/v1");
@@ -232,7 +232,7 @@ fn a_variable_gives_the_address_that_configuration_leaves_open() {
 }
 
 #[test]
-fn a_key_is_shown_nowhere() {
+fn a_key_is_not_shown() {
     let machine = Machine::new();
     let (configuration, catalogue) = read(&machine, json!({}), with_key("openai/m"));
     let provider = serde_json::to_string(&catalogue.provider("openai").unwrap()).unwrap();

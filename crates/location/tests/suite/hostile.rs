@@ -65,7 +65,7 @@ fn broken_texts() {
 }
 
 #[test]
-fn texts_that_are_fine() {
+fn valid_texts() {
     for content in [
         "",
         "\u{feff}{}",
@@ -81,7 +81,7 @@ fn texts_that_are_fine() {
 }
 
 #[test]
-fn what_cannot_be_read() {
+fn unreadable_documents() {
     let large = format!("{{\"x\": \"{}\"}}", "a".repeat(10 * 1024 * 1024));
     let io = |message: &str| complaint(DiagnosticKind::Io, message, None);
     io("The file cannot be read: it is larger than 4194304 bytes")(&with(large));
@@ -93,7 +93,7 @@ fn what_cannot_be_read() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file() {
+fn directories_and_special_files() {
     use std::os::unix::fs::symlink;
     let message = "The file cannot be read: it is not a regular file";
     let pipe = Machine::new();
@@ -142,7 +142,7 @@ fn tokens_of_a_document_are_replaced_before_it_is_read() {
 }
 
 #[test]
-fn places_are_those_of_the_text_somebody_wrote() {
+fn positions_refer_to_the_original_text() {
     let mut machine = with("{\n  \"username\": \"{env:NAME}\", \"shell\": {env:SHELL_NAME}\n}");
     machine.set("NAME", "a very long name indeed");
     machine.set("SHELL_NAME", "5");
@@ -156,7 +156,7 @@ fn places_are_those_of_the_text_somebody_wrote() {
 }
 
 #[test]
-fn a_missing_file_costs_its_value_alone() {
+fn a_missing_file_removes_only_its_value() {
     let machine = with("{\n  \"shell\": \"x\", \"username\": \"{file:./missing}\"\n}");
     let path = machine
         .path("project")
@@ -170,7 +170,7 @@ fn a_missing_file_costs_its_value_alone() {
 }
 
 #[test]
-fn documents_of_the_host_hold_what_they_say() {
+fn documents_of_the_host_keep_their_values() {
     let mut machine = Machine::new();
     machine.set("NAME", "ada");
     let host = json!({"username": "{env:NAME}"});
@@ -182,7 +182,7 @@ fn documents_of_the_host_hold_what_they_say() {
 }
 
 #[test]
-fn a_document_full_of_mistakes_is_told_of_so_often_and_no_more() {
+fn the_number_of_reported_mistakes_is_bounded() {
     let described = |count: usize| {
         let members = (0..count).map(|number| (format!("p{number}"), json!({})));
         Value::Object(members.collect())
@@ -196,7 +196,7 @@ fn a_document_full_of_mistakes_is_told_of_so_often_and_no_more() {
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]
-fn size_alone_makes_nothing_slow() {
+fn large_documents_are_read_quickly() {
     let started = Instant::now();
     let named = |count: usize, value: Value| {
         let members = (0..count).map(|number| (format!("n{number}"), value.clone()));
@@ -220,7 +220,7 @@ fn size_alone_makes_nothing_slow() {
 }
 
 #[test]
-fn lists_that_are_looked_through_are_bounded() {
+fn searched_lists_are_bounded() {
     for (document, key) in [
         (
             json!({"disabled_providers": vec!["x"; 1001]}),

@@ -65,7 +65,7 @@ fn all_set() -> Settings {
 }
 
 #[test]
-fn without_documents_the_defaults_hold() {
+fn without_documents_the_defaults_apply() {
     let defaults = Settings {
         shell: None,
         username: None,
@@ -94,13 +94,13 @@ fn without_documents_the_defaults_hold() {
 }
 
 #[test]
-fn every_key_is_read_from_either_document() {
+fn every_key_is_read_from_both_documents() {
     assert_eq!(settings(everything(), json!({})), all_set());
     assert_eq!(settings(json!({}), everything()), all_set());
 }
 
 #[test]
-fn the_older_form_says_the_same() {
+fn the_older_form_has_the_same_effect() {
     let mut older = everything();
     older["snapshot"] = older["snapshots"].take();
     older["attachment"] = older["attachments"].take();
@@ -116,7 +116,7 @@ fn the_older_form_says_the_same() {
 }
 
 #[test]
-fn the_stronger_document_wins_member_by_member() {
+fn the_stronger_document_overrides_single_members() {
     let stronger = json!({
         "share": "auto", "snapshots": true, "attachments": {"image": {"max_height": 20}},
         "tool_output": {"max_bytes": 50}, "compaction": {"auto": true, "keep": {}},
@@ -157,7 +157,7 @@ fn models_and_agents_are_named_by_the_strongest() {
 }
 
 #[test]
-fn instructions_of_all_documents_are_kept_with_where_they_start() {
+fn instructions_of_all_documents_are_kept_with_their_base() {
     let mut machine = Machine::new();
     machine.write(
         "config/opencode.json",
@@ -196,7 +196,7 @@ fn instructions_of_all_documents_are_kept_with_where_they_start() {
 }
 
 #[test]
-fn the_environments_switches_win_over_every_document() {
+fn switches_of_the_environment_override_every_document() {
     let switched = |name: &str, value: &str| {
         let mut machine = Machine::new();
         machine.set(name, value);
@@ -267,7 +267,7 @@ fn the_environments_switches_win_over_every_document() {
 }
 
 #[test]
-fn what_of_an_older_key_has_no_effect_is_told() {
+fn ineffective_parts_of_older_keys_are_reported() {
     let machine = Machine::new();
     machine.write(
         "project/opencode.json",
@@ -300,7 +300,7 @@ fn what_of_an_older_key_has_no_effect_is_told() {
 }
 
 #[test]
-fn a_misspelt_key_is_told_and_others_are_left_alone() {
+fn a_misspelt_key_is_reported_and_other_keys_are_kept() {
     let machine = Machine::new();
     machine.write(
         "project/opencode.json",
@@ -320,7 +320,7 @@ fn a_misspelt_key_is_told_and_others_are_left_alone() {
 }
 
 #[test]
-fn permissions_may_stand_in_a_variable_of_their_own() {
+fn permissions_may_be_in_their_own_variable() {
     let mut machine = Machine::new();
     machine.set("OPENCODE_PERMISSION", "{\n  \"bash\": 5}");
     let configuration = machine.configuration("project", "project", None);
@@ -339,7 +339,7 @@ fn permissions_may_stand_in_a_variable_of_their_own() {
 }
 
 #[test]
-fn what_only_drafts_of_the_format_know_is_told() {
+fn keys_of_drafts_are_reported() {
     let document = json!({
         "mcp": {
             "timeout": {"catalog": 5, "execution": 7},

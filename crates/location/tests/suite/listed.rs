@@ -73,7 +73,7 @@ fn list() -> Value {
 }
 
 #[tokio::test]
-async fn listed_models_are_offered_where_there_is_a_key() {
+async fn listed_models_are_offered_if_there_is_a_key() {
     let (_machine, location) = location(list().to_string(), &json!({})).await;
     assert_eq!(location.configuration.diagnostics, []);
     assert_eq!(
@@ -125,7 +125,7 @@ async fn listed_models_are_offered_where_there_is_a_key() {
 }
 
 #[tokio::test]
-async fn a_listed_provider_without_a_key_is_known_and_not_offered() {
+async fn a_listed_provider_without_a_key_is_not_offered() {
     let (_machine, location) = location(list().to_string(), &json!({})).await;
     let catalogue = &location.catalogue;
     assert_eq!(catalogue.provider("unused").unwrap().name, "Unused");
@@ -139,7 +139,7 @@ async fn a_listed_provider_without_a_key_is_known_and_not_offered() {
 }
 
 #[tokio::test]
-async fn documents_stand_over_the_list() {
+async fn documents_override_the_list() {
     let document = json!({"provider": {
         "unused": {
             "name": "Mine", "options": {"apiKey": "k"},
@@ -171,7 +171,7 @@ async fn a_denied_provider_of_the_list_is_gone() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_left_out_alone() {
+async fn only_invalid_parts_are_omitted() {
     let mut list = list();
     list["listed"]["models"]["undated"]["limit"] = json!("large");
     list["listed"]["models"]["worse"] = json!(5);
@@ -191,7 +191,7 @@ async fn what_makes_no_sense_is_left_out_alone() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_none_is_told_and_costs_nothing_else() {
+async fn an_invalid_list_is_reported_and_has_no_other_effect() {
     for (content, kind, message, place) in [
         (
             &b"{\n  \"a\": }"[..],
@@ -252,7 +252,7 @@ async fn another_file_may_be_named() {
 }
 
 #[tokio::test]
-async fn a_new_list_is_seen_by_the_next_snapshot() {
+async fn a_new_list_is_used_by_the_next_snapshot() {
     let machine = machine(list().to_string(), &json!({}));
     let locations = machine.locations(None);
     let before = open(&machine, &locations).await;
@@ -277,7 +277,7 @@ async fn a_new_list_is_seen_by_the_next_snapshot() {
 }
 
 #[tokio::test]
-async fn of_a_list_of_real_size_what_is_in_use_counts() {
+async fn only_providers_with_a_key_are_kept_from_a_large_list() {
     let model = |number: usize| {
         let described = json!({
             "id": format!("m{number}"), "name": "M", "release_date": "2026-01-01", "reasoning": true,

@@ -48,7 +48,7 @@ async fn a_location_knows_its_project_configuration_and_models() {
 }
 
 #[tokio::test]
-async fn what_has_no_effect_is_among_the_diagnostics() {
+async fn values_without_effect_are_among_the_diagnostics() {
     let machine = Machine::new();
     let directory = machine.directory("a");
     let locations = machine.locations(Some(json!({"model": "p/m"})));
@@ -58,7 +58,7 @@ async fn what_has_no_effect_is_among_the_diagnostics() {
 }
 
 #[tokio::test]
-async fn names_of_one_directory_are_one_location() {
+async fn names_of_the_same_directory_are_one_location() {
     let machine = Machine::new();
     let directory = machine.directory("a/b");
     let locations = machine.locations(None);
@@ -74,7 +74,7 @@ async fn names_of_one_directory_are_one_location() {
 }
 
 #[tokio::test]
-async fn what_is_no_directory_is_refused() {
+async fn a_path_that_is_not_a_directory_is_refused() {
     let machine = Machine::new();
     machine.write("file", "");
     let locations = machine.locations(None);
@@ -135,7 +135,7 @@ async fn concurrent_openers_share_one_opening() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_openers_all_learn_of_a_failure() {
+async fn concurrent_openers_all_receive_a_failure() {
     let machine = Machine::new();
     let missing = machine.text("missing");
     let locations = Arc::new(machine.locations(None));
@@ -153,7 +153,7 @@ async fn concurrent_openers_all_learn_of_a_failure() {
 }
 
 #[tokio::test]
-async fn an_opener_that_gives_up_leaves_the_work_to_the_next() {
+async fn a_cancelled_opener_leaves_the_work_to_the_next() {
     let machine = Machine::new();
     let directory = machine.directory("a");
     let locations = machine.locations(None);
@@ -177,7 +177,7 @@ fn is_kept(location: &Weak<Location>) -> bool {
 }
 
 #[tokio::test]
-async fn the_least_recently_used_idle_locations_go() {
+async fn the_least_recently_used_idle_locations_are_dropped() {
     let machine = Machine::new();
     let locations = machine.locations(None).with_max_idle(2);
     let a = visit(&locations, &machine, "a").await;

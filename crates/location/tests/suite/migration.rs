@@ -49,7 +49,7 @@ fn the_package_and_its_settings() {
 }
 
 #[test]
-fn keys_stand_where_their_package_takes_them() {
+fn keys_are_placed_as_their_package_requires() {
     const HIDDEN: &str = "<redacted>";
     for (package, headers, settings) in [
         (
@@ -91,7 +91,7 @@ fn keys_stand_where_their_package_takes_them() {
 }
 
 #[test]
-fn headers_and_body_go_with_every_request() {
+fn headers_and_body_are_sent_with_every_request() {
     let options = json!({"headers": {"User-Agent": "1"}, "body": {"b": {"c": 1}}});
     assert_eq!(
         provider(json!({"options": options}))["request"],
@@ -100,7 +100,7 @@ fn headers_and_body_go_with_every_request() {
 }
 
 #[test]
-fn options_of_a_package_nobody_knows_go_into_the_body() {
+fn options_of_an_unknown_package_are_sent_in_the_body() {
     let shown = provider(json!({"npm": "mine", "options": {"apiKey": "k", "a": {"b": 1}}}));
     assert_eq!(
         shown["request"]["body"],
@@ -128,7 +128,7 @@ fn the_package_may_be_named_in_a_weaker_document() {
 }
 
 #[test]
-fn options_that_the_wire_groups_are_overridden_one_by_one() {
+fn grouped_options_are_overridden_individually() {
     let document = |options: Value| {
         json!({"provider": {"p": {
             "npm": "@ai-sdk/openai", "options": {"apiKey": "k"},

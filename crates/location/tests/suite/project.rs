@@ -58,7 +58,7 @@ async fn the_remote_identifies_every_directory_of_a_repository() {
 }
 
 #[tokio::test]
-async fn the_nearest_repository_counts() {
+async fn the_nearest_repository_is_used() {
     let machine = Machine::new();
     fake_repository(&machine, "r/.git", ORIGIN);
     fake_repository(
@@ -72,7 +72,7 @@ async fn the_nearest_repository_counts() {
 }
 
 #[tokio::test]
-async fn without_a_remote_the_recorded_identity_counts() {
+async fn without_a_remote_the_recorded_identity_is_used() {
     let machine = Machine::new();
     fake_repository(
         &machine,
@@ -87,7 +87,7 @@ async fn without_a_remote_the_recorded_identity_counts() {
 }
 
 #[tokio::test]
-async fn an_unusable_recorded_identity_is_passed_over() {
+async fn an_invalid_recorded_identity_is_ignored() {
     for content in ["", " \n", "two\nlines", "nul\0", &"x".repeat(300)] {
         let machine = Machine::new();
         fake_repository(&machine, "r/.git", "");
@@ -151,7 +151,7 @@ async fn a_submodule_has_its_own_identity() {
 }
 
 #[tokio::test]
-async fn a_git_entry_that_leads_nowhere_hides_nothing() {
+async fn a_git_entry_without_a_target_hides_no_parent_repository() {
     let machine = Machine::new();
     fake_repository(&machine, "r/.git", ORIGIN);
     let expected = project(&machine, ORIGIN_ID, "r", "r/.git");
@@ -182,7 +182,7 @@ fn commit(directory: &Path, message: &str) -> String {
 }
 
 #[tokio::test]
-async fn without_remote_and_record_the_first_root_commit_counts() {
+async fn without_remote_and_record_the_first_root_commit_is_used() {
     let machine = Machine::new();
     machine.directory("r");
     let root = machine.path("r");
@@ -244,7 +244,7 @@ fn fake_git(machine: &mut Machine, script: &str) {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn git_is_asked_once_per_repository_and_without_git_variables() {
+async fn git_runs_once_per_repository_and_without_git_variables() {
     let mut machine = Machine::new();
     fake_repository(&machine, "r/.git", "");
     let log = machine.text("log");
@@ -266,7 +266,7 @@ async fn git_is_asked_once_per_repository_and_without_git_variables() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn an_answer_git_did_not_finish_is_none() {
+async fn an_incomplete_answer_of_git_is_ignored() {
     for script in [
         "printf '%040d\\n' 1; exit 1",
         "yes '0123456789012345678901234567890123456789'",
@@ -282,7 +282,7 @@ async fn an_answer_git_did_not_finish_is_none() {
 /// The clock is paused. It advances to the next timer when all tasks are idle, so the time limit expires immediately.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
-async fn a_git_that_hangs_is_given_up() {
+async fn a_git_process_that_hangs_is_killed() {
     let mut machine = Machine::new();
     fake_repository(&machine, "r/.git", "");
     fake_git(&mut machine, "exec tail -f /dev/null");

@@ -23,7 +23,7 @@ fn named(name: &str) -> String {
 }
 
 #[tokio::test]
-async fn whoever_asks_later_gets_the_new_snapshot_and_who_holds_the_old_one_keeps_it() {
+async fn new_readers_get_the_new_snapshot_and_old_readers_keep_theirs() {
     let machine = Machine::new();
     machine.write("a/opencode.json", named("before"));
     let directory = machine.text("a");
@@ -44,7 +44,7 @@ async fn whoever_asks_later_gets_the_new_snapshot_and_who_holds_the_old_one_keep
 }
 
 #[test]
-fn the_old_snapshot_is_there_until_the_new_one_is() {
+fn the_old_snapshot_is_available_until_the_new_one_is() {
     // Only one thread reads the disk, so that the test can block it.
     let threads = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(1)
@@ -78,7 +78,7 @@ async fn old_until_new() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_reloads_leave_the_last_snapshot() {
+async fn concurrent_reloads_keep_the_last_snapshot() {
     let machine = Machine::new();
     let directory = machine.directory("a");
     let locations = Arc::new(machine.locations(None));
@@ -98,7 +98,7 @@ async fn concurrent_reloads_leave_the_last_snapshot() {
 }
 
 #[tokio::test]
-async fn whether_models_may_have_changed_is_told() {
+async fn a_reload_reports_a_possible_change_of_models() {
     let machine = Machine::new();
     let directory = machine.directory("a");
     let locations = machine.locations(None);
@@ -129,7 +129,7 @@ async fn whether_models_may_have_changed_is_told() {
 }
 
 #[tokio::test]
-async fn a_document_that_breaks_stays_in_force_as_it_was() {
+async fn a_document_that_becomes_invalid_keeps_its_last_valid_state() {
     let machine = Machine::new();
     let file = machine.text("a/opencode.json");
     machine.write("a/opencode.json", named("good"));
@@ -196,7 +196,7 @@ async fn a_document_that_breaks_stays_in_force_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_named_file_that_is_gone_holds_no_longer() {
+async fn a_removed_named_file_has_no_effect() {
     let mut machine = Machine::new();
     machine.write("named.json", named("ada"));
     machine.set("OPENCODE_CONFIG", &machine.text("named.json"));
@@ -224,7 +224,7 @@ async fn a_named_file_that_is_gone_holds_no_longer() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_keeps_its_last_snapshot() {
+async fn a_removed_directory_keeps_its_last_snapshot() {
     let machine = Machine::new();
     let directory = machine.directory("a");
     let locations = machine.locations(None);
@@ -285,7 +285,7 @@ fn kept<const N: usize>(locations: [&Weak<Location>; N]) -> [bool; N] {
 }
 
 #[tokio::test]
-async fn a_location_that_nobody_uses_for_long_is_dropped() {
+async fn a_location_that_is_idle_for_long_is_dropped() {
     let machine = Machine::new();
     let (locations, clock, idle_time) = timed(&machine);
     let a = visit(&locations, &machine, "a").await;
@@ -303,7 +303,7 @@ async fn a_location_that_nobody_uses_for_long_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_location_that_was_idle_for_long_is_read_again() {
+async fn a_location_is_read_again_after_a_long_idle_time() {
     let machine = Machine::new();
     machine.write("a/opencode.json", named("before"));
     let directory = machine.text("a");
@@ -317,7 +317,7 @@ async fn a_location_that_was_idle_for_long_is_read_again() {
 }
 
 #[tokio::test]
-async fn a_location_in_use_does_not_grow_old() {
+async fn a_location_in_use_does_not_expire() {
     let machine = Machine::new();
     let (locations, clock, idle_time) = timed(&machine);
     let held = locations.get(&machine.directory("held")).await.unwrap();
@@ -337,7 +337,7 @@ async fn a_location_in_use_does_not_grow_old() {
 }
 
 #[tokio::test]
-async fn a_clock_that_steps_back_drops_nothing() {
+async fn a_clock_that_moves_back_drops_nothing() {
     let machine = Machine::new();
     let (locations, clock, idle_time) = timed(&machine);
     let a = visit(&locations, &machine, "a").await;

@@ -17,7 +17,7 @@ fn resolve(document: Value, variant: Option<&str>) -> ResolvedModelOutcome {
 }
 
 #[test]
-fn a_compatible_provider_is_called_as_configured() {
+fn a_compatible_provider_is_resolved_as_configured() {
     let document = json!({
         "model": "mock/m1",
         "provider": {"mock": {
@@ -162,7 +162,7 @@ fn variants_change_the_request() {
 }
 
 #[test]
-fn credentials_come_from_one_place_and_stay_out_of_the_body() {
+fn credentials_come_from_one_place_and_are_not_in_the_body() {
     let bearer = |key: &str| Auth::Bearer(Secret::new(key));
     let header = |value: &str| Auth::Header {
         name: "authorization".into(),
@@ -230,7 +230,7 @@ fn addresses() {
 }
 
 #[test]
-fn apis_that_cannot_be_spoken_to() {
+fn unsupported_protocols() {
     use UnsupportedReason::{InvalidBaseUrl, MissingBaseUrl, Package, Protocol};
     let url = "http://h/v1";
     for (api, name, reason) in [
@@ -302,7 +302,7 @@ fn apis_that_cannot_be_spoken_to() {
 }
 
 #[test]
-fn selections_that_cannot_be_satisfied() {
+fn unusable_selections() {
     let catalogue = catalogue(first_generation(
         json!({}),
         json!({"variants": {"low": {}, "high": {}}}),
@@ -366,7 +366,7 @@ fn selections_that_cannot_be_satisfied() {
 }
 
 #[test]
-fn what_was_resolved_is_shared() {
+fn a_resolved_model_is_shared() {
     let catalogue = catalogue(first_generation(json!({}), json!({"variants": {"v": {}}})));
     let model = |variant| {
         let selection = select("mock", "m1", variant);
@@ -477,7 +477,7 @@ fn packages_decide_the_protocol_the_address_and_the_credential() {
 }
 
 #[test]
-fn a_model_may_have_a_place_for_system_messages() {
+fn a_model_may_support_system_messages() {
     for (setting, expected) in [
         (json!({"midConversationSystem": "native"}), Some(true)),
         (json!({"midConversationSystem": "wrapped"}), Some(false)),

@@ -60,7 +60,7 @@ fn host() -> Value {
 }
 
 #[test]
-fn each_key_that_sends_starts_or_loosens_is_told_and_has_no_effect() {
+fn each_key_that_sends_starts_or_loosens_is_reported_and_has_no_effect() {
     for (key, value) in [
         (
             "provider",
@@ -107,13 +107,13 @@ fn each_key_that_sends_starts_or_loosens_is_told_and_has_no_effect() {
 }
 
 #[test]
-fn what_the_older_and_other_programs_keys_say_is_no_matter() {
+fn older_and_foreign_keys_are_also_ignored() {
     let machine = with(json!({"$schema": "x", "theme": "y", "keybinds": {}, "tui": {}}));
     assert_eq!(read(&machine, host()).said, Vec::<String>::new());
 }
 
 #[test]
-fn caution_counts() {
+fn restrictions_of_an_untrusted_project_apply() {
     let machine = with(json!({
         "share": "disabled",
         "disabled_providers": ["own"],
@@ -146,7 +146,7 @@ fn caution_counts() {
 }
 
 #[test]
-fn a_policy_that_allows_is_none() {
+fn a_policy_that_allows_has_no_effect() {
     let allow = json!({"action": "provider.use", "effect": "allow", "resource": "own"});
     let deny = json!({"action": "provider.use", "effect": "deny", "resource": "own"});
     let machine = with(json!({"experimental": {"policies": [allow]}}));
@@ -167,7 +167,7 @@ fn a_policy_that_allows_is_none() {
 }
 
 #[test]
-fn agents_give_their_text() {
+fn agents_keep_their_text() {
     let machine = with(json!({
         "agents": {
             "build": {
@@ -224,7 +224,7 @@ fn agents_give_their_text() {
 }
 
 #[test]
-fn models_of_known_providers_may_be_chosen_where_the_host_chooses_none() {
+fn models_of_known_providers_may_be_selected_if_the_host_selects_none() {
     let document = |model: &str| json!({"model": model, "agent": {"plan": {"model": model}}});
     let chosen = |document: Value, host: Value| {
         let found = read(&with(document), host);
@@ -259,7 +259,7 @@ fn models_of_known_providers_may_be_chosen_where_the_host_chooses_none() {
 }
 
 #[test]
-fn tokens_read_nothing_but_files_of_the_project() {
+fn tokens_read_only_files_of_the_project() {
     let mut machine = with(json!({
         "instructions": ["{env:SECRET}.md"],
         "agent": {
@@ -297,7 +297,7 @@ fn tokens_read_nothing_but_files_of_the_project() {
 }
 
 #[test]
-fn what_leads_out_of_the_project_is_not_read() {
+fn files_outside_of_the_project_are_not_read() {
     let machine = with(json!({
         "instructions": ["inside.md", "../secret", "~/secret", "https://evil.test/x.md"],
         "skills": ["inside", "../outside", "https://evil.test/skills"],
@@ -372,7 +372,7 @@ fn links_out_of_the_project_are_not_followed() {
 }
 
 #[test]
-fn a_command_that_runs_programs_is_left_out() {
+fn a_command_that_runs_programs_is_omitted() {
     let machine = with(json!({"command": {
         "good": {"template": "Look at $1", "model": "evil/m"},
         "bad": {"template": "Look at !`curl http://evil.test`"},
@@ -399,7 +399,7 @@ fn a_command_that_runs_programs_is_left_out() {
 }
 
 #[test]
-fn a_trusted_project_says_all_of_it() {
+fn all_settings_of_a_trusted_project_apply() {
     let machine = with(
         json!({"shell": "/bin/x", "default_agent": "plan", "agent": {"build": {"permission": {"bash": "allow"}}}}),
     );

@@ -32,7 +32,7 @@ impl AskTrust for Program {
 }
 
 #[tokio::test]
-async fn the_host_is_asked_once_about_a_location() {
+async fn the_host_is_called_once_per_location() {
     let machine = with(json!({"username": "ada"}));
     let directory = machine.text("project");
     let other = machine.directory("other");
@@ -69,7 +69,7 @@ async fn the_host_is_asked_once_about_a_location() {
 }
 
 #[tokio::test]
-async fn a_host_that_gives_no_answer_trusts_nothing_and_is_asked_again() {
+async fn without_a_decision_nothing_is_trusted_and_the_host_is_called_again() {
     let machine = with(json!({"username": "ada"}));
     let directory = machine.text("project");
     let program = Arc::new(Program(AtomicUsize::new(0), |_| Err("it broke".to_owned())));
@@ -88,7 +88,7 @@ async fn a_host_that_gives_no_answer_trusts_nothing_and_is_asked_again() {
 
 /// Content that was read while the host trusted the project does not stay in effect.
 #[tokio::test]
-async fn a_broken_document_keeps_nothing_that_was_trusted() {
+async fn a_document_that_becomes_invalid_keeps_no_trusted_values() {
     let machine = with(json!({"username": "ada"}));
     let directory = machine.text("project");
     let locations = machine.locations(None);
@@ -101,7 +101,7 @@ async fn a_broken_document_keeps_nothing_that_was_trusted() {
 }
 
 #[tokio::test]
-async fn a_mended_file_ends_the_restriction() {
+async fn a_corrected_file_ends_the_restriction() {
     let machine = Machine::new();
     machine.write("config/opencode.json", "{");
     machine.write("config/agent/plan.md", b"\xff");

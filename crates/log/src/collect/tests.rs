@@ -25,7 +25,7 @@ async fn all(log: Log, entries: Entries) -> Vec<Entry> {
 }
 
 #[tokio::test]
-async fn an_event_is_an_entry_with_its_values_and_what_it_is_about() {
+async fn an_event_is_an_entry_with_its_values_and_fields() {
     let (log, entries) = log(Level::Warn);
     log.run(|| {
         let span = tracing::error_span!(target: TARGET, "drain", session_id = "ses_1", location = "/p");
@@ -47,7 +47,7 @@ async fn an_event_is_an_entry_with_its_values_and_what_it_is_about() {
 }
 
 #[tokio::test]
-async fn what_a_span_learns_later_belongs_to_its_entries() {
+async fn fields_that_a_span_records_later_are_in_its_entries() {
     let (log, entries) = log(Level::Warn);
     log.run(|| {
         let span = tracing::error_span!(
@@ -82,7 +82,7 @@ async fn long_texts_are_cut() {
 }
 
 #[tokio::test]
-async fn tasks_and_threads_say_to_the_log_of_their_host() {
+async fn tasks_and_threads_log_to_their_host() {
     let [first, second] = [1, 2].map(|number| {
         let (log, entries) = log(Level::Warn);
         let work = log.run(|| {
@@ -115,7 +115,7 @@ async fn tasks_and_threads_say_to_the_log_of_their_host() {
 }
 
 #[tokio::test]
-async fn a_log_that_is_off_takes_nothing() {
+async fn a_disabled_log_collects_nothing() {
     let (log, entries) = Log::new(Filter::off());
     log.run(|| tracing::error!(target: TARGET, "unheard"));
     log.record(Entry::new(Level::Error, "opencode::handlers", "unheard"));

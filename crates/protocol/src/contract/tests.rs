@@ -260,7 +260,7 @@ fn contradictions_are_refused() {
 }
 
 #[test]
-fn types_that_cannot_be_said_exactly_are_refused() {
+fn types_without_an_exact_schema_are_refused() {
     for (schema, message) in [
         (
             schema_of::<Untagged> as SchemaOf,
@@ -301,7 +301,7 @@ fn types_that_cannot_be_said_exactly_are_refused() {
 }
 
 #[test]
-fn an_operation_is_compiled_in_full() {
+fn an_operation_is_compiled_completely() {
     let spec = Spec {
         name: "things.part.do",
         path: "/api/thing/{sessionID}/do",
@@ -391,7 +391,7 @@ fn input_modes_follow_from_the_fields() {
 }
 
 #[test]
-fn lines_go_in_and_come_out_as_they_are() {
+fn lines_are_sent_and_received_unchanged() {
     let contract = compile(&[Spec {
         payload: operation::Payload::Lines,
         success: operation::Success::Lines,
@@ -409,7 +409,7 @@ fn lines_go_in_and_come_out_as_they_are() {
 }
 
 #[test]
-fn what_is_more_than_a_value_is_said() {
+fn results_that_are_more_than_a_value_are_declared() {
     let contract = compile(&[Spec {
         path: "/api/thing/{*path}",
         headers: &[("x-thing", "1")],

@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn a_prompt_is_read_as_it_was_written(prompt in prompt(), more in members()) {
+    fn a_prompt_is_read_as_written(prompt in prompt(), more in members()) {
         let mut body = Map::new();
         // Undeclared members stand before and after the declared ones.
         body.extend(more.clone());

@@ -19,7 +19,7 @@ fn the_corpus_is_read_or_refused() {
 }
 
 #[test]
-fn most_of_the_corpus_is_refused_and_its_head_is_read() {
+fn most_of_the_corpus_is_refused_and_the_first_cursor_is_read() {
     let session = SessionID::parse("ses_a").unwrap();
     let is_read = |content: &Vec<u8>| {
         let text = URL_SAFE_NO_PAD.encode(content);

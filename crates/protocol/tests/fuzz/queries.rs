@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_are_read_however_they_are_spelled(
+    fn integers_are_read_in_every_spelling(
         after in proptest::option::of(integer((1 << 53) - 1)),
         limit in proptest::option::of(integer(200)),
     ) {
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn a_location_is_read_as_it_was_written(
+    fn a_location_is_read_as_written(
         directory in proptest::option::of(".{0,30}"),
         workspace in proptest::option::of("wrk.{0,10}"),
     ) {

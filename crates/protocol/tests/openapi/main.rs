@@ -19,7 +19,7 @@ fn documents() -> (Value, Value) {
 }
 
 #[test]
-fn every_difference_is_intended_and_every_intended_one_is_there() {
+fn the_differences_are_exactly_the_intended_ones() {
     let (theirs, ours) = documents();
     let mut met = BTreeSet::new();
     let mut unexpected = Vec::new();
@@ -46,7 +46,7 @@ fn every_difference_is_intended_and_every_intended_one_is_there() {
 }
 
 #[test]
-fn references_and_components_belong_together() {
+fn every_reference_has_a_component_and_every_component_a_reference() {
     let (_, ours) = documents();
     let mut met = BTreeSet::new();
     references(&ours, &mut met);
@@ -72,7 +72,7 @@ fn references<'a>(value: &'a Value, met: &mut BTreeSet<&'a str>) {
 
 /// A change anywhere in our document is found.
 #[test]
-fn the_comparison_overlooks_nothing() {
+fn the_comparison_finds_every_change() {
     let (theirs, ours) = documents();
     let known = Comparison::of(&theirs, &ours);
     for (pointer, value) in CHANGES {

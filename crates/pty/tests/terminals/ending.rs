@@ -43,7 +43,7 @@ fn left(pids: &[u32]) -> Vec<u32> {
 }
 
 #[tokio::test]
-async fn removing_ends_everything_that_was_started() {
+async fn removing_a_terminal_ends_all_its_processes() {
     let host = Host::new();
     for then in ["sleep 600", "trap '' HUP TERM; while :; do sleep 1; done"] {
         let (created, mut client, pids) = crowd(&host, then).await;
@@ -62,7 +62,7 @@ async fn removing_ends_everything_that_was_started() {
 }
 
 #[tokio::test]
-async fn nothing_outlives_its_program() {
+async fn no_process_outlives_its_program() {
     let host = Host::new();
     let (created, mut client, pids) = crowd(&host, "read x; exit 7").await;
     client.send("\n").await;
@@ -72,7 +72,7 @@ async fn nothing_outlives_its_program() {
 }
 
 #[tokio::test]
-async fn closing_ends_all_terminals_for_ever() {
+async fn closing_ends_all_terminals_permanently() {
     let host = Host::new();
     let (one, mut client, mut pids) = crowd(&host, "sleep 600").await;
     let (two, _client, more) = crowd(&host, "sleep 600").await;
@@ -91,7 +91,7 @@ async fn closing_ends_all_terminals_for_ever() {
 }
 
 #[tokio::test]
-async fn who_goes_away_without_closing_leaves_nothing() {
+async fn dropping_without_closing_leaves_no_process() {
     let host = Host::new();
     let (_created, _client, pids) = crowd(&host, "sleep 600").await;
     host.terminals.abandon();
@@ -104,7 +104,7 @@ async fn who_goes_away_without_closing_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_program_that_closes_its_terminal_goes_on() {
+async fn a_program_that_closes_its_terminal_continues() {
     let host = Host::new();
     let script = "read x; exec <&- >&- 2>&-; sleep 0.2; exit 4";
     let (_, code) = host.run(host.script(script)).await;
@@ -113,7 +113,7 @@ async fn a_program_that_closes_its_terminal_goes_on() {
 
 /// Daemons leave the session on purpose. A daemon that holds the terminal does not keep it alive.
 #[tokio::test]
-async fn a_daemon_that_holds_the_terminal_does_not_keep_it() {
+async fn a_daemon_that_keeps_the_terminal_open_does_not_keep_it_running() {
     let host = Host::new();
     let script = "setsid sh -c 'echo pid $$; exec sleep 600' & wait_for=1; read x; exit 5";
     let created = host.create(host.script(script)).await;

@@ -49,7 +49,7 @@ async fn a_terminal_belongs_to_its_location() {
 }
 
 #[tokio::test]
-async fn what_happens_is_told_in_order() {
+async fn events_are_sent_in_order() {
     let host = Host::new();
     let place = host.place();
     let created = host.create(host.script("read x")).await;
@@ -79,7 +79,7 @@ async fn what_happens_is_told_in_order() {
 }
 
 #[tokio::test]
-async fn of_those_that_ended_the_oldest_go() {
+async fn the_oldest_ended_terminals_are_removed() {
     let host = Host::with(Bounds {
         exited: 3,
         ..Bounds::default()
@@ -110,7 +110,7 @@ async fn of_those_that_ended_the_oldest_go() {
 }
 
 #[tokio::test]
-async fn programs_that_run_are_bounded() {
+async fn the_number_of_running_programs_is_bounded() {
     let host = Host::with(Bounds {
         running: 2,
         ..Bounds::default()

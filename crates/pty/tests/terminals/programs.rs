@@ -11,7 +11,7 @@ use opencode_schema::pty::{Pty, PtyStatus};
 use crate::support::{Host, lives, within};
 
 #[tokio::test]
-async fn a_terminal_is_described_from_its_beginning_to_its_end() {
+async fn a_terminal_is_described_from_start_to_end() {
     let host = Host::new();
     let created = host
         .create(host.script("read line; echo you said $line"))
@@ -49,7 +49,7 @@ async fn a_terminal_is_described_from_its_beginning_to_its_end() {
 }
 
 #[tokio::test]
-async fn how_a_program_ended_is_told_as_shells_do() {
+async fn exit_codes_are_reported_as_shells_do() {
     let host = Host::new();
     for (script, code) in [
         ("read x; exit 0", 0),
@@ -64,7 +64,7 @@ async fn how_a_program_ended_is_told_as_shells_do() {
 }
 
 #[tokio::test]
-async fn programs_find_what_was_given_and_what_a_terminal_says_of_itself() {
+async fn programs_get_the_given_variables_and_those_of_a_terminal() {
     let host = Host::new();
     let given = [
         ("A", "one=1"),
@@ -94,7 +94,7 @@ async fn programs_find_what_was_given_and_what_a_terminal_says_of_itself() {
 }
 
 #[tokio::test]
-async fn a_program_begins_in_its_directory_at_its_terminal() {
+async fn a_program_starts_in_its_directory_and_terminal() {
     let host = Host::new();
     std::fs::create_dir(host.folder.path().join("inner")).unwrap();
     let request = CreateTerminal {
@@ -117,7 +117,7 @@ async fn a_program_begins_in_its_directory_at_its_terminal() {
 }
 
 #[tokio::test]
-async fn a_terminal_is_resized_and_its_program_hears_of_it() {
+async fn a_terminal_is_resized_and_its_program_is_notified() {
     let host = Host::new();
     let script = "trap 'stty size; exit 9' WINCH; echo ready; sleep 600 & wait";
     let created = host
@@ -144,7 +144,7 @@ async fn a_terminal_is_resized_and_its_program_hears_of_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_begin_says_why() {
+async fn a_failed_start_has_a_reason() {
     let host = Host::new();
     let file = host.folder.path().join("file");
     std::fs::write(&file, "no program").unwrap();
@@ -203,7 +203,7 @@ async fn what_cannot_begin_says_why() {
 }
 
 #[tokio::test]
-async fn who_comes_later_sees_what_there_was_from_where_it_wants() {
+async fn a_late_client_gets_earlier_output_from_its_cursor() {
     let host = Host::new();
     let created = host
         .create(host.script("printf 'a\u{e4}\u{1f600}b'; read x; printf c"))
@@ -233,7 +233,7 @@ async fn who_comes_later_sees_what_there_was_from_where_it_wants() {
 }
 
 #[tokio::test]
-async fn output_is_whole_however_much_there_is() {
+async fn large_output_is_complete() {
     let host = Host::new();
     let lines = 200_000;
     let script = format!("stty -opost; read x; seq 1 {lines}");
@@ -248,7 +248,7 @@ async fn output_is_whole_however_much_there_is() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_does_not_stop_the_program() {
+async fn a_client_that_does_not_read_does_not_stop_the_program() {
     let output = OutputBounds {
         kept: 100_000,
         behind: 10_000,
@@ -293,7 +293,7 @@ async fn input_waits_for_a_program_that_does_not_read() {
 }
 
 #[tokio::test]
-async fn tickets_are_for_terminals_that_are_there() {
+async fn tickets_are_only_for_existing_terminals() {
     let host = Host::new();
     let created = host.create(host.script("read x")).await;
     let (place, id) = (host.place(), &created.id);

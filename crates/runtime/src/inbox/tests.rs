@@ -94,7 +94,7 @@ async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<St
 }
 
 #[tokio::test]
-async fn one_queued_input_goes_first_and_every_steer_goes_along() {
+async fn one_queued_input_is_first_and_all_steers_follow() {
     let (store, id) = store().await;
     for (text, delivery) in [
         ("steer 1", Delivery::Steer),

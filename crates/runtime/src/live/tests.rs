@@ -15,7 +15,7 @@ fn texts(batch: LiveBatch) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn subscribers_get_what_is_published_after_they_came() {
+async fn subscribers_get_the_events_after_their_subscription() {
     let live = Arc::new(LiveEvents::default());
     live.publish(|| panic!("nobody listens"));
     let mut one = live.subscribe();
@@ -34,7 +34,7 @@ async fn subscribers_get_what_is_published_after_they_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscriber_that_takes_nothing_is_cut_and_an_attentive_one_is_not() {
+async fn a_subscriber_that_does_not_read_is_cut_and_others_are_not() {
     let live = Arc::new(LiveEvents::default());
     let mut idle = live.subscribe();
     let mut attentive = live.subscribe();
@@ -49,7 +49,7 @@ async fn a_subscriber_that_takes_nothing_is_cut_and_an_attentive_one_is_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_burst_after_a_long_silence_cuts_nobody() {
+async fn a_burst_after_a_long_pause_cuts_no_subscriber() {
     let live = Arc::new(LiveEvents::default());
     let mut subscription = live.subscribe();
     tokio::time::advance(10 * patience()).await;
@@ -60,14 +60,14 @@ async fn a_burst_after_a_long_silence_cuts_nobody() {
 }
 
 #[tokio::test]
-async fn who_comes_after_the_end_is_told_so() {
+async fn a_subscriber_after_the_end_gets_the_end() {
     let live = Arc::new(LiveEvents::default());
     live.end();
     assert_eq!(live.subscribe().next(1).await, LiveBatch::Ended);
 }
 
 #[tokio::test(start_paused = true)]
-async fn bytes_that_wait_too_long_cut() {
+async fn a_subscriber_with_old_unread_bytes_is_cut() {
     let live = Arc::new(LiveEvents::default());
     let mut idle = live.subscribe();
     let mut attentive = live.subscribe();
@@ -83,7 +83,7 @@ async fn bytes_that_wait_too_long_cut() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_took_much_has_longer_to_handle_it() {
+async fn a_subscriber_has_more_time_after_a_large_read() {
     let live = Arc::new(LiveEvents::default());
     let mut reader = live.subscribe();
     live.publish(|| "x".repeat(16 * 1024 * 1024));
@@ -100,7 +100,7 @@ async fn who_took_much_has_longer_to_handle_it() {
 }
 
 #[tokio::test]
-async fn too_many_bytes_cut_at_once() {
+async fn a_subscriber_with_too_many_unread_bytes_is_cut_at_once() {
     let live = Arc::new(LiveEvents::new(Bounds {
         most_bytes: 10,
         ..Bounds::default()

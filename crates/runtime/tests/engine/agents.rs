@@ -38,7 +38,7 @@ fn of(request: &LlmRequest) -> (Option<String>, Vec<&str>) {
 }
 
 #[tokio::test]
-async fn an_agent_brings_its_own_text_or_takes_that_of_the_models_family() {
+async fn an_agent_uses_its_own_text_or_that_of_the_model_family() {
     let reviewer = json!({"prompt": "You review. Nothing else.", "mode": "primary"});
     let config = json!({"agent": {
         "reviewer": reviewer,
@@ -68,7 +68,7 @@ async fn an_agent_brings_its_own_text_or_takes_that_of_the_models_family() {
 }
 
 #[tokio::test]
-async fn a_session_without_an_agent_takes_the_default_one() {
+async fn a_session_without_an_agent_uses_the_default_one() {
     for (config, expected) in [
         (json!({}), "build"),
         (json!({"default_agent": "plan"}), "plan"),
@@ -83,7 +83,7 @@ async fn a_session_without_an_agent_takes_the_default_one() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_missing_leaves_the_input_pending_and_says_so() {
+async fn a_missing_agent_leaves_the_input_pending_and_is_reported() {
     let unknown = "There is no agent \"biuld\". Did you mean build? Choose one of build, plan";
     let hidden = "The default agent \"compaction\" cannot be used and no other one is used instead: it is hidden. Set default_agent to one of build, plan";
     for (config, chosen, message) in [
@@ -122,7 +122,7 @@ async fn an_agent_that_is_missing_leaves_the_input_pending_and_says_so() {
 
 /// A client of the contract may give a session any agent.
 #[tokio::test]
-async fn an_unknown_agent_is_tolerated_where_a_client_of_the_contract_prompts() {
+async fn an_unknown_agent_is_tolerated_in_prompts_of_contract_clients() {
     let (f, session) = with(json!({})).await;
     f.switch_agent(&session, "biuld").await;
     f.runtime().tolerate_unknown_agent(&session, true);
@@ -136,7 +136,7 @@ async fn an_unknown_agent_is_tolerated_where_a_client_of_the_contract_prompts() 
 }
 
 #[tokio::test]
-async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
+async fn a_new_list_of_skills_follows_the_prompt_if_the_agent_changes() {
     let denied = json!([{"action": "skill", "resource": "greet", "effect": "deny"}]);
     let agents = json!({"shy": {"mode": "primary", "permissions": denied}});
     let (f, session) = with(json!({"agents": agents})).await;
@@ -160,7 +160,7 @@ async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
 }
 
 #[tokio::test]
-async fn the_last_rule_about_an_action_decides_whether_its_tools_are_shown() {
+async fn the_last_rule_of_an_action_decides_whether_its_tools_are_offered() {
     for (rules, expected) in [
         (json!([]), &["read", "edit", "bash"][..]),
         (json!([["edit", "*", "deny"]]), &["read", "bash"]),
@@ -190,7 +190,7 @@ async fn the_last_rule_about_an_action_decides_whether_its_tools_are_shown() {
 }
 
 #[tokio::test]
-async fn the_same_tools_are_the_same_definitions_in_the_same_order() {
+async fn the_definitions_of_tools_are_the_same_in_every_turn() {
     let denied = json!([{"action": "edit", "resource": "*", "effect": "deny"}]);
     let agents = json!({"careful": {"mode": "primary", "permissions": denied}});
     let (f, session) = with(json!({"agents": agents})).await;
@@ -215,7 +215,7 @@ async fn the_same_tools_are_the_same_definitions_in_the_same_order() {
 }
 
 #[tokio::test]
-async fn an_agents_settings_come_after_those_of_the_model() {
+async fn settings_of_an_agent_override_those_of_the_model() {
     let config = json!({
         "providers": {"mock": {"models": {"m1": {"request": {
             "headers": {"x-both": "model", "x-model": "1"},

@@ -21,7 +21,7 @@ async fn restless() -> (Fixture, opencode_schema::id::SessionID) {
 }
 
 #[tokio::test]
-async fn a_drain_gives_up_when_the_allowance_is_spent_and_says_so() {
+async fn a_drain_ends_when_the_allowance_is_used_up_and_reports_it() {
     let (f, session) = restless().await;
     let mut live = f.live();
     f.leave(&session, "Go", Delivery::Steer).await;

@@ -87,7 +87,7 @@ async fn the_text_of_a_file_is_stored_with_its_prompt() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_told_and_nothing_is_asked() {
+async fn unreadable_attachments_are_reported_without_a_permission_request() {
     let f = Fixture::open().await;
     f.project.write(".env", "KEY=1");
     f.project.write("secret.txt", "hidden");
@@ -117,7 +117,7 @@ async fn what_cannot_be_read_is_told_and_nothing_is_asked() {
 }
 
 #[tokio::test]
-async fn texts_are_bounded_one_by_one_and_in_all() {
+async fn texts_are_bounded_individually_and_in_total() {
     let f = Fixture::open().await;
     f.project.write("long.txt", &"x".repeat(200_000));
     let uri = uri(&f, "long.txt");

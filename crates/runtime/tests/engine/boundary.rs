@@ -39,7 +39,7 @@ async fn the_promotions_of_one_boundary_are_visible_together() {
 }
 
 #[tokio::test]
-async fn what_one_piece_of_an_answer_records_is_visible_together() {
+async fn the_events_of_one_piece_of_an_answer_are_visible_together() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
@@ -79,7 +79,7 @@ async fn what_one_piece_of_an_answer_records_is_visible_together() {
 }
 
 #[tokio::test]
-async fn a_message_is_as_old_as_its_admission() {
+async fn a_message_has_the_time_of_its_admission() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let receipt = f.leave(&session, "Hi", Delivery::Steer).await;

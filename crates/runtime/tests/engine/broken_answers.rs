@@ -11,7 +11,7 @@ const UNFINISHED: &str =
     "step.failed The provider ended its answer without saying that it was done";
 
 #[tokio::test]
-async fn nothing_after_an_error_of_the_provider_counts() {
+async fn events_after_an_error_of_the_provider_are_ignored() {
     let error = || {
         Reply::new()
             .text("Hi")
@@ -73,7 +73,7 @@ async fn an_answer_that_stops_without_a_finish_fails_its_step_and_the_drain() {
 }
 
 #[tokio::test]
-async fn a_tool_of_an_unfinished_answer_settles_and_nothing_follows() {
+async fn a_tool_of_an_unfinished_answer_settles_and_no_turn_follows() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
@@ -167,7 +167,7 @@ async fn an_answer_whose_limit_cuts_a_call_fails_the_step() {
 }
 
 #[tokio::test]
-async fn what_the_log_escapes_counts_as_it_is_written() {
+async fn escaped_text_counts_with_its_stored_length() {
     let f = Fixture::open().await;
     let session = f.session().await;
     // Each character takes six bytes as JSON.
@@ -180,7 +180,7 @@ async fn what_the_log_escapes_counts_as_it_is_written() {
 }
 
 #[tokio::test]
-async fn an_answer_without_end_is_cut() {
+async fn an_endless_answer_is_cut() {
     const PIECE: usize = 16 * 1024 * 1024;
     let f = Fixture::open().await;
     let session = f.session().await;

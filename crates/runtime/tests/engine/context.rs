@@ -24,7 +24,7 @@ fn updates(events: &[String]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_change_is_told_once_behind_what_was_promoted() {
+async fn a_change_is_reported_once_after_the_promoted_inputs() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling(KEY, "one");
@@ -90,7 +90,7 @@ async fn a_change_is_told_once_behind_what_was_promoted() {
 }
 
 #[tokio::test]
-async fn what_a_tool_changes_is_told_behind_its_result_and_what_was_steered() {
+async fn a_change_by_a_tool_is_reported_after_its_result_and_the_steers() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling(KEY, "one");
@@ -133,7 +133,7 @@ async fn what_a_tool_changes_is_told_behind_its_result_and_what_was_steered() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_observed_at_first_leaves_the_input_pending() {
+async fn a_failed_first_observation_leaves_the_input_pending() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::new(KEY);
@@ -157,7 +157,7 @@ async fn what_cannot_be_observed_at_first_leaves_the_input_pending() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_observed_later_stays_as_it_was_told() {
+async fn a_failed_later_observation_keeps_the_last_value() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let here = f.project.directory();
@@ -185,7 +185,7 @@ async fn what_cannot_be_observed_later_stays_as_it_was_told() {
 }
 
 #[tokio::test]
-async fn what_was_told_stays_told_when_the_turn_fails() {
+async fn a_reported_change_stays_when_the_turn_fails() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling(KEY, "one");
@@ -215,7 +215,7 @@ async fn what_was_told_stays_told_when_the_turn_fails() {
 }
 
 #[tokio::test]
-async fn a_message_that_was_sent_is_not_extended() {
+async fn a_sent_message_is_not_extended() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling(KEY, "one");
@@ -243,7 +243,7 @@ async fn a_message_that_was_sent_is_not_extended() {
 }
 
 #[tokio::test]
-async fn a_change_wakes_nobody() {
+async fn a_change_wakes_no_session() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling(KEY, "one");
@@ -269,7 +269,7 @@ async fn a_change_wakes_nobody() {
 }
 
 #[tokio::test]
-async fn a_turn_observes_once_and_no_two_boundaries_of_a_session_meet() {
+async fn a_turn_observes_once_and_boundaries_of_a_session_do_not_overlap() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling(KEY, "one");
@@ -309,7 +309,7 @@ async fn a_turn_observes_once_and_no_two_boundaries_of_a_session_meet() {
 }
 
 #[tokio::test]
-async fn an_interruption_ends_an_observation_and_leaves_everything_as_it_was() {
+async fn an_interruption_ends_an_observation_and_changes_nothing() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling(KEY, "one");
@@ -335,7 +335,7 @@ async fn an_interruption_ends_an_observation_and_leaves_everything_as_it_was() {
 }
 
 #[tokio::test]
-async fn another_day_another_model_and_what_comes_and_goes_make_one_message() {
+async fn all_changes_at_one_boundary_are_in_one_message() {
     let f = Fixture::open().await;
     let session = f.session_on("m1").await;
     let here = f.project.directory();

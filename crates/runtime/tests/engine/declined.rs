@@ -77,7 +77,7 @@ async fn a_declined_call_ends_the_drain_with_a_closed_step() {
 }
 
 #[tokio::test]
-async fn a_call_declined_while_the_answer_goes_on_ends_the_answer_too() {
+async fn a_call_that_is_declined_during_the_answer_also_ends_the_answer() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let (ask, stream) = (Gate::new(), Gate::new());
@@ -108,7 +108,7 @@ async fn a_call_declined_while_the_answer_goes_on_ends_the_answer_too() {
 }
 
 #[tokio::test]
-async fn what_was_woken_before_a_call_was_declined_stays_pending() {
+async fn inputs_woken_before_a_call_was_declined_stay_pending() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let ask = Gate::new();
@@ -141,7 +141,7 @@ async fn what_was_woken_before_a_call_was_declined_stays_pending() {
 }
 
 #[tokio::test]
-async fn what_is_woken_after_a_call_was_declined_runs_right_after_the_drain() {
+async fn inputs_woken_after_a_call_was_declined_run_after_the_drain() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let ask = Gate::new();

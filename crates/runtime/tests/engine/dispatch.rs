@@ -91,7 +91,7 @@ fn system(request: &LlmRequest) -> String {
 }
 
 #[tokio::test]
-async fn a_move_before_the_dispatch_sends_the_request_of_the_destination() {
+async fn a_move_before_the_dispatch_sends_the_request_for_the_destination() {
     let turn = prepared().await;
     let two = folder(&turn.f, "two");
     turn.f.move_to(&turn.session, &two).await;
@@ -116,7 +116,7 @@ async fn a_move_before_the_dispatch_sends_the_request_of_the_destination() {
 }
 
 #[tokio::test]
-async fn a_session_that_left_and_came_back_before_the_dispatch_begins_another_epoch() {
+async fn a_session_that_left_and_returned_before_the_dispatch_starts_a_new_epoch() {
     let turn = prepared().await;
     for name in ["two", "one"] {
         turn.f.move_to(&turn.session, folder(&turn.f, name)).await;
@@ -129,7 +129,7 @@ async fn a_session_that_left_and_came_back_before_the_dispatch_begins_another_ep
 }
 
 #[tokio::test]
-async fn an_agent_chosen_before_the_dispatch_answers() {
+async fn an_agent_that_is_chosen_before_the_dispatch_answers() {
     let turn = prepared().await;
     turn.f.switch_agent(&turn.session, "other").await;
     let requests = turn.sent().await;
@@ -140,7 +140,7 @@ async fn an_agent_chosen_before_the_dispatch_answers() {
 }
 
 #[tokio::test]
-async fn a_model_chosen_before_the_dispatch_answers() {
+async fn a_model_that_is_chosen_before_the_dispatch_answers() {
     let turn = prepared().await;
     turn.f.switch_model(&turn.session, "m2").await;
     let requests = turn.sent().await;
@@ -151,7 +151,7 @@ async fn a_model_chosen_before_the_dispatch_answers() {
 }
 
 #[tokio::test]
-async fn no_checkpoint_is_made_with_a_model_that_was_switched_before() {
+async fn no_checkpoint_is_made_with_a_replaced_model() {
     let limit = json!({"context": 4_000, "output": 500});
     let config = json!({
         "compaction": {"buffer": 1_000, "keep": {"tokens": 100}},
@@ -171,7 +171,7 @@ async fn no_checkpoint_is_made_with_a_model_that_was_switched_before() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_missing_at_the_dispatch_fails_the_step_of_the_promoted_input() {
+async fn a_missing_model_at_the_dispatch_fails_the_step_of_the_promoted_input() {
     let turn = prepared().await;
     turn.f.switch_model(&turn.session, "m9").await;
     assert_eq!(turn.sent().await.len(), 0);
@@ -197,7 +197,7 @@ async fn an_interruption_before_the_dispatch_sends_nothing() {
 const MAX_OUTDATED: usize = 32;
 
 #[tokio::test]
-async fn a_turn_whose_session_changes_each_time_it_is_prepared_is_given_up() {
+async fn a_turn_is_abandoned_if_its_session_changes_at_each_preparation() {
     let f = Fixture::open().await;
     let source = ScriptedSource::telling("acme/rules", "Be kind.");
     let _contributed = f.contribute(&f.project.directory(), &source);
@@ -236,7 +236,7 @@ async fn a_turn_whose_session_changes_each_time_it_is_prepared_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_turn_is_prepared_anew_as_often_as_its_session_changes_up_to_the_bound() {
+async fn a_turn_is_prepared_again_after_each_change_up_to_the_bound() {
     let f = Fixture::open().await;
     let source = ScriptedSource::telling("acme/rules", "Be kind.");
     let _contributed = f.contribute(&f.project.directory(), &source);

@@ -92,7 +92,7 @@ impl Dying {
 }
 
 #[tokio::test]
-async fn a_first_epoch_is_there_with_its_promotion_or_not_at_all() {
+async fn a_first_epoch_is_stored_with_its_promotion_or_not_at_all() {
     for (point, is_there) in [
         // The baseline is written before the promotion, in the same transaction.
         (Point::Written(PROMPTED), false),
@@ -117,7 +117,7 @@ async fn a_first_epoch_is_there_with_its_promotion_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn an_update_is_there_with_its_snapshot_behind_its_promotion_or_not_at_all() {
+async fn an_update_is_stored_with_its_snapshot_or_not_at_all() {
     const PROMOTED: &str = "prompted 2";
     const TOLD: &str = "context.updated acme/rules is now two";
     for (point, recorded) in [

@@ -84,7 +84,7 @@ async fn a_first_epoch_of_the_former_location_is_not_stored() {
 }
 
 #[tokio::test]
-async fn an_update_of_the_former_location_is_not_told() {
+async fn an_update_of_the_former_location_is_not_reported() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
     race.here.tell("changed");
@@ -106,7 +106,7 @@ async fn a_replacement_of_the_former_location_is_not_stored() {
 }
 
 #[tokio::test]
-async fn what_was_promoted_is_answered_where_the_session_lives_then() {
+async fn a_promoted_input_is_answered_at_the_new_location() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
     // No source has changed, so only the promotion is written.
@@ -116,7 +116,7 @@ async fn what_was_promoted_is_answered_where_the_session_lives_then() {
 
 /// The Location is the same again, but the epoch is not.
 #[tokio::test]
-async fn a_session_that_left_and_came_back_begins_another_epoch() {
+async fn a_session_that_left_and_returned_starts_a_new_epoch() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
     race.here.tell("changed");
@@ -133,7 +133,7 @@ async fn a_session_that_left_and_came_back_begins_another_epoch() {
 }
 
 #[tokio::test]
-async fn a_first_epoch_is_observed_again_after_coming_back() {
+async fn a_first_epoch_is_observed_again_after_a_return() {
     let race = race().await;
     assert_eq!(race.run("1", &["two", "one"]).await, turn("1"));
     assert_eq!(race.told(), "acme/rules is one");

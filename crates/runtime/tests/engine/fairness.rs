@@ -48,7 +48,7 @@ async fn check_settles(f: &Fixture, another: &SessionID) {
 }
 
 #[test]
-fn sessions_prompted_at_once_stream_together() {
+fn sessions_that_are_prompted_together_stream_together() {
     as_embedded(async {
         let f = Fixture::open().await;
         let sessions = sessions(&f, SESSIONS).await;
@@ -86,7 +86,7 @@ fn sessions_prompted_at_once_stream_together() {
 }
 
 #[test]
-fn sessions_whose_models_hang_hold_up_nobody() {
+fn sessions_with_unresponsive_models_delay_no_other_session() {
     as_embedded(async {
         let f = Fixture::open().await;
         let (another, sessions) = (f.session().await, sessions(&f, SESSIONS - 1).await);
@@ -105,7 +105,7 @@ fn sessions_whose_models_hang_hold_up_nobody() {
 }
 
 #[test]
-fn sessions_whose_tools_hang_hold_up_nobody() {
+fn sessions_with_unresponsive_tools_delay_no_other_session() {
     as_embedded(async {
         let f = Fixture::open().await;
         let (another, sessions) = (f.session().await, sessions(&f, SESSIONS - 1).await);
@@ -154,7 +154,7 @@ impl Lock {
 }
 
 #[test]
-fn tools_that_block_every_thread_they_may_hold_up_nobody() {
+fn tools_that_block_all_their_threads_delay_no_other_session() {
     as_embedded(async {
         let f = Fixture::open().await;
         let (another, sessions) = (f.session().await, sessions(&f, SESSIONS - 1).await);

@@ -5,7 +5,7 @@ use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Reply};
 
 #[tokio::test]
-async fn a_run_of_a_session_without_history_asks_nobody() {
+async fn a_run_of_a_session_without_history_sends_no_request() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let outcome = f.run(&session).await;
@@ -44,7 +44,7 @@ async fn resuming_a_session_without_history_is_refused() {
 }
 
 #[tokio::test]
-async fn a_run_of_an_answered_session_asks_once() {
+async fn a_run_of_an_answered_session_sends_one_request() {
     let f = Fixture::open().await;
     let session = f.session().await;
     for _ in 0..20 {

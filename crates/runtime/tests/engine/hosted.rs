@@ -107,7 +107,7 @@ async fn a_hosted_call_without_a_result_fails_after_the_end_of_its_step() {
 }
 
 #[tokio::test]
-async fn a_hosted_call_fails_before_a_step_whose_exchange_broke() {
+async fn a_hosted_call_fails_before_a_step_with_a_broken_exchange() {
     assert_eq!(
         answer(hosted_call().fail(LlmError::invalid_output("mock", "cut off"))).await,
         recorded_then(&[
@@ -162,7 +162,7 @@ async fn a_hosted_failure_keeps_the_error_of_its_provider() {
 }
 
 #[tokio::test]
-async fn what_others_read_of_a_result_is_told_from_it() {
+async fn the_readable_result_is_derived_from_the_native_result() {
     let file = || ToolContent::File {
         uri: "https://example.com/a.png".into(),
         mime: "image/png".into(),

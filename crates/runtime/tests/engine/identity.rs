@@ -26,7 +26,7 @@ const ANSWERED: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn an_exact_retry_gives_the_receipt_and_records_nothing() {
+async fn an_exact_retry_returns_the_receipt_and_records_nothing() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let request = PromptRequest {
@@ -59,7 +59,7 @@ async fn an_exact_retry_gives_the_receipt_and_records_nothing() {
 }
 
 #[tokio::test]
-async fn an_id_that_stands_for_something_else_conflicts() {
+async fn an_id_of_another_record_conflicts() {
     let f = Fixture::open().await;
     let (session, other) = (f.session().await, f.session().await);
     f.model.reply(Reply::says("Hello."));
@@ -150,7 +150,7 @@ async fn repeating_a_prompt_does_not_repeat_a_failed_turn() {
 }
 
 #[tokio::test]
-async fn identical_prompts_at_one_time_are_one() {
+async fn identical_concurrent_prompts_are_admitted_once() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -169,7 +169,7 @@ async fn identical_prompts_at_one_time_are_one() {
 }
 
 #[tokio::test]
-async fn sessions_created_at_one_time_with_one_id_are_one() {
+async fn concurrently_created_sessions_with_one_id_are_one() {
     let f = Fixture::open().await;
     let id = SessionID::parse("ses_mine").unwrap();
     let mut live = f.live();

@@ -23,7 +23,7 @@ async fn held(f: &Fixture, gate: &Gate, calls: bool) -> opencode_schema::id::Ses
 }
 
 #[tokio::test]
-async fn steers_during_a_tool_turn_join_the_next_one_together() {
+async fn steers_during_a_tool_turn_join_the_next_turn_together() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let session = held(&f, &gate, true).await;
@@ -68,7 +68,7 @@ async fn steers_during_a_tool_turn_join_the_next_one_together() {
 }
 
 #[tokio::test]
-async fn a_steer_during_the_final_answer_gets_a_turn_more() {
+async fn a_steer_during_the_final_answer_gets_another_turn() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let session = held(&f, &gate, false).await;
@@ -96,7 +96,7 @@ async fn a_steer_during_the_final_answer_gets_a_turn_more() {
 }
 
 #[tokio::test]
-async fn queued_inputs_get_an_activity_each() {
+async fn each_queued_input_gets_its_own_activity() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let session = held(&f, &gate, true).await;
@@ -142,7 +142,7 @@ async fn queued_inputs_get_an_activity_each() {
 }
 
 #[tokio::test]
-async fn a_steer_overtakes_what_is_queued() {
+async fn a_steer_precedes_queued_inputs() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let session = held(&f, &gate, false).await;
@@ -186,7 +186,7 @@ async fn a_steer_overtakes_what_is_queued() {
 }
 
 #[tokio::test]
-async fn prompts_at_one_time_on_an_idle_session_share_one_turn() {
+async fn concurrent_prompts_on_an_idle_session_share_one_turn() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("All five."));
@@ -282,7 +282,7 @@ async fn a_queued_input_starts_an_idle_session() {
 }
 
 #[tokio::test]
-async fn after_a_failure_a_woken_input_goes_on_and_one_without_a_wake_waits() {
+async fn after_a_failure_a_woken_input_continues_and_one_without_a_wake_waits() {
     for wakes in [true, false] {
         let f = Fixture::open().await;
         let session = f.session().await;
@@ -322,7 +322,7 @@ async fn after_a_failure_a_woken_input_goes_on_and_one_without_a_wake_waits() {
 }
 
 #[tokio::test]
-async fn running_without_input_asks_the_model_once_and_waking_does_not() {
+async fn a_run_without_input_sends_one_request_and_a_wake_does_not() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -345,7 +345,7 @@ async fn running_without_input_asks_the_model_once_and_waking_does_not() {
 }
 
 #[tokio::test]
-async fn runs_at_one_time_share_one_drain() {
+async fn concurrent_runs_share_one_drain() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -369,7 +369,7 @@ async fn runs_at_one_time_share_one_drain() {
 }
 
 #[tokio::test]
-async fn a_mentioned_agent_gives_guidance_in_front_of_the_prompt() {
+async fn a_mentioned_agent_adds_guidance_before_the_prompt() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let mut request = prompt_request(&session, "Hi");

@@ -7,7 +7,7 @@ use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use serde_json::json;
 
 #[tokio::test]
-async fn an_interrupted_text_keeps_what_there_is_of_it() {
+async fn an_interrupted_text_keeps_its_received_part() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -139,7 +139,7 @@ async fn an_interruption_of_an_unfinished_answer_fails_its_calls_then_its_step()
 }
 
 #[tokio::test]
-async fn an_interruption_before_any_output_is_on_record() {
+async fn an_interruption_before_any_output_is_recorded() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -161,7 +161,7 @@ async fn an_interruption_before_any_output_is_on_record() {
 }
 
 #[tokio::test]
-async fn what_was_pending_waits_for_a_later_prompt() {
+async fn pending_inputs_wait_for_a_later_prompt() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -240,7 +240,7 @@ async fn a_prompt_while_an_interruption_settles_runs_right_after_it() {
 }
 
 #[tokio::test]
-async fn whoever_asked_for_an_interrupted_run_learns_of_it() {
+async fn the_caller_of_an_interrupted_run_receives_the_interruption() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -255,7 +255,7 @@ async fn whoever_asked_for_an_interrupted_run_learns_of_it() {
 }
 
 #[tokio::test]
-async fn an_interruption_waits_for_what_is_about_to_be_written() {
+async fn an_interruption_waits_for_pending_writes() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.leave(&session, "Hi", Delivery::Steer).await;

@@ -86,7 +86,7 @@ async fn closing_breaks_the_streams_of_sessions() {
 }
 
 #[tokio::test]
-async fn a_runtime_dropped_without_closing_loses_nothing_acknowledged() {
+async fn a_runtime_dropped_without_closing_keeps_all_acknowledged_data() {
     let mut f = Fixture::open().await;
     let session = f.session().await;
     let mut expected = Vec::new();
@@ -103,7 +103,7 @@ async fn a_runtime_dropped_without_closing_loses_nothing_acknowledged() {
 }
 
 #[tokio::test]
-async fn an_owner_that_goes_away_leaves_what_runs_as_a_crash_would() {
+async fn a_dropped_owner_leaves_running_work_as_a_crash_does() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let (stream, tool) = (Gate::new(), Gate::new());
@@ -123,7 +123,7 @@ async fn an_owner_that_goes_away_leaves_what_runs_as_a_crash_would() {
 }
 
 #[tokio::test]
-async fn a_bug_in_a_drain_ends_that_drain_and_its_tools_alone() {
+async fn a_panic_in_a_drain_ends_only_that_drain_and_its_tools() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let (stream, tool) = (Gate::new(), Gate::new());
@@ -175,7 +175,7 @@ async fn a_bug_in_a_drain_ends_that_drain_and_its_tools_alone() {
 }
 
 #[tokio::test]
-async fn a_prompt_whose_caller_goes_away_is_admitted_and_answered() {
+async fn a_prompt_is_admitted_and_answered_after_its_caller_is_dropped() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -191,7 +191,7 @@ async fn a_prompt_whose_caller_goes_away_is_admitted_and_answered() {
 }
 
 #[tokio::test]
-async fn a_tool_that_a_crash_cut_fails_before_the_next_request() {
+async fn a_tool_that_a_crash_interrupted_fails_before_the_next_request() {
     let mut f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -246,7 +246,7 @@ async fn a_tool_that_a_crash_cut_fails_before_the_next_request() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_where_a_crash_cut() {
+async fn a_run_continues_after_a_crash() {
     let mut f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();

@@ -17,7 +17,7 @@ fn named(request: PromptRequest, id: &str) -> PromptRequest {
 }
 
 #[tokio::test]
-async fn a_full_inbox_refuses_more_and_stores_nothing_of_it() {
+async fn a_full_inbox_refuses_and_stores_nothing() {
     let f = Fixture::with(|options| options.limits.inbox = 2).await;
     let (session, other) = (f.session().await, f.session().await);
     let first = PromptRequest {
@@ -53,7 +53,7 @@ async fn a_full_inbox_refuses_more_and_stores_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn room_in_the_inbox_comes_from_promotion_and_from_withdrawal() {
+async fn promotion_and_withdrawal_make_room_in_the_inbox() {
     let f = Fixture::with(|options| options.limits.inbox = 1).await;
     let session = f.session().await;
     let input = f.leave(&session, "Never", Delivery::Steer).await;
@@ -80,7 +80,7 @@ async fn room_in_the_inbox_comes_from_promotion_and_from_withdrawal() {
 }
 
 #[tokio::test]
-async fn the_backlog_is_counted_anew_after_a_restart() {
+async fn the_backlog_is_counted_again_after_a_restart() {
     let mut f = Fixture::with(|options| options.limits.inbox = 2).await;
     let session = f.session().await;
     f.leave(&session, "One", Delivery::Steer).await;
@@ -101,7 +101,7 @@ async fn the_backlog_is_counted_anew_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_boundary_takes_the_oldest_steers_and_the_others_follow() {
+async fn a_boundary_promotes_the_oldest_steers_and_the_next_one_the_others() {
     let f = Fixture::with(|options| options.limits.steer_batch = 2).await;
     let session = f.session().await;
     f.leave(&session, "Queued", Delivery::Queue).await;
@@ -132,7 +132,7 @@ async fn a_boundary_takes_the_oldest_steers_and_the_others_follow() {
 }
 
 #[tokio::test]
-async fn steers_beyond_a_batch_join_the_activity_of_a_queued_input_later() {
+async fn steers_beyond_a_batch_join_the_activity_of_a_later_queued_input() {
     let f = Fixture::with(|options| options.limits.steer_batch = 1).await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -165,7 +165,7 @@ async fn steers_beyond_a_batch_join_the_activity_of_a_queued_input_later() {
 }
 
 #[tokio::test]
-async fn a_boundary_takes_one_steer_at_least() {
+async fn a_boundary_promotes_at_least_one_steer() {
     let f = Fixture::with(|options| options.limits.steer_batch = 0).await;
     let session = f.session().await;
     f.leave(&session, "1", Delivery::Steer).await;
@@ -182,7 +182,7 @@ async fn a_boundary_takes_one_steer_at_least() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_no_client_could_read_back_is_refused() {
+async fn a_prompt_that_clients_could_not_read_is_refused() {
     const LIMIT: usize = 8 * 1024 * 1024;
     let f = Fixture::open().await;
     let session = f.session().await;

@@ -35,7 +35,7 @@ fn refused() -> Reply {
 }
 
 #[tokio::test]
-async fn a_failed_drain_is_an_entry_of_its_session_and_the_location_that_it_has_by_then() {
+async fn a_failed_drain_is_an_entry_with_its_session_and_current_location() {
     let mut log = RecordedLog::begin();
     let f = Fixture::open().await;
     f.project.write("two/b.txt", "");
@@ -54,7 +54,7 @@ async fn a_failed_drain_is_an_entry_of_its_session_and_the_location_that_it_has_
 }
 
 #[tokio::test]
-async fn a_bug_in_a_drain_or_in_a_tool_is_an_error() {
+async fn a_panic_in_a_drain_or_in_a_tool_is_an_error() {
     let mut log = RecordedLog::begin();
     let f = Fixture::open().await;
     let directory = f.project.directory();
@@ -80,7 +80,7 @@ async fn a_bug_in_a_drain_or_in_a_tool_is_an_error() {
 }
 
 #[tokio::test]
-async fn the_entries_of_a_child_are_about_the_child() {
+async fn the_entries_of_a_child_name_the_child() {
     let mut log = RecordedLog::begin();
     let f = Fixture::open().await;
     let tools = opencode_tools::built_in_tools(&opencode_schema::clock::SystemClock);
@@ -103,7 +103,7 @@ async fn the_entries_of_a_child_are_about_the_child() {
 }
 
 #[tokio::test]
-async fn a_database_that_fails_is_an_error_and_the_sessions_that_met_it_say_so() {
+async fn a_database_failure_is_an_error_with_the_affected_sessions() {
     let mut log = RecordedLog::begin();
     let full = seam(|moment| match moment {
         Moment::Commit(entries) if holds(entries, "session.next.step.started") => Err(Fault::Full),
@@ -122,7 +122,7 @@ async fn a_database_that_fails_is_an_error_and_the_sessions_that_met_it_say_so()
 }
 
 #[tokio::test]
-async fn recovery_says_which_sessions_it_resumes_and_which_it_leaves_alone() {
+async fn recovery_logs_the_sessions_that_it_resumes_and_those_that_it_skips() {
     let mut log = RecordedLog::begin();
     let mut f = Fixture::open().await;
     let session = f.session().await;
@@ -150,7 +150,7 @@ async fn recovery_says_which_sessions_it_resumes_and_which_it_leaves_alone() {
 }
 
 #[tokio::test]
-async fn a_recovery_that_cannot_look_is_an_error() {
+async fn a_recovery_that_cannot_read_is_an_error() {
     let mut log = RecordedLog::begin();
     let failing = Arc::new(AtomicBool::new(false));
     let mut f = Fixture::open().await;
@@ -171,7 +171,7 @@ async fn a_recovery_that_cannot_look_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_compaction_that_fails_is_an_entry_of_its_session() {
+async fn a_failed_compaction_is_an_entry_with_its_session() {
     let mut log = RecordedLog::begin();
     let f = Fixture::open().await;
     let config = json!({"compaction": {"keep": {"tokens": 4}}});
@@ -189,7 +189,7 @@ async fn a_compaction_that_fails_is_an_entry_of_its_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_that_does_not_notice_its_interruption_is_a_warning() {
+async fn a_tool_that_ignores_its_interruption_is_a_warning() {
     let mut log = RecordedLog::begin();
     let f = Fixture::open().await;
     let session = f.session().await;
@@ -217,7 +217,7 @@ async fn a_tool_that_does_not_notice_its_interruption_is_a_warning() {
 }
 
 #[tokio::test]
-async fn drains_that_closing_does_not_wait_for_are_an_error() {
+async fn drains_that_do_not_end_before_closing_are_an_error() {
     let mut log = RecordedLog::begin();
     let blockade = Blockade::new();
     let held = blockade.clone();

@@ -21,7 +21,7 @@ fn answer_as_sent(f: &Fixture) -> (String, Vec<Part>) {
 }
 
 #[tokio::test]
-async fn a_session_without_a_model_takes_the_default_of_its_location() {
+async fn a_session_without_a_model_uses_the_default_of_its_location() {
     let f = Fixture::open().await;
     let (none, chosen) = (f.session().await, f.session_on("m2").await);
     f.model.otherwise(|_| Reply::says("Hello."));
@@ -41,7 +41,7 @@ async fn a_session_without_a_model_takes_the_default_of_its_location() {
 }
 
 #[tokio::test]
-async fn a_model_reads_its_own_reasoning_and_that_of_others_as_text() {
+async fn a_model_receives_its_own_reasoning_unchanged_and_that_of_others_as_text() {
     let f = Fixture::open().await;
     let session = f.session_on("m1").await;
     f.model.reply(
@@ -105,7 +105,7 @@ async fn a_model_reads_its_own_reasoning_and_that_of_others_as_text() {
 }
 
 #[tokio::test]
-async fn a_switch_during_a_turn_holds_from_the_next_one_on() {
+async fn a_switch_during_a_turn_applies_from_the_next_turn() {
     let f = Fixture::open().await;
     let session = f.session_on("m1").await;
     f.tool("echo", |input, _| async { output(input) });
@@ -150,7 +150,7 @@ async fn a_switch_during_a_turn_holds_from_the_next_one_on() {
 }
 
 #[tokio::test]
-async fn a_switch_of_the_agent_is_always_recorded_and_holds_for_the_next_turn() {
+async fn a_switch_of_the_agent_is_always_recorded_and_applies_to_the_next_turn() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
@@ -181,7 +181,7 @@ async fn a_switch_of_the_agent_is_always_recorded_and_holds_for_the_next_turn() 
 }
 
 #[tokio::test]
-async fn a_model_that_cannot_be_had_leaves_the_input_pending_and_says_so() {
+async fn an_unusable_model_leaves_the_input_pending_and_is_reported() {
     let select = |provider: &str, id: &str, variant: Option<&str>| ModelRef {
         id: id.to_owned(),
         provider_id: provider.to_owned(),
@@ -241,7 +241,7 @@ async fn a_model_that_cannot_be_had_leaves_the_input_pending_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_failure_names_some_of_what_is_wrong_in_the_configuration() {
+async fn a_failure_names_some_configuration_problems() {
     let f = Fixture::open().await;
     let references: Vec<_> = (10..22)
         .map(|n| format!(r#""not a name {n}": "./x""#))
@@ -280,7 +280,7 @@ async fn a_failure_names_some_of_what_is_wrong_in_the_configuration() {
 }
 
 #[tokio::test]
-async fn a_location_that_cannot_be_opened_leaves_the_input_pending_and_says_so() {
+async fn a_location_that_cannot_be_opened_leaves_the_input_pending_and_is_reported() {
     let f = Fixture::open().await;
     let mut request = f.new_session();
     request.location.directory = f.project.path("later").to_string_lossy().into();

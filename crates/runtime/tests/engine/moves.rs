@@ -35,7 +35,7 @@ fn place(request: &LlmRequest) -> &str {
 }
 
 #[tokio::test]
-async fn an_idle_session_moves_and_its_next_turn_begins_with_the_context_of_the_new_place() {
+async fn an_idle_session_moves_and_its_next_turn_has_the_context_of_the_new_location() {
     let f = repository().await;
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
@@ -82,7 +82,7 @@ async fn an_idle_session_moves_and_its_next_turn_begins_with_the_context_of_the_
 }
 
 #[tokio::test]
-async fn staying_where_it_is_records_nothing() {
+async fn a_move_to_the_same_location_records_nothing() {
     let f = repository().await;
     let session = f.session().await;
     let before = f.info(&session).await;
@@ -152,7 +152,7 @@ async fn a_session_stays_in_its_project() {
 }
 
 #[tokio::test]
-async fn a_move_wakes_nobody() {
+async fn a_move_wakes_no_session() {
     let f = repository().await;
     let session = f.session().await;
     f.leave(&session, "Hi", Delivery::Steer).await;
@@ -162,7 +162,7 @@ async fn a_move_wakes_nobody() {
 }
 
 #[tokio::test]
-async fn a_running_activity_goes_on_in_the_new_place_once_its_turn_has_settled() {
+async fn a_running_activity_continues_at_the_new_location_after_its_turn() {
     let f = repository().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -207,7 +207,7 @@ async fn a_running_activity_goes_on_in_the_new_place_once_its_turn_has_settled()
 }
 
 #[tokio::test]
-async fn what_waits_when_a_turn_ends_runs_in_the_new_place() {
+async fn pending_inputs_run_at_the_new_location_after_the_turn() {
     let f = repository().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -235,7 +235,7 @@ async fn what_waits_when_a_turn_ends_runs_in_the_new_place() {
 }
 
 #[tokio::test]
-async fn a_drain_that_begins_while_a_move_is_written_works_in_the_new_place() {
+async fn a_drain_that_starts_during_a_move_works_at_the_new_location() {
     let f = repository().await;
     let session = f.session().await;
     f.leave(&session, "Hi", Delivery::Steer).await;
@@ -289,7 +289,7 @@ fn held(read: Blockade, commit: Blockade) -> Arc<dyn Seam> {
 }
 
 #[tokio::test]
-async fn nothing_is_written_through_a_place_that_the_session_leaves_meanwhile() {
+async fn nothing_is_written_for_a_location_that_the_session_has_left() {
     let (read, commit) = (Blockade::new(), Blockade::new());
     let seam = held(read.clone(), commit.clone());
     let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;

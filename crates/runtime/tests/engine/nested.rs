@@ -59,7 +59,7 @@ async fn count(f: &Fixture, session: &SessionID) -> usize {
 }
 
 #[tokio::test]
-async fn a_read_brings_the_instructions_on_the_way_to_the_file() {
+async fn a_read_adds_the_instructions_between_the_project_and_the_file() {
     let f = repository().await;
     let session = f.session().await;
     for (path, expected, updates) in [
@@ -88,7 +88,7 @@ async fn a_read_brings_the_instructions_on_the_way_to_the_file() {
 }
 
 #[tokio::test]
-async fn they_are_looked_at_anew_before_every_turn() {
+async fn they_are_observed_again_before_every_turn() {
     let f = repository().await;
     let session = f.session().await;
     reads(&f, &session, "src/deep/b.txt").await;
@@ -115,7 +115,7 @@ async fn they_are_looked_at_anew_before_every_turn() {
 }
 
 #[tokio::test]
-async fn a_process_that_dies_between_the_result_and_the_next_turn_has_not_lost_them() {
+async fn they_are_kept_if_the_process_dies_between_the_result_and_the_next_turn() {
     let blockade = Blockade::new();
     let held = blockade.clone();
     let seam = seam(move |moment| {
@@ -141,7 +141,7 @@ async fn a_process_that_dies_between_the_result_and_the_next_turn_has_not_lost_t
 }
 
 #[tokio::test]
-async fn another_process_goes_on_with_them_and_a_move_forgets_them() {
+async fn another_process_uses_them_and_a_move_removes_them() {
     let mut f = repository().await;
     let session = f.session().await;
     reads(&f, &session, "docs/c.txt").await;
@@ -164,7 +164,7 @@ async fn another_process_goes_on_with_them_and_a_move_forgets_them() {
 }
 
 #[tokio::test]
-async fn what_is_read_while_the_session_moves_away_is_not_remembered() {
+async fn a_read_during_a_move_adds_none() {
     let blockade = Blockade::new();
     let held = blockade.clone();
     // The settlement waits behind the move.
@@ -205,7 +205,7 @@ async fn what_is_read_while_the_session_moves_away_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn projects_that_may_not_configure_anything_bring_none() {
+async fn untrusted_projects_add_none() {
     let f = with(|options| {
         let mut environment = (**options.locations.environment()).clone();
         let name = "OPENCODE_DISABLE_PROJECT_CONFIG".to_owned();

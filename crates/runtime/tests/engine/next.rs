@@ -71,7 +71,7 @@ async fn is_what_comes(f: &Fixture, session: &SessionID) -> ProviderRequestView 
 }
 
 #[tokio::test]
-async fn what_is_shown_is_what_comes() {
+async fn the_shown_request_equals_the_sent_one() {
     let mut f = Fixture::open().await;
     f.tool("echo", |input, _| async { output(input) });
     let session = f.session_on("m1").await;
@@ -143,7 +143,7 @@ async fn a_running_session_shows_the_turn_after_the_one_under_way() {
 }
 
 #[tokio::test]
-async fn the_last_turn_of_an_agent_is_shown_with_what_closes_it() {
+async fn the_last_turn_of_an_agent_is_shown_with_its_closing_text() {
     let f = Fixture::open().await;
     let config = json!({
         "agent": {"build": {"steps": 1, "options": {"temperature": 0.5, "apiKey": "sk-secret"}}},
@@ -166,7 +166,7 @@ async fn the_last_turn_of_an_agent_is_shown_with_what_closes_it() {
 }
 
 #[tokio::test]
-async fn what_keeps_a_turn_from_beginning_keeps_it_from_being_shown() {
+async fn the_reason_that_blocks_a_turn_is_reported() {
     let f = Fixture::open().await;
     let unknown = SessionID::parse("ses_unknown").unwrap();
     assert_eq!(
@@ -224,7 +224,7 @@ async fn no_secret_of_a_configuration_is_shown() {
 }
 
 #[tokio::test]
-async fn a_closing_host_keeps_nobody_who_looks() {
+async fn a_closing_host_does_not_block_readers() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let (source, gate) = (ScriptedSource::telling(KEY, "one"), Gate::new());
@@ -238,7 +238,7 @@ async fn a_closing_host_keeps_nobody_who_looks() {
 }
 
 #[tokio::test]
-async fn a_request_beyond_the_bound_is_not_shown() {
+async fn a_request_that_is_too_large_is_not_shown() {
     let f = Fixture::open().await;
     let session = f.session().await;
     for _ in 0..5 {
@@ -253,7 +253,7 @@ async fn a_request_beyond_the_bound_is_not_shown() {
 }
 
 #[tokio::test]
-async fn a_location_counts_how_its_context_fares() {
+async fn a_location_counts_its_observations() {
     let f = Fixture::open().await;
     let here = f.project.directory();
     let location = opencode_schema::location::LocationRef {

@@ -69,7 +69,7 @@ async fn each_directory_has_its_own_limits() {
 
 /// The hint depends only on the agent, so that the requests of one agent have the same beginning.
 #[tokio::test]
-async fn the_model_is_told_how_to_get_at_the_rest_of_a_cut_output() {
+async fn the_model_receives_the_path_of_the_complete_output() {
     let f = Fixture::open().await;
     f.tool("lines", |_, _| async {
         Ok(ToolOutput::default().with_content(vec![ToolContent::Text { text: lines() }]))
@@ -149,7 +149,7 @@ async fn until(f: &Fixture, what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn old_files_go_when_a_host_opens_and_hourly() {
+async fn old_files_are_deleted_when_a_host_opens_and_hourly() {
     let mut f = Fixture::open().await;
     let old = file(&f, "tool_old", WEEK + 1000);
     let soon = file(&f, "tool_soon", WEEK - HOUR / 2);

@@ -15,7 +15,7 @@ fn paused(id: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_paused_answer_is_sent_back_and_goes_on() {
+async fn a_paused_answer_is_sent_back_and_continues() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model
@@ -63,7 +63,7 @@ async fn the_last_turn_that_an_agent_allows_is_not_continued() {
 }
 
 #[tokio::test]
-async fn a_provider_that_always_pauses_meets_the_allowance() {
+async fn a_provider_that_always_pauses_reaches_the_allowance() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.otherwise(|_| paused("h"));
@@ -97,7 +97,7 @@ async fn a_crash_after_a_paused_answer_is_recovered() {
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_a_paused_answer_for_good() {
+async fn an_interrupt_ends_a_paused_answer_permanently() {
     let mut f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();

@@ -276,7 +276,7 @@ async fn pruned(life: &Life) -> Vec<Vec<String>> {
 }
 
 #[tokio::test]
-async fn thirty_turns_go_on_from_each_other_except_where_the_agent_has_a_text_of_its_own() {
+async fn thirty_turns_extend_each_other_except_for_agents_with_their_own_text() {
     let life = Life::lived().await;
     let requests = life.requests();
     let tools = STORY.iter().filter(|it| matches!(it, Tool)).count();
@@ -297,7 +297,7 @@ async fn thirty_turns_go_on_from_each_other_except_where_the_agent_has_a_text_of
 }
 
 #[tokio::test]
-async fn only_pruning_compaction_a_revert_and_a_move_change_what_was_sent() {
+async fn only_pruning_compaction_a_revert_and_a_move_change_the_prefix() {
     let mut life = Life::lived().await;
     life.live(&AFTERMATH).await;
     let requests = life.requests();
@@ -333,7 +333,7 @@ struct Report {
 }
 
 #[tokio::test]
-async fn every_step_says_how_far_its_request_goes_on_from_the_one_before_and_why_it_does_not() {
+async fn every_step_records_its_shared_prefix_and_the_reason_for_a_difference() {
     let mut life = Life::lived().await;
     life.live(&AFTERMATH).await;
     let requests = life.requests();
@@ -365,7 +365,7 @@ async fn every_step_says_how_far_its_request_goes_on_from_the_one_before_and_why
 
 /// A request has the same bytes with and without the cache of earlier requests.
 #[tokio::test]
-async fn what_is_kept_of_a_request_does_not_show_in_the_next() {
+async fn the_cached_request_does_not_affect_the_next() {
     let life = Life::lived().await;
     for request in life.requests() {
         let written = adapter(request.model.protocol).encode(&request).unwrap();
@@ -375,7 +375,7 @@ async fn what_is_kept_of_a_request_does_not_show_in_the_next() {
 
 /// Checks that the comparison finds a difference.
 #[tokio::test]
-async fn a_prefix_that_breaks_is_seen() {
+async fn a_broken_prefix_is_detected() {
     let mut requests = Life::lived().await.requests();
     requests.truncate(4);
     assert_eq!(breaks(&requests), [0; 0]);

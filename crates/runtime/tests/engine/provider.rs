@@ -13,7 +13,7 @@ fn lost() -> LlmError {
 }
 
 #[tokio::test]
-async fn a_refused_request_is_a_failed_step_that_says_why() {
+async fn a_refused_request_is_a_failed_step_with_a_reason() {
     let rows = [
         (
             LlmErrorReason::Authentication {
@@ -85,7 +85,7 @@ async fn a_refused_request_is_a_failed_step_that_says_why() {
 }
 
 #[tokio::test]
-async fn a_connection_lost_in_a_text_keeps_the_text() {
+async fn a_lost_connection_keeps_the_received_text() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let reply = Reply::new().begin_text().delta("Hel").fail(lost());
@@ -209,7 +209,7 @@ const LATER: [&str; 5] = [
 ];
 
 #[tokio::test]
-async fn a_running_tool_settles_after_the_exchange_broke_and_the_drain_ends() {
+async fn a_running_tool_settles_after_a_broken_exchange_and_the_drain_ends() {
     let f = Fixture::open().await;
     let gone = || LlmError::invalid_output("mock", "gone");
     let session = goes_wrong(&f, |reply| reply.fail(gone())).await;
@@ -229,7 +229,7 @@ async fn a_running_tool_settles_after_the_exchange_broke_and_the_drain_ends() {
 }
 
 #[tokio::test]
-async fn a_running_tool_settles_after_an_error_of_the_provider_and_the_drain_goes_on() {
+async fn a_running_tool_settles_after_an_error_of_the_provider_and_the_drain_continues() {
     let f = Fixture::open().await;
     f.model.otherwise(|_| Reply::says("Later it is."));
     let wrong = |reply: Reply| reply.provider_error("gone", ErrorKind::Overloaded);

@@ -98,7 +98,7 @@ async fn old_output_is_pruned_in_one_batch_when_an_activity_ends_and_stays_reada
 }
 
 #[tokio::test]
-async fn skills_failures_and_what_the_provider_ran_stay() {
+async fn skills_failures_and_hosted_results_are_kept() {
     let (f, session) = open().await;
     let much = ToolResultValue::Json(json!({"text": "x".repeat(400_000)}));
     let hosted = Reply::new()
@@ -127,7 +127,7 @@ async fn skills_failures_and_what_the_provider_ran_stay() {
 }
 
 #[tokio::test]
-async fn too_little_is_not_pruned_until_more_has_come() {
+async fn little_output_is_not_pruned_until_there_is_more() {
     let (f, session) = open().await;
     called(&f, &session, &["flood"; 4]).await;
     for text in ["One", "Two", "Three"] {
@@ -158,7 +158,7 @@ async fn configuration_switches_it_off() {
 }
 
 #[tokio::test]
-async fn what_is_pruned_is_so_in_every_host_that_gets_the_session() {
+async fn pruned_output_is_also_pruned_in_imported_sessions() {
     let (mut f, session) = open().await;
     called(&f, &session, &["flood"; 8]).await;
     for text in ["One", "Two"] {

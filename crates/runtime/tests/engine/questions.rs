@@ -133,7 +133,7 @@ async fn closing_the_host_withdraws_the_questions() {
 }
 
 #[tokio::test]
-async fn what_does_not_wait_in_the_session_cannot_be_answered() {
+async fn only_pending_questions_of_the_session_can_be_answered() {
     let (f, session, _live, request) = asked().await;
     let other = f.session().await;
     let unknown = QuestionID::parse("que_x").unwrap();
@@ -154,7 +154,7 @@ async fn what_does_not_wait_in_the_session_cannot_be_answered() {
 }
 
 #[tokio::test]
-async fn an_agent_that_may_not_ask_is_not_shown_the_tool() {
+async fn an_agent_without_the_permission_is_not_offered_the_tool() {
     let f = Fixture::open().await;
     question_tool(&f);
     let session = f.session().await;

@@ -23,7 +23,7 @@ fn some(reasons: &[&str]) -> Vec<Option<String>> {
 }
 
 #[tokio::test]
-async fn a_baseline_that_reads_like_the_one_it_replaces_is_a_replacement_all_the_same() {
+async fn an_identical_new_baseline_is_still_a_replacement() {
     for reopens in [false, true] {
         let mut f = Fixture::open().await;
         let session = f.session().await;
@@ -54,7 +54,7 @@ async fn a_baseline_that_reads_like_the_one_it_replaces_is_a_replacement_all_the
 }
 
 #[tokio::test]
-async fn an_epoch_that_begins_late_after_a_compaction_is_a_replacement() {
+async fn an_epoch_that_starts_late_after_a_compaction_is_a_replacement() {
     for reopens in [false, true] {
         let mut f = Fixture::open().await;
         let keep = json!({"compaction": {"keep": {"tokens": 10}}});
@@ -90,7 +90,7 @@ async fn an_epoch_that_begins_late_after_a_compaction_is_a_replacement() {
 }
 
 #[tokio::test]
-async fn a_move_beneath_a_step_is_known_to_the_next_process() {
+async fn the_next_process_knows_a_move_during_a_step() {
     let mut f = Fixture::open().await;
     f.project.write("one/a.txt", "");
     f.project.git();
@@ -118,7 +118,7 @@ async fn a_move_beneath_a_step_is_known_to_the_next_process() {
 }
 
 #[tokio::test]
-async fn what_closed_a_last_turn_is_known_to_the_next_process() {
+async fn the_next_process_knows_the_closing_text_of_a_last_turn() {
     for reopens in [false, true] {
         let mut f = Fixture::open().await;
         let config: Value = json!({"agent": {"build": {"steps": 1}}});
@@ -136,7 +136,7 @@ async fn what_closed_a_last_turn_is_known_to_the_next_process() {
 }
 
 #[tokio::test]
-async fn what_was_taken_back_was_sent_all_the_same() {
+async fn a_reverted_request_still_counts_as_sent() {
     for reopens in [false, true] {
         let mut f = Fixture::open().await;
         let session = f.session().await;

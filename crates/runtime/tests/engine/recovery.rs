@@ -68,7 +68,7 @@ async fn cut(f: &Fixture, session: &SessionID, state: InterruptedState, seq: usi
 }
 
 #[tokio::test]
-async fn sessions_that_a_crash_cut_are_listed_and_nothing_runs_by_itself() {
+async fn interrupted_sessions_are_listed_and_not_resumed_automatically() {
     let mut f = Fixture::open().await;
     settled(&f).await;
     f.session().await;
@@ -102,7 +102,7 @@ async fn sessions_that_a_crash_cut_are_listed_and_nothing_runs_by_itself() {
 }
 
 #[tokio::test]
-async fn a_host_that_recovers_goes_on_where_each_session_was_cut() {
+async fn a_recovering_host_continues_each_interrupted_session() {
     let mut f = Fixture::open().await;
     let settled = settled(&f).await;
     let unanswered = unanswered(&f).await;
@@ -158,7 +158,7 @@ async fn a_host_that_recovers_goes_on_where_each_session_was_cut() {
 }
 
 #[tokio::test]
-async fn a_session_that_three_attempts_did_not_help_is_left_alone() {
+async fn a_session_is_skipped_after_three_failed_attempts() {
     let mut f = Fixture::open().await;
     let session = unanswered(&f).await;
     f.change(resuming);
@@ -202,7 +202,7 @@ async fn a_session_that_three_attempts_did_not_help_is_left_alone() {
 }
 
 #[tokio::test]
-async fn recovery_goes_on_with_a_few_sessions_at_a_time_and_ends_with_the_host() {
+async fn recovery_continues_a_few_sessions_at_a_time_and_ends_with_the_host() {
     const AT_ONCE: usize = 16;
     let mut f = Fixture::open().await;
     let mut sessions = Vec::new();
@@ -234,7 +234,7 @@ async fn recovery_goes_on_with_a_few_sessions_at_a_time_and_ends_with_the_host()
 }
 
 #[tokio::test]
-async fn a_session_that_somebody_has_gone_on_with_is_not_tried_again() {
+async fn a_session_that_a_caller_has_continued_is_not_recovered_again() {
     const AT_ONCE: usize = 16;
     let mut f = Fixture::open().await;
     let mut sessions = Vec::new();

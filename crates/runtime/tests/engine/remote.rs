@@ -31,7 +31,7 @@ async fn wrong(f: &Fixture) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn they_are_told_kept_and_never_waited_for_again() {
+async fn they_are_reported_stored_and_never_awaited_again() {
     let mut f = Fixture::open().await;
     f.project.write(
         "opencode.json",

@@ -30,7 +30,7 @@ async fn next(f: &Fixture, live: &mut LiveLog, session: &SessionID, with: Permis
 }
 
 #[tokio::test]
-async fn the_third_and_every_further_equal_call_of_an_activity_is_asked_for() {
+async fn the_third_and_every_later_equal_call_of_an_activity_requires_a_permission() {
     let (f, session, mut live) = open().await;
     f.model
         .reply(call("c0", 1))

@@ -52,7 +52,7 @@ fn said(f: &Fixture) -> (Vec<String>, bool) {
 }
 
 #[tokio::test]
-async fn what_a_source_does_not_understand_any_more_is_replaced_without_a_word() {
+async fn an_unreadable_stored_value_is_replaced_without_a_message() {
     let (f, session, [source, _]) = begun().await;
     source.tell("v2: three").accept("v2: ");
     f.ask(&session, "3").await;
@@ -76,7 +76,7 @@ async fn what_a_source_does_not_understand_any_more_is_replaced_without_a_word()
 }
 
 #[tokio::test]
-async fn what_is_gone_and_cannot_be_revoked_is_replaced_once_everything_can_be_observed() {
+async fn a_removed_source_that_cannot_be_revoked_is_replaced_when_all_sources_are_available() {
     let (f, session, [source, other]) = begun().await;
     // The value becomes irrevocable with its next update.
     source.bind().tell("three");

@@ -4,7 +4,7 @@ use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact};
 
 #[tokio::test]
-async fn resuming_takes_up_what_waits_and_returns_before_it_is_done() {
+async fn resuming_starts_pending_inputs_and_returns_before_the_end() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.leave(&session, "Hi", Delivery::Steer).await;
@@ -30,7 +30,7 @@ async fn resuming_takes_up_what_waits_and_returns_before_it_is_done() {
 }
 
 #[tokio::test]
-async fn resuming_an_answered_session_asks_the_model_once_more() {
+async fn resuming_an_answered_session_sends_one_more_request() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model
@@ -55,7 +55,7 @@ async fn resuming_an_answered_session_asks_the_model_once_more() {
 }
 
 #[tokio::test]
-async fn resuming_a_failed_turn_tries_it_again() {
+async fn resuming_a_failed_turn_repeats_it() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let failure = opencode_llm::LlmError::invalid_request("no");
@@ -96,7 +96,7 @@ async fn resuming_a_running_session_joins_its_drain() {
 }
 
 #[tokio::test]
-async fn resuming_while_an_interruption_settles_starts_over_after_it() {
+async fn resuming_while_an_interruption_settles_starts_again_after_it() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();

@@ -6,7 +6,7 @@ use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact};
 
 #[tokio::test]
-async fn sessions_run_independently_and_active_lists_those_that_run() {
+async fn sessions_run_independently_and_active_lists_the_running_ones() {
     let f = Fixture::open().await;
     let (one, other) = (f.session().await, f.session().await);
     let gate = Gate::new();
@@ -26,7 +26,7 @@ async fn sessions_run_independently_and_active_lists_those_that_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_sessions_at_once_all_settle() {
+async fn a_hundred_concurrent_sessions_all_settle() {
     let f = Fixture::open().await;
     f.model.otherwise(|request| {
         let asked = compact::messages(request);
@@ -57,7 +57,7 @@ async fn a_hundred_sessions_at_once_all_settle() {
 }
 
 #[tokio::test]
-async fn a_record_is_as_new_as_its_last_choice_or_move_and_not_as_its_last_turn() {
+async fn a_record_has_the_time_of_its_last_choice_or_move_and_not_of_its_last_turn() {
     let f = Fixture::open().await;
     f.project.write("sub/a.txt", "a");
     let session = f.session().await;
@@ -109,7 +109,7 @@ async fn a_record_is_as_new_as_its_last_choice_or_move_and_not_as_its_last_turn(
 }
 
 #[tokio::test]
-async fn sessions_are_listed_where_they_live_now() {
+async fn sessions_are_listed_at_their_current_location() {
     let f = Fixture::open().await;
     f.project.write("sub/a.txt", "a");
     f.project.git();

@@ -63,7 +63,7 @@ fn failed(message: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_agent_loads_the_skills_it_is_not_denied_as_they_are_now() {
+async fn an_agent_loads_the_current_text_of_skills_that_it_is_not_denied() {
     let (f, session) = open().await;
     let denied = failed("Unable to load skill greet");
     assert_eq!(

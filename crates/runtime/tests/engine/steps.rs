@@ -87,7 +87,7 @@ async fn the_last_step_has_no_tools_and_the_next_input_has_them_again() {
 }
 
 #[tokio::test]
-async fn a_call_made_in_the_last_step_fails_and_nothing_follows() {
+async fn a_call_in_the_last_step_fails_and_no_turn_follows() {
     let (f, session) = with(json!({"build": {"steps": 1}})).await;
     let reply = Reply::new()
         .call("c1", "echo", json!({}))
@@ -162,7 +162,7 @@ async fn the_steps_of_an_agent_replace_the_allowance() {
 }
 
 #[tokio::test]
-async fn steps_are_those_of_the_agent_of_each_turn() {
+async fn the_number_of_steps_is_that_of_the_agent_of_each_turn() {
     let (f, session) = with(json!({"plan": {"steps": 2}, "build": {"steps": 9}})).await;
     let gate = Gate::new();
     let first = Reply::new()

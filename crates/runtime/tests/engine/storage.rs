@@ -26,7 +26,7 @@ fn stops_at(name: &'static str, is_committed: bool, blockade: &Blockade) -> Arc<
 }
 
 #[tokio::test]
-async fn a_prompt_cut_by_a_crash_is_there_wholly_or_not_at_all_and_can_be_repeated() {
+async fn a_prompt_that_a_crash_interrupts_is_stored_completely_or_not_at_all_and_can_be_repeated() {
     for is_committed in [false, true] {
         let blockade = Blockade::new();
         let seam = stops_at("session.next.prompt.admitted", is_committed, &blockade);
@@ -55,7 +55,7 @@ async fn a_prompt_cut_by_a_crash_is_there_wholly_or_not_at_all_and_can_be_repeat
 }
 
 #[tokio::test]
-async fn a_boundary_cut_by_a_crash_has_promoted_everything_or_nothing() {
+async fn a_boundary_that_a_crash_interrupts_has_promoted_all_inputs_or_none() {
     for is_committed in [false, true] {
         let blockade = Blockade::new();
         let seam = stops_at("session.next.prompted", is_committed, &blockade);
@@ -98,7 +98,7 @@ async fn a_boundary_cut_by_a_crash_has_promoted_everything_or_nothing() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_a_locked_file_refuses_may_be_tried_again() {
+async fn a_prompt_that_a_locked_file_refuses_can_be_repeated() {
     let is_locked = Arc::new(AtomicBool::new(false));
     let locked = Arc::clone(&is_locked);
     let seam = seam(move |moment| match moment {
@@ -121,7 +121,7 @@ async fn a_prompt_that_a_locked_file_refuses_may_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_turn_that_a_full_disk_cuts_goes_on_when_the_host_is_opened_again() {
+async fn a_turn_that_a_full_disk_ends_continues_when_the_host_is_opened_again() {
     let is_full = Arc::new(AtomicBool::new(false));
     let full = Arc::clone(&is_full);
     let seam = seam(move |moment| match moment {

@@ -23,7 +23,7 @@ fn numbered(from: u64, events: &[String]) -> Vec<(u64, String)> {
 }
 
 #[tokio::test]
-async fn a_tail_begins_anywhere_and_goes_on_without_gap_or_duplicate() {
+async fn a_tail_begins_anywhere_and_continues_without_gap_or_duplicate() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
@@ -42,7 +42,7 @@ async fn a_tail_begins_anywhere_and_goes_on_without_gap_or_duplicate() {
 }
 
 #[tokio::test]
-async fn a_tail_that_begins_in_the_future_is_silent_until_then() {
+async fn a_tail_from_a_future_sequence_is_silent_until_then() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let mut future = f.runtime().events(&session, Some(2)).await.unwrap();
@@ -56,7 +56,7 @@ async fn a_tail_that_begins_in_the_future_is_silent_until_then() {
 }
 
 #[tokio::test]
-async fn a_reader_that_is_late_gets_everything() {
+async fn a_late_reader_gets_all_events() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let mut events = f.runtime().events(&session, None).await.unwrap();
@@ -69,7 +69,7 @@ async fn a_reader_that_is_late_gets_everything() {
 }
 
 #[tokio::test]
-async fn a_tail_hears_only_of_its_own_session() {
+async fn a_tail_gets_only_events_of_its_own_session() {
     let f = Fixture::open().await;
     let (one, other) = (f.session().await, f.session().await);
     let mut events = f.runtime().events(&one, None).await.unwrap();
@@ -82,7 +82,7 @@ async fn a_tail_hears_only_of_its_own_session() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn readers_at_the_same_place_all_get_everything() {
+async fn readers_at_the_same_position_all_get_all_events() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let expected: Vec<_> = (0..100)
@@ -107,7 +107,7 @@ async fn readers_at_the_same_place_all_get_everything() {
 }
 
 #[tokio::test]
-async fn who_waits_when_the_host_closes_gets_what_was_committed() {
+async fn a_waiting_reader_gets_the_committed_events_when_the_host_closes() {
     for _ in 0..16 {
         let f = Fixture::open().await;
         let session = f.session().await;
@@ -123,7 +123,7 @@ async fn who_waits_when_the_host_closes_gets_what_was_committed() {
 }
 
 #[tokio::test]
-async fn who_comes_right_before_the_host_closes_gets_what_was_committed() {
+async fn a_reader_that_subscribes_before_the_host_closes_gets_the_committed_events() {
     let f = Fixture::open().await;
     let session = f.session().await;
     for n in 0..300 {
@@ -137,7 +137,7 @@ async fn who_comes_right_before_the_host_closes_gets_what_was_committed() {
 }
 
 #[tokio::test]
-async fn who_has_everything_but_what_streams_leave_out_does_not_keep_the_host_open() {
+async fn a_reader_that_lacks_only_omitted_events_does_not_delay_closing() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.leave(&session, "one", Delivery::Steer).await;
@@ -169,7 +169,7 @@ async fn until_closed(mut events: SessionEvents) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn who_pauses_with_everything_in_hand_is_not_waited_for() {
+async fn closing_does_not_wait_for_a_paused_reader_with_all_events() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.leave(&session, "one", Delivery::Steer).await;
@@ -181,7 +181,7 @@ async fn who_pauses_with_everything_in_hand_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn who_has_stopped_reading_does_not_keep_the_host_open() {
+async fn closing_does_not_wait_for_a_reader_that_stopped_reading() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let mut events = f.runtime().events(&session, None).await.unwrap();

@@ -97,7 +97,7 @@ fn failed(reason: &str) -> String {
 }
 
 #[tokio::test]
-async fn variables_of_the_host_the_caller_the_program_and_the_terminal_lie_over_each_other() {
+async fn variables_of_terminal_program_caller_and_host_override_in_this_order() {
     let f = open().await;
     let mut live = f.live();
     let mut requests = Box::pin(f.runtime().asked_environments());
@@ -133,7 +133,7 @@ async fn variables_of_the_host_the_caller_the_program_and_the_terminal_lie_over_
 }
 
 #[tokio::test]
-async fn terminals_that_wait_together_get_what_is_theirs() {
+async fn terminals_that_wait_together_get_their_own_variables() {
     let f = open().await;
     let mut requests = Box::pin(f.runtime().asked_environments());
     std::fs::create_dir(f.project.path("below")).unwrap();
@@ -170,7 +170,7 @@ async fn terminals_that_wait_together_get_what_is_theirs() {
 }
 
 #[tokio::test]
-async fn a_terminal_without_its_variables_does_not_begin() {
+async fn a_terminal_without_its_variables_does_not_start() {
     let f = open().await;
     let mut requests = Box::pin(f.runtime().asked_environments());
     let name = |number| format!("V{number}");
@@ -254,7 +254,7 @@ async fn a_terminal_waits_ten_seconds_for_its_variables() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_one_who_has_gone() {
+async fn a_replaced_or_dropped_handler_is_not_awaited() {
     let f = open().await;
     let mut live = f.live();
     let mut former = Box::pin(f.runtime().asked_environments());
@@ -279,7 +279,7 @@ async fn nobody_waits_for_one_who_has_gone() {
 }
 
 #[tokio::test]
-async fn terminals_that_wait_are_bounded_and_end_with_the_host() {
+async fn the_number_of_waiting_terminals_is_bounded_and_they_end_with_the_host() {
     let f = open().await;
     let mut requests = Box::pin(f.runtime().asked_environments());
     let creations: Vec<_> = (0..64).map(|_| create(&f, telling(&[]))).collect();
@@ -311,7 +311,7 @@ fn ended_id(notice: &RequestNotice<EnvironmentRequest, u32>) -> Option<u32> {
 }
 
 #[tokio::test]
-async fn a_request_that_ends_while_another_one_comes_is_reported() {
+async fn a_request_that_ends_while_another_one_arrives_is_reported() {
     let f = open().await;
     let mut requests = Box::pin(f.runtime().asked_environments());
     let first = create(&f, telling(&[]));

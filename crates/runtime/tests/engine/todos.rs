@@ -41,7 +41,7 @@ fn told(live: &LiveLog) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_list_is_replaced_and_told_and_outlives_the_host() {
+async fn the_list_is_replaced_announced_and_outlives_the_host() {
     let (mut f, session) = open().await;
     let other = f.session().await;
     let mut live = f.live();
@@ -59,7 +59,7 @@ async fn the_list_is_replaced_and_told_and_outlives_the_host() {
 }
 
 #[tokio::test]
-async fn a_session_that_does_not_exist_has_no_list() {
+async fn an_unknown_session_has_no_list() {
     let (f, _) = open().await;
     let unknown = SessionID::parse("ses_unknown").unwrap();
     let read = f.within("todos", f.runtime().todos(&unknown)).await;
@@ -68,7 +68,7 @@ async fn a_session_that_does_not_exist_has_no_list() {
 
 /// The calls of one answer run concurrently. The last announced list must be the stored one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_is_told_last_is_what_is_kept() {
+async fn the_last_announced_list_is_the_stored_one() {
     let (f, session) = open().await;
     let mut live = f.live();
     let calls = (0..40).fold(Reply::new(), |reply, n| {

@@ -6,7 +6,7 @@ use opencode_tools::{ToolFailure, built_in_tools};
 use serde_json::json;
 
 #[tokio::test]
-async fn calls_of_one_turn_run_side_by_side_and_settle_as_they_complete() {
+async fn calls_of_one_turn_run_in_parallel_and_settle_as_they_complete() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let (slow, quick, failing) = (Gate::new(), Gate::new(), Gate::new());
@@ -84,7 +84,7 @@ async fn calls_of_one_turn_run_side_by_side_and_settle_as_they_complete() {
 }
 
 #[tokio::test]
-async fn a_call_is_on_record_before_its_tool_starts() {
+async fn a_call_is_recorded_before_its_tool_starts() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let (runtime, id) = (f.runtime().clone(), session.clone());
@@ -108,7 +108,7 @@ async fn a_call_is_on_record_before_its_tool_starts() {
 }
 
 #[tokio::test]
-async fn a_tool_may_settle_before_the_answer_goes_on() {
+async fn a_tool_may_settle_before_the_answer_continues() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -137,7 +137,7 @@ async fn a_tool_may_settle_before_the_answer_goes_on() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_carried_out_fails_and_the_turn_goes_on() {
+async fn invalid_calls_fail_and_the_turn_continues() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.register(built_in_tools(&SystemClock));
@@ -228,7 +228,7 @@ async fn a_tool_that_panics_fails_only_its_call() {
 }
 
 #[tokio::test]
-async fn a_call_that_comes_in_one_piece_is_recorded_like_any_other() {
+async fn a_call_without_streamed_input_is_recorded_like_any_other() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });

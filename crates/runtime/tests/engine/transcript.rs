@@ -11,7 +11,7 @@ fn shared(one: &LlmRequest, other: &LlmRequest) -> usize {
 }
 
 #[tokio::test]
-async fn a_following_turn_keeps_what_it_knows_and_adds_what_is_new() {
+async fn a_following_turn_keeps_its_messages_and_adds_new_ones() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -45,7 +45,7 @@ async fn a_following_turn_keeps_what_it_knows_and_adds_what_is_new() {
 }
 
 #[tokio::test]
-async fn another_model_reads_everything_anew() {
+async fn another_model_reads_the_transcript_again() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
@@ -75,7 +75,7 @@ async fn another_model_reads_everything_anew() {
 }
 
 #[tokio::test]
-async fn a_following_drain_goes_on_from_the_one_before() {
+async fn a_following_drain_continues_from_the_one_before() {
     let mut f = Fixture::open().await;
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
@@ -112,7 +112,7 @@ async fn a_following_drain_goes_on_from_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_drain_that_failed_leaves_what_it_knew() {
+async fn a_failed_drain_keeps_its_transcript() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -139,7 +139,7 @@ async fn a_drain_that_failed_leaves_what_it_knew() {
 }
 
 #[tokio::test]
-async fn a_session_that_moved_is_read_anew() {
+async fn a_moved_session_is_read_again() {
     let f = Fixture::open().await;
     f.project.write("inner/a.txt", "");
     let session = f.session().await;

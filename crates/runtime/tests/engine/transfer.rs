@@ -74,7 +74,7 @@ async fn eventful(f: &Fixture) -> SessionID {
 }
 
 #[tokio::test]
-async fn a_recorded_session_is_the_same_wherever_it_is_replayed() {
+async fn a_recorded_session_is_identical_after_every_replay() {
     let f = Fixture::open().await;
     let session = eventful(&f).await;
     let lines = f.export(&session).await;
@@ -109,7 +109,7 @@ async fn a_recorded_session_is_the_same_wherever_it_is_replayed() {
 }
 
 #[tokio::test]
-async fn an_export_is_a_line_about_the_session_and_a_line_per_event() {
+async fn an_export_has_a_line_about_the_session_and_a_line_per_event() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -158,7 +158,7 @@ async fn an_export_is_a_line_about_the_session_and_a_line_per_event() {
 }
 
 #[tokio::test]
-async fn an_export_ends_where_the_session_stood_when_it_began() {
+async fn an_export_ends_at_its_start_time() {
     let f = Fixture::open().await;
     let session = f.session().await;
     for n in 0..600 {
@@ -182,7 +182,7 @@ async fn an_export_ends_where_the_session_stood_when_it_began() {
 }
 
 #[tokio::test]
-async fn an_imported_session_goes_on_where_it_stood() {
+async fn an_imported_session_continues_from_its_last_state() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -214,7 +214,7 @@ async fn an_imported_session_goes_on_where_it_stood() {
 }
 
 #[tokio::test]
-async fn what_is_there_already_is_skipped_and_what_is_newer_is_applied() {
+async fn stored_events_are_skipped_and_newer_ones_are_applied() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
@@ -248,7 +248,7 @@ async fn what_is_there_already_is_skipped_and_what_is_newer_is_applied() {
 }
 
 #[tokio::test]
-async fn two_sessions_of_one_beginning_do_not_mix() {
+async fn two_sessions_with_a_common_start_do_not_mix() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.leave(&session, "Common", Delivery::Steer).await;
@@ -321,7 +321,7 @@ async fn a_running_session_is_not_changed_by_an_import() {
 }
 
 #[tokio::test]
-async fn a_session_cut_elsewhere_is_cut_here() {
+async fn an_interrupted_session_is_interrupted_after_its_import() {
     let mut f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();

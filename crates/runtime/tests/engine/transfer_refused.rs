@@ -16,7 +16,7 @@ fn with(lines: &[String], line: usize, from: &str, to: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_no_export_is_refused_with_the_line_at_fault() {
+async fn an_invalid_export_is_refused_with_the_invalid_line() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -96,7 +96,7 @@ async fn what_is_no_export_is_refused_with_the_line_at_fault() {
 }
 
 #[tokio::test]
-async fn what_contradicts_itself_or_the_store_is_a_conflict() {
+async fn an_export_that_contradicts_itself_or_the_store_is_a_conflict() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));

@@ -61,7 +61,7 @@ async fn a_prompt_is_admitted_promoted_and_answered() {
 }
 
 #[tokio::test]
-async fn a_request_names_its_session_and_the_place_it_works_in() {
+async fn a_request_names_its_session_and_its_location() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -96,7 +96,7 @@ async fn a_request_names_its_session_and_the_place_it_works_in() {
 }
 
 #[tokio::test]
-async fn an_answer_without_content_is_a_step_all_the_same() {
+async fn an_answer_without_content_is_still_a_step() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::new().stop());
@@ -108,7 +108,7 @@ async fn an_answer_without_content_is_a_step_all_the_same() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_step_ends_what_is_open_in_the_order_it_began() {
+async fn the_end_of_a_step_ends_open_parts_in_their_order() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let reply = Reply::new()
@@ -133,7 +133,7 @@ async fn the_end_of_a_step_ends_what_is_open_in_the_order_it_began() {
 }
 
 #[tokio::test]
-async fn every_reason_to_finish_is_recorded_as_it_is() {
+async fn every_finish_reason_is_recorded() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let reasons = [
@@ -199,7 +199,7 @@ async fn tokens_and_cost_are_recorded_with_the_step_and_summed_over_the_session(
 }
 
 #[tokio::test]
-async fn fragments_are_announced_between_the_records_around_them_and_never_stored() {
+async fn fragments_are_announced_between_their_records_and_never_stored() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -248,7 +248,7 @@ async fn fragments_are_announced_between_the_records_around_them_and_never_store
 }
 
 #[tokio::test]
-async fn stored_events_are_those_announced_without_the_fragments() {
+async fn stored_events_are_the_announced_ones_without_the_fragments() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let mut live = f.live();

@@ -18,7 +18,7 @@ async fn open(unanswered: Unanswered) -> Fixture {
 }
 
 #[tokio::test]
-async fn what_nobody_answers_is_refused_at_once() {
+async fn requests_are_refused_at_once_without_an_answering_client() {
     let f = open(Unanswered::Deny).await;
     let session = f.session().await;
     let mut live = f.live();
@@ -62,7 +62,7 @@ async fn what_nobody_answers_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn what_nobody_answers_in_time_is_refused() {
+async fn requests_are_refused_after_their_time_limit() {
     let f = open(Unanswered::DenyAfter(Duration::from_secs(60))).await;
     let session = f.session().await;
     let mut live = f.live();

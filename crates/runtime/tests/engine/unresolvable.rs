@@ -23,7 +23,7 @@ async fn chooses_nothing(f: &Fixture, reply: impl Fn(&Gate) -> Reply) -> (Sessio
 }
 
 #[tokio::test]
-async fn a_turn_that_had_to_follow_is_a_failed_step() {
+async fn an_unresolvable_following_turn_is_a_failed_step() {
     let f = Fixture::open().await;
     f.tool("echo", |input, _| async { output(input) });
     let mut live = f.live();
@@ -102,7 +102,7 @@ async fn a_turn_that_had_to_follow_is_a_failed_step() {
 }
 
 #[tokio::test]
-async fn a_steer_that_only_asks_for_another_turn_stays_pending() {
+async fn a_steer_for_an_unresolvable_turn_stays_pending() {
     let f = Fixture::open().await;
     let mut live = f.live();
     let (session, gate) =
@@ -127,7 +127,7 @@ async fn a_steer_that_only_asks_for_another_turn_stays_pending() {
 }
 
 #[tokio::test]
-async fn a_session_without_a_model_takes_that_of_its_agent() {
+async fn a_session_without_a_model_uses_that_of_its_agent() {
     let f = Fixture::open().await;
     let config = json!({
         "provider": {"mock": {"models": {"m1": {"variants": {"high": {}}}}}},

@@ -60,7 +60,7 @@ impl ModelClient for Endless {
 }
 
 #[tokio::test]
-async fn an_answer_without_pause_is_interrupted() {
+async fn an_endless_answer_is_interrupted() {
     let f = Fixture::with(|options| options.model = Arc::new(Endless)).await;
     let session = f.session().await;
     f.prompt(&session, "Go").await;
@@ -80,7 +80,7 @@ async fn an_answer_without_pause_is_interrupted() {
 }
 
 #[tokio::test]
-async fn a_tool_that_waits_for_ever_is_interrupted() {
+async fn a_tool_that_never_returns_is_interrupted() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     f.held_tool("slow", &gate);
@@ -101,7 +101,7 @@ fn blocking_work() -> (mpsc::Sender<()>, impl Fn() + Clone + Send + 'static) {
 }
 
 #[tokio::test]
-async fn work_on_another_thread_that_goes_on_is_left_behind() {
+async fn work_on_another_thread_is_abandoned() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let (release, work) = blocking_work();
@@ -123,7 +123,7 @@ async fn work_on_another_thread_that_goes_on_is_left_behind() {
 
 // The tool occupies one of the two threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_blocks_its_thread_is_abandoned_and_what_it_comes_to_dropped() {
+async fn a_tool_that_blocks_its_thread_is_abandoned_and_its_result_dropped() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let (release, work) = blocking_work();
@@ -148,7 +148,7 @@ async fn a_tool_that_blocks_its_thread_is_abandoned_and_what_it_comes_to_dropped
 }
 
 #[tokio::test]
-async fn a_history_that_takes_long_to_read_is_not_waited_for() {
+async fn closing_does_not_wait_for_a_slow_read_of_a_history() {
     let gate = Gate::new();
     let (release, held) = mpsc::channel::<()>();
     let (is_promoted, held) = (AtomicBool::new(false), Mutex::new(Some(held)));

@@ -12,7 +12,7 @@ fn records(events: &[Value]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_change_of_a_session_is_followed_by_its_whole_record() {
+async fn a_change_of_a_session_is_followed_by_its_complete_record() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Yes."));

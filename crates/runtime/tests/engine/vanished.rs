@@ -56,7 +56,7 @@ async fn open() -> (Fixture, Arc<HeldRead>) {
 }
 
 #[tokio::test]
-async fn a_wake_whose_input_is_withdrawn_asks_nobody() {
+async fn a_wake_with_a_withdrawn_input_sends_no_request() {
     for delivery in [Delivery::Steer, Delivery::Queue] {
         let (f, held) = open().await;
         let session = f.session().await;
@@ -76,7 +76,7 @@ async fn a_wake_whose_input_is_withdrawn_asks_nobody() {
 }
 
 #[tokio::test]
-async fn what_is_queued_runs_although_the_steer_before_it_is_withdrawn() {
+async fn a_queued_input_runs_after_the_steer_before_it_is_withdrawn() {
     let (f, held) = open().await;
     let session = f.session().await;
     let steer = f.leave(&session, "Never", Delivery::Steer).await;

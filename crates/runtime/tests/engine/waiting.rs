@@ -19,7 +19,7 @@ async fn held(f: &Fixture, gate: &Gate) -> SessionID {
 }
 
 #[tokio::test]
-async fn the_inbox_holds_what_waits_in_the_order_of_admission() {
+async fn the_inbox_lists_pending_inputs_in_the_order_of_admission() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let session = held(&f, &gate).await;
@@ -85,7 +85,7 @@ async fn a_withdrawn_input_never_runs_and_its_id_stays_used() {
 }
 
 #[tokio::test]
-async fn a_queued_input_made_a_steer_goes_with_the_next_turn() {
+async fn a_queued_input_that_becomes_a_steer_joins_the_next_turn() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let session = held(&f, &gate).await;
@@ -133,7 +133,7 @@ async fn a_queued_input_made_a_steer_goes_with_the_next_turn() {
 }
 
 #[tokio::test]
-async fn a_delivery_that_stays_is_not_recorded_and_wakes_all_the_same() {
+async fn an_unchanged_delivery_is_not_recorded_but_wakes_the_session() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let input = f.leave(&session, "Hi", Delivery::Queue).await;
@@ -154,7 +154,7 @@ async fn a_delivery_that_stays_is_not_recorded_and_wakes_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_delivery_can_be_changed_forth_and_back() {
+async fn a_delivery_can_be_changed_repeatedly() {
     let f = Fixture::open().await;
     let gate = Gate::new();
     let session = held(&f, &gate).await;
@@ -185,7 +185,7 @@ async fn a_delivery_can_be_changed_forth_and_back() {
 }
 
 #[tokio::test]
-async fn what_does_not_wait_cannot_be_changed() {
+async fn only_pending_inputs_can_be_changed() {
     let f = Fixture::open().await;
     let (session, other) = (f.session().await, f.session().await);
     f.model.reply(Reply::says("Hello."));

@@ -41,7 +41,7 @@ fn overloaded() -> LlmEvent {
 }
 
 #[tokio::test]
-async fn a_refused_request_is_sent_again_when_the_provider_says() {
+async fn a_refused_request_is_repeated_at_the_time_of_the_provider() {
     let (f, session) = patient().await;
     let mut live = f.live();
     f.model.reply(slow_down(Some(120_000)));
@@ -97,7 +97,7 @@ async fn an_interruption_ends_a_wait_at_once() {
 }
 
 #[tokio::test]
-async fn a_provider_that_wants_to_be_left_alone_for_longer_fails_the_turn_and_says_so() {
+async fn a_longer_wait_of_the_provider_fails_the_turn_with_the_reason() {
     let (f, session) = patient().await;
     f.model.reply(slow_down(Some(3_600_000)));
     f.ask(&session, "Hi").await;
@@ -109,7 +109,7 @@ async fn a_provider_that_wants_to_be_left_alone_for_longer_fails_the_turn_and_sa
 }
 
 #[tokio::test]
-async fn what_broke_after_its_first_output_is_not_sent_again() {
+async fn an_answer_that_broke_after_its_first_output_is_not_requested_again() {
     let (f, session) = patient().await;
     f.model
         .reply(Reply::new().text("Hel").events([overloaded()]));
@@ -120,7 +120,7 @@ async fn what_broke_after_its_first_output_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn an_exhausted_quota_is_not_waited_for() {
+async fn an_exhausted_quota_is_not_retried() {
     let (f, session) = patient().await;
     let error = LlmError::new(LlmErrorReason::QuotaExceeded, "nothing left");
     f.model.reply(Reply::fails(error));
@@ -129,7 +129,7 @@ async fn an_exhausted_quota_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_silent_provider_is_told_of() {
+async fn a_silent_provider_is_reported() {
     let (f, session) = patient().await;
     let mut live = f.live();
     let gate = Gate::new();
@@ -157,7 +157,7 @@ async fn a_silent_provider_is_told_of() {
 }
 
 #[tokio::test]
-async fn a_switch_during_a_wait_prepares_the_turn_anew() {
+async fn a_switch_during_a_wait_prepares_the_turn_again() {
     let (f, session) = patient().await;
     let mut live = f.live();
     f.model.reply(slow_down(Some(60_000)));
@@ -175,7 +175,7 @@ async fn a_switch_during_a_wait_prepares_the_turn_anew() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_server_is_retried_twice_without_an_announcement() {
+async fn a_server_failure_is_retried_twice_without_an_announcement() {
     let (f, session) = patient().await;
     for _ in 0..3 {
         let reason = LlmErrorReason::ProviderInternal {

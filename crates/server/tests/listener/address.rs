@@ -40,7 +40,7 @@ fn invalid(option: &str, message: &str) -> Failure {
 }
 
 #[tokio::test]
-async fn any_free_port_of_this_machine_unless_told_otherwise() {
+async fn by_default_any_free_port_of_this_machine_is_used() {
     let listener = bind(ListenOptions::default()).await.unwrap();
     let url = listener.url();
     let port = url.strip_prefix("http://127.0.0.1:").unwrap();
@@ -50,7 +50,7 @@ async fn any_free_port_of_this_machine_unless_told_otherwise() {
 }
 
 #[tokio::test]
-async fn other_machines_are_listened_to_unless_the_password_is_off() {
+async fn other_machines_can_connect_unless_the_password_is_off() {
     for hostname in ["0.0.0.0", "::", "::ffff:0.0.0.0"] {
         let ip: std::net::IpAddr = hostname.parse().unwrap();
         let message = format!("Other machines reach {ip}: to listen there, leave the password on");
@@ -65,7 +65,7 @@ async fn other_machines_are_listened_to_unless_the_password_is_off() {
 }
 
 #[tokio::test]
-async fn options_that_cannot_be_used_are_named() {
+async fn invalid_options_are_named() {
     let with = |change: fn(&mut ListenOptions)| {
         let mut options = ListenOptions::default();
         change(&mut options);
@@ -93,7 +93,7 @@ async fn options_that_cannot_be_used_are_named() {
 }
 
 #[tokio::test]
-async fn an_address_that_cannot_be_had_is_named() {
+async fn an_unavailable_address_is_named() {
     let first = bind(ListenOptions::default()).await.unwrap();
     let address = first.url().replace("http://", "");
     let port = address.rsplit(':').next().unwrap().parse().unwrap();

@@ -12,7 +12,7 @@ use crate::server::{JSON, KEY, Served, locked, unlocked};
 const ACCEPTED: &str = "content-type: application/json\r\naccept-encoding: gzip\r\n";
 
 #[test]
-fn every_operation_is_placed_behind_authorization() {
+fn every_operation_requires_authorization() {
     let open: Vec<_> = OPERATIONS
         .iter()
         .filter(|spec| !spec.middleware.contains(&Middleware::Authorization))
@@ -22,7 +22,7 @@ fn every_operation_is_placed_behind_authorization() {
 }
 
 #[tokio::test]
-async fn strangers_are_refused_before_anything_else() {
+async fn requests_without_credentials_are_refused_before_anything_else() {
     let served = Served::open(locked()).await;
     for spec in OPERATIONS {
         let segments = spec.path.split('/');
@@ -55,7 +55,7 @@ async fn strangers_are_refused_before_anything_else() {
 }
 
 #[tokio::test]
-async fn credentials_open_the_rest_in_its_order() {
+async fn with_credentials_the_other_checks_follow_in_order() {
     let (served, session) = Served::with_session(locked()).await;
     let headers = format!("{KEY}{JSON}");
     let token = "auth_token=b3BlbmNvZGU6czNjcmV0";
@@ -81,7 +81,7 @@ async fn credentials_open_the_rest_in_its_order() {
 }
 
 #[tokio::test]
-async fn the_name_belongs_to_the_password() {
+async fn the_name_is_checked_with_the_password() {
     let options = ListenOptions {
         username: Some("me".into()),
         ..locked()
@@ -95,7 +95,7 @@ async fn the_name_belongs_to_the_password() {
 }
 
 #[tokio::test]
-async fn without_a_password_nobody_is_asked() {
+async fn without_a_password_no_credentials_are_required() {
     let served = Served::open(unlocked()).await;
     assert!(served.server.0.login().is_none());
     for headers in ["", KEY, "authorization: Bearer x\r\n"] {
@@ -105,7 +105,7 @@ async fn without_a_password_nobody_is_asked() {
 }
 
 #[tokio::test]
-async fn a_listener_that_is_told_nothing_mints_a_password_of_its_own() {
+async fn a_listener_without_options_creates_a_password() {
     let first = Served::open(ListenOptions::default()).await;
     let second = Served::open(ListenOptions::default()).await;
     let logins = [&first, &second].map(|it| it.server.0.login().cloned().unwrap());

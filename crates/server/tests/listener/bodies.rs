@@ -43,7 +43,7 @@ const CHUNKED: &str =
     "POST /api/session HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n";
 
 #[tokio::test]
-async fn a_body_may_be_as_large_as_allowed_and_no_larger() {
+async fn a_body_up_to_the_limit_is_accepted() {
     let served = Served::open(options()).await;
     let most = MOST as usize;
     let mut client = served.server.client().await;
@@ -70,7 +70,7 @@ async fn a_body_may_be_as_large_as_allowed_and_no_larger() {
 }
 
 #[tokio::test]
-async fn size_is_told_in_its_turn() {
+async fn the_size_is_checked_in_its_turn() {
     let (served, session) = Served::with_session(options()).await;
     let body = padded(MOST as usize + 1);
     for (path, headers, status) in [
@@ -100,7 +100,7 @@ async fn size_is_told_in_its_turn() {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_on_after_its_answer_still_reads_it() {
+async fn a_client_that_continues_to_send_still_receives_its_answer() {
     let served = Served::open(options()).await;
     let mut client = served.server.client().await;
     let body = padded(8 << 20);
@@ -112,7 +112,7 @@ async fn a_client_that_sends_on_after_its_answer_still_reads_it() {
 }
 
 #[tokio::test]
-async fn who_asks_first_sends_nothing_in_vain() {
+async fn a_client_that_expects_continue_sends_no_refused_body() {
     let served = Served::open(options()).await;
     let mut client = served.server.client().await;
     let head = |length: u64| {
@@ -130,7 +130,7 @@ async fn who_asks_first_sends_nothing_in_vain() {
 }
 
 #[tokio::test]
-async fn a_body_that_stops_coming_is_given_up() {
+async fn a_body_that_stops_is_cancelled() {
     let bounds = Bounds {
         body_patience: SOON,
         ..patient()
@@ -144,7 +144,7 @@ async fn a_body_that_stops_coming_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_nobodys() {
+async fn an_incomplete_body_is_discarded() {
     let served = Served::open(options()).await;
     let mut client = served.server.client().await;
     let head = "POST /api/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{";
@@ -160,7 +160,7 @@ async fn a_body_that_breaks_off_is_nobodys() {
 }
 
 #[tokio::test]
-async fn large_bodies_are_held_a_few_at_a_time() {
+async fn the_number_of_large_bodies_in_memory_is_bounded() {
     let served = Served::open(options()).await;
     let body = padded(MOST as usize);
     let begun = &body[..body.len() - 1];

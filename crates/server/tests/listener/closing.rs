@@ -31,7 +31,7 @@ fn held() -> (Router, Arc<Notify>, Arc<Notify>) {
 }
 
 #[tokio::test]
-async fn requests_under_way_are_answered_and_nothing_new_is_taken() {
+async fn pending_requests_are_answered_and_new_ones_are_refused() {
     let (routes, asked, release) = held();
     let server = Server::on(routes, unlocked(), patient()).await;
     let mut resting = server.client().await;
@@ -57,7 +57,7 @@ async fn requests_under_way_are_answered_and_nothing_new_is_taken() {
 }
 
 #[tokio::test]
-async fn what_takes_too_long_is_cut() {
+async fn slow_requests_are_cut() {
     let (routes, asked, _release) = held();
     let bounds = Bounds {
         close_patience: SOON,
@@ -73,7 +73,7 @@ async fn what_takes_too_long_is_cut() {
 }
 
 #[tokio::test]
-async fn streams_of_events_break_at_once_and_the_host_goes_on() {
+async fn event_streams_break_at_once_and_the_host_continues() {
     let (served, session) = Served::with_session(unlocked()).await;
     let mut client = served.server.client().await;
     let path = format!("/api/session/{session}/event");
@@ -90,7 +90,7 @@ async fn streams_of_events_break_at_once_and_the_host_goes_on() {
 }
 
 #[tokio::test]
-async fn closing_twice_is_closing_once() {
+async fn a_second_close_has_no_effect() {
     let served = Served::open(unlocked()).await;
     let listener = &served.server.0;
     let both = async { tokio::join!(listener.close(), listener.close()) };

@@ -37,7 +37,7 @@ pub(crate) fn plain(reply: &Reply) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_for_who_accepts_it() {
+async fn large_answers_are_compressed_if_the_client_accepts_it() {
     let server = open().await;
     for (path, accepted, encoding) in [
         ("/large", None, None),
@@ -65,7 +65,7 @@ async fn large_answers_are_compressed_for_who_accepts_it() {
 }
 
 #[tokio::test]
-async fn bodies_of_requests_are_taken_as_they_are() {
+async fn request_bodies_are_not_decompressed() {
     let routes = Router::new().route("/", axum::routing::post(|body: String| async { body }));
     let server = Server::on(routes, unlocked(), patient()).await;
     let reply = server

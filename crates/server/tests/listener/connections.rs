@@ -13,7 +13,7 @@ use crate::server::{SOON, Served, Server, patient, unlocked};
 const HEALTH: &str = "GET /api/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 #[tokio::test]
-async fn a_head_that_does_not_come_to_its_end_is_given_up() {
+async fn an_incomplete_head_times_out() {
     let bounds = Bounds {
         head_patience: SOON,
         ..patient()
@@ -35,7 +35,7 @@ async fn a_head_that_does_not_come_to_its_end_is_given_up() {
 }
 
 #[tokio::test]
-async fn heads_have_a_largest_size() {
+async fn the_size_of_a_head_is_limited() {
     let bounds = Bounds {
         head: 16 * 1024,
         ..patient()
@@ -73,7 +73,7 @@ async fn heads_have_a_largest_size() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused_and_nothing_else_happens() {
+async fn invalid_requests_are_refused_without_effect() {
     let served = Served::open(unlocked()).await;
     for nonsense in [
         "\r\n\r\n\r\n\0\0\0",
@@ -103,7 +103,7 @@ async fn what_is_no_request_is_refused_and_nothing_else_happens() {
 }
 
 #[tokio::test]
-async fn targets_may_be_written_in_any_form() {
+async fn every_form_of_a_target_is_accepted() {
     let served = Served::open(unlocked()).await;
     for (method, target, status) in [
         ("GET", "http://elsewhere.example/api/health", 200),
@@ -158,7 +158,7 @@ async fn headers_of_an_answer_cannot_be_injected() {
 }
 
 #[tokio::test]
-async fn requests_that_come_together_are_answered_in_order() {
+async fn pipelined_requests_are_answered_in_order() {
     let (served, session) = Served::with_session(unlocked()).await;
     let mut client = served.server.client().await;
     let prompt = |number: usize| {
@@ -179,7 +179,7 @@ async fn requests_that_come_together_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn a_client_that_closes_its_half_after_asking_is_answered_or_let_go() {
+async fn a_client_that_closes_its_sending_side_is_answered_or_disconnected() {
     let served = Served::open(unlocked()).await;
     let mut client = served.server.client().await;
     client.write(HEALTH).await.unwrap();
@@ -192,7 +192,7 @@ async fn a_client_that_closes_its_half_after_asking_is_answered_or_let_go() {
 }
 
 #[tokio::test]
-async fn more_clients_than_places_wait_for_one_that_works() {
+async fn clients_beyond_the_limit_wait_for_a_working_one() {
     let bounds = Bounds {
         connections: 1,
         ..patient()
@@ -211,7 +211,7 @@ async fn more_clients_than_places_wait_for_one_that_works() {
 }
 
 #[tokio::test]
-async fn clients_that_ask_nothing_keep_no_other_away() {
+async fn idle_clients_do_not_block_others() {
     let bounds = Bounds {
         connections: 2,
         ..patient()
@@ -235,7 +235,7 @@ async fn clients_that_ask_nothing_keep_no_other_away() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_of_its_answer_is_given_up() {
+async fn a_client_that_does_not_read_its_answer_is_disconnected() {
     let (gone, dropped) = tokio::sync::oneshot::channel::<()>();
     let gone = Arc::new(Mutex::new(Some(gone)));
     let endless = move || {

@@ -19,7 +19,7 @@ fn shared(reply: &Reply) -> (u16, Option<String>, Option<String>) {
 }
 
 #[tokio::test]
-async fn answers_of_every_kind_say_who_may_read_them() {
+async fn all_kinds_of_answers_have_cors_headers() {
     let served = Served::open(locked()).await;
     let (good, keyed) = (from(GOOD), format!("{}{KEY}", from(GOOD)));
     let vary = || Some("Origin".to_owned());
@@ -49,7 +49,7 @@ async fn answers_of_every_kind_say_who_may_read_them() {
 }
 
 #[tokio::test]
-async fn a_page_that_knows_the_password_and_may_not_read_is_executed() {
+async fn a_request_with_the_password_from_a_foreign_page_is_executed() {
     let served = Served::open(locked()).await;
     let headers = format!("{}{JSON}", from(EVIL));
     let target = "/api/session?auth_token=b3BlbmNvZGU6czNjcmV0";
@@ -61,7 +61,7 @@ async fn a_page_that_knows_the_password_and_may_not_read_is_executed() {
 }
 
 #[tokio::test]
-async fn preflights_are_answered_without_credentials() {
+async fn preflights_need_no_credentials() {
     let served = Served::open(locked()).await;
     let asked = "access-control-request-method: POST\r\n\
                  access-control-request-headers: content-type,x-opencode-directory\r\n";
@@ -97,7 +97,7 @@ async fn preflights_are_answered_without_credentials() {
 }
 
 #[tokio::test]
-async fn more_origins_may_be_configured() {
+async fn further_origins_may_be_configured() {
     let options = ListenOptions {
         cors: vec!["https://app.example".into()],
         ..unlocked()

@@ -41,7 +41,7 @@ async fn ask(served: &Served, spec: &Spec, path: &str, encoding: &str) -> Reply 
 }
 
 #[tokio::test]
-async fn every_answer_is_whole_in_every_encoding() {
+async fn every_answer_is_complete_in_every_encoding() {
     let (served, session) = Served::with_session(unlocked()).await;
     served.f.model.reply(Answer::says(&"long ".repeat(2000)));
     served.f.ask(&session, "Hi").await;

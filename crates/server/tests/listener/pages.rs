@@ -21,7 +21,7 @@ async fn ask_for(served: &Served, host: Option<&str>, headers: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn only_names_of_this_machine_are_answered() {
+async fn only_host_names_of_this_machine_are_answered() {
     let message = "Without a password only names of this machine are answered: \
                    ask for localhost, listen on that name, or give a password";
     let served = Served::open(unlocked()).await;
@@ -66,7 +66,7 @@ async fn create_from(served: &Served, origin: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn pages_that_may_not_read_ask_for_nothing() {
+async fn foreign_pages_cannot_send_requests() {
     let message = "Without a password web pages of this origin ask for nothing: \
                    name it in the option cors, or give a password";
     let options = ListenOptions {
@@ -101,7 +101,7 @@ async fn pages_that_may_not_read_ask_for_nothing() {
 }
 
 #[tokio::test]
-async fn a_password_that_the_browser_remembers_lets_no_other_page_change_anything() {
+async fn a_password_stored_in_the_browser_does_not_let_foreign_pages_write() {
     let message = "Web pages of this origin change nothing: name it in the option cors, or give \
                    the password as auth_token in the query";
     let options = ListenOptions {

@@ -52,7 +52,7 @@ async fn read_until(client: &mut Client, wanted: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_turn_is_followed_as_it_happens() {
+async fn a_turn_can_be_followed_live() {
     let (served, session) = Served::with_session(unlocked()).await;
     let mut live = open(&served, "/api/event").await;
     // Headers come before any event.
@@ -93,7 +93,7 @@ async fn the_end_of_the_host_ends_live_streams_and_breaks_durable_ones() {
 }
 
 #[tokio::test]
-async fn a_reader_that_pauses_misses_nothing_of_a_durable_stream() {
+async fn a_paused_reader_misses_no_event_of_a_durable_stream() {
     const EVENTS: usize = 200;
     let (served, session) = Served::with_session(unlocked()).await;
     let mut paused = open(&served, &format!("/api/session/{session}/event")).await;
@@ -116,7 +116,7 @@ async fn a_reader_that_pauses_misses_nothing_of_a_durable_stream() {
 }
 
 #[tokio::test]
-async fn a_reader_that_falls_too_far_behind_is_cut_from_the_live_stream() {
+async fn a_reader_that_is_too_far_behind_is_cut_from_the_live_stream() {
     let (served, session) = Served::with_session(unlocked()).await;
     let mut paused = open(&served, "/api/event").await;
     // The buffers in between accept this much without waiting.
@@ -154,7 +154,7 @@ fn watched() -> (Router, oneshot::Receiver<()>) {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_frees_its_stream_at_once() {
+async fn the_stream_of_a_disconnected_client_is_freed_at_once() {
     for leave in [leave_by_dropping, leave_by_closing_one_half] {
         let (routes, dropped) = watched();
         let server = Server::on(routes, unlocked(), patient()).await;

@@ -11,7 +11,7 @@ fn invalid(message: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn json_is_told_by_its_type_or_by_none() {
+async fn json_has_its_content_type_or_none() {
     let api = Api::open().await;
     for content_type in [
         None,
@@ -59,7 +59,7 @@ async fn a_body_must_be_an_object() {
 }
 
 #[tokio::test]
-async fn text_that_is_no_json_is_refused() {
+async fn invalid_json_is_refused() {
     let api = Api::open().await;
     for body in [
         "{",
@@ -83,7 +83,7 @@ async fn text_that_is_no_json_is_refused() {
 }
 
 #[tokio::test]
-async fn nesting_without_end_is_refused_and_does_no_harm() {
+async fn endless_nesting_is_refused_and_does_no_harm() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");
     let (open, close) = ("[".repeat(10_000), "]".repeat(10_000));
@@ -103,7 +103,7 @@ async fn nesting_without_end_is_refused_and_does_no_harm() {
 }
 
 #[tokio::test]
-async fn what_can_be_understood_is_taken_as_meant() {
+async fn unambiguous_variants_are_accepted() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");
     let rows: [(&[u8], &str); 5] = [
@@ -156,7 +156,7 @@ async fn a_prompt_may_be_large() {
 }
 
 #[tokio::test]
-async fn a_body_that_no_one_asked_for_is_ignored() {
+async fn an_unexpected_body_is_ignored() {
     let (api, session) = Api::with_session().await;
     for operation in ["interrupt", "wait"] {
         let path = format!("/api/session/{session}/{operation}");

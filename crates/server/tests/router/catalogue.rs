@@ -93,7 +93,7 @@ async fn a_model_is_shown_without_its_secrets() {
 }
 
 #[tokio::test]
-async fn an_unknown_provider_is_told() {
+async fn an_unknown_provider_is_reported() {
     let (api, _) = configured().await;
     for (given, id) in [("nope", "nope"), ("a%2Fb", "a/b")] {
         let answer = api.get(&format!("/api/provider/{given}")).await;

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::api::Api;
 
 #[tokio::test]
-async fn a_short_history_needs_none_and_a_running_drain_is_waited_for() {
+async fn a_short_history_is_not_compacted_and_a_running_drain_is_awaited() {
     let (api, session) = Api::with_session().await;
     let compact = format!("/api/session/{session}/compact");
     api.post(&compact).await.is_bare(204);
@@ -28,7 +28,7 @@ async fn a_short_history_needs_none_and_a_running_drain_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_history_is_compacted_or_it_is_told_why_not() {
+async fn a_history_is_compacted_or_the_reason_is_reported() {
     let (api, session) = Api::with_session().await;
     let kept = json!({"compaction": {"keep": {"tokens": 4}}});
     api.f.project.write("opencode.json", &kept.to_string());
@@ -61,7 +61,7 @@ async fn a_history_is_compacted_or_it_is_told_why_not() {
 }
 
 #[tokio::test]
-async fn a_session_whose_directory_is_gone_cannot_be_compacted() {
+async fn a_session_with_a_removed_directory_cannot_be_compacted() {
     let api = Api::open().await;
     let directory = api.f.project.path("gone").display().to_string();
     let body = json!({"id": "ses_gone", "location": {"directory": directory}});

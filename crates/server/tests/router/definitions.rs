@@ -98,7 +98,7 @@ async fn definitions_are_listed_with_their_location() {
 }
 
 #[tokio::test]
-async fn lists_are_those_of_the_location_in_its_order() {
+async fn lists_belong_to_the_location_and_keep_its_order() {
     let (api, location) = defined().await;
     let named = LocationRef {
         directory: api.f.project.directory(),
@@ -119,7 +119,7 @@ async fn lists_are_those_of_the_location_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_skill_is_seen_when_it_changes() {
+async fn a_changed_skill_is_visible() {
     let (api, location) = defined().await;
     found(&api, &location, "/api/skill", "name", "release").await;
     let other = "---\nname: rollback\n---\nGo back.\n";
@@ -131,7 +131,7 @@ async fn a_skill_is_seen_when_it_changes() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_the_configuration_is_told_until_it_is_read_again() {
+async fn configuration_problems_are_reported_until_a_reload() {
     let api = Api::open().await;
     api.f
         .project
@@ -163,7 +163,7 @@ async fn what_is_wrong_with_the_configuration_is_told_until_it_is_read_again() {
 }
 
 #[tokio::test]
-async fn other_models_are_announced_when_the_configuration_is_read_again() {
+async fn a_change_of_models_is_announced_after_a_reload() {
     let api = Api::open().await;
     let mut stream = api.stream("/api/event").await;
     stream.event(&api.f).await;

@@ -6,7 +6,7 @@ use opencode_protocol::openapi;
 use crate::api::{Api, request};
 
 #[tokio::test]
-async fn the_document_has_two_names_and_one_method() {
+async fn the_document_has_two_paths_and_one_method() {
     let api = Api::open().await;
     for path in ["/doc", "/openapi.json"] {
         let answer = api.get(path).await;

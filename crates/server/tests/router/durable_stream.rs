@@ -8,7 +8,7 @@ use crate::api::Api;
 use crate::sse::Next;
 
 #[tokio::test]
-async fn headers_come_before_any_event() {
+async fn headers_are_sent_before_any_event() {
     let (api, session) = Api::with_session().await;
     // Nothing has happened, and still the stream is open.
     let mut stream = api.stream(&format!("/api/session/{session}/event")).await;
@@ -22,7 +22,7 @@ async fn headers_come_before_any_event() {
 }
 
 #[tokio::test]
-async fn an_event_is_one_line_that_reads_like_the_history() {
+async fn an_event_is_one_line_and_equals_the_event_of_the_history() {
     let (api, session) = Api::with_session().await;
     api.f.model.reply(Reply::says("Two\nlines."));
     api.f.ask(&session, "Hi").await;
@@ -35,7 +35,7 @@ async fn an_event_is_one_line_that_reads_like_the_history() {
 }
 
 #[tokio::test]
-async fn a_stream_goes_on_where_another_was_cut() {
+async fn a_stream_continues_after_the_end_of_another() {
     let (api, session) = Api::with_session().await;
     api.f.model.otherwise(|_| Reply::says("Hello."));
     let path = format!("/api/session/{session}/event");
@@ -62,7 +62,7 @@ async fn a_stream_goes_on_where_another_was_cut() {
 }
 
 #[tokio::test]
-async fn a_stream_on_which_nothing_happens_is_kept_open() {
+async fn an_idle_stream_is_kept_open() {
     let (api, session) = Api::with_session().await;
     let mut stream = api.stream(&format!("/api/session/{session}/event")).await;
     // Time passes when there is nothing else to wait for.

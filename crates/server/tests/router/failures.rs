@@ -16,7 +16,7 @@ fn cursor(message: &str) -> Value {
 }
 
 #[tokio::test]
-async fn failures_of_reads_are_told_in_full() {
+async fn failures_of_reads_are_reported_completely() {
     let (api, session) = Api::with_session().await;
     let other = api.f.session().await;
     api.f.model.reply(Reply::says("Hello."));
@@ -128,7 +128,7 @@ async fn failures_of_reads_are_told_in_full() {
 }
 
 #[tokio::test]
-async fn failures_of_prompts_are_told_in_full() {
+async fn failures_of_prompts_are_reported_completely() {
     let (api, session) = Api::with_session().await;
     let other = api.f.session().await;
     api.f.model.reply(Reply::says("Hello."));
@@ -223,7 +223,7 @@ async fn failures_of_prompts_are_told_in_full() {
 }
 
 #[tokio::test]
-async fn places_that_cannot_be_are_refused() {
+async fn invalid_locations_are_refused() {
     let api = Api::open().await;
     let refused = |message: &str| {
         let body = json!({
@@ -251,7 +251,7 @@ async fn places_that_cannot_be_are_refused() {
 }
 
 #[tokio::test]
-async fn ids_that_no_path_can_carry_are_refused_for_new_records() {
+async fn ids_that_no_path_can_contain_are_refused_for_new_records() {
     let (api, session) = Api::with_session().await;
     let prompts = format!("/api/session/{session}/prompt");
     for (path, id, mut body) in [
@@ -272,7 +272,7 @@ async fn ids_that_no_path_can_carry_are_refused_for_new_records() {
 }
 
 #[tokio::test]
-async fn names_of_agents_and_models_have_a_greatest_length() {
+async fn the_length_of_names_of_agents_and_models_is_limited() {
     let (api, session) = Api::with_session().await;
     let (longest, longer) = ("é".repeat(512), "é".repeat(513));
     let at = |rest: &str| format!("/api/session/{session}{rest}");
@@ -305,7 +305,7 @@ async fn names_of_agents_and_models_have_a_greatest_length() {
 }
 
 #[tokio::test]
-async fn a_bug_ends_one_request_and_not_the_host() {
+async fn a_panic_ends_one_request_and_not_the_host() {
     let mut log = RecordedLog::begin();
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");
@@ -344,7 +344,7 @@ async fn a_bug_ends_one_request_and_not_the_host() {
 }
 
 #[tokio::test]
-async fn a_closed_host_says_that_it_is() {
+async fn a_closed_host_is_reported() {
     let (api, session) = Api::with_session().await;
     api.f.close().await;
     let hi = json!({"prompt": {"text": "Hi"}});
@@ -367,7 +367,7 @@ async fn a_closed_host_says_that_it_is() {
 }
 
 #[tokio::test]
-async fn answers_carry_the_headers_that_clients_read() {
+async fn answers_have_the_headers_that_clients_read() {
     let (api, session) = Api::with_session().await;
     let ok = api.get("/api/health").await;
     let refused = api.get("/api/session/ses_nope").await;

@@ -30,7 +30,7 @@ fn of(api: &Api, data: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_file_is_answered_with_its_bytes_and_a_type_that_is_safe() {
+async fn a_file_is_returned_with_its_bytes_and_a_safe_type() {
     let api = open().await;
     std::fs::write(api.f.project.path("x.bin"), [0, 255, 128]).unwrap();
     let place = api.f.project.path("other/place");
@@ -61,7 +61,7 @@ async fn a_file_is_answered_with_its_bytes_and_a_type_that_is_safe() {
 }
 
 #[tokio::test]
-async fn a_listing_has_directories_first_and_paths_of_the_location() {
+async fn a_listing_has_directories_first_and_paths_relative_to_the_location() {
     let api = open().await;
     let of_root = json!([
         {"path": "other/", "type": "directory"},
@@ -85,7 +85,7 @@ async fn a_listing_has_directories_first_and_paths_of_the_location() {
 }
 
 #[tokio::test]
-async fn what_resembles_the_query_is_found_within_the_limit() {
+async fn paths_that_resemble_the_query_are_found_up_to_the_limit() {
     let api = open().await;
     let main = json!({"path": "src/main.ts", "type": "file"});
     for (query, expected) in [
@@ -115,7 +115,7 @@ async fn what_resembles_the_query_is_found_within_the_limit() {
 }
 
 #[tokio::test]
-async fn what_is_not_of_the_location_is_a_wrong_path() {
+async fn a_path_outside_of_the_location_is_invalid() {
     let api = open().await;
     #[cfg(unix)]
     std::os::unix::fs::symlink("/etc", api.f.project.path("out")).unwrap();
@@ -153,7 +153,7 @@ async fn what_is_not_of_the_location_is_a_wrong_path() {
 }
 
 #[tokio::test]
-async fn a_location_that_is_not_there_is_told_first() {
+async fn a_missing_location_is_reported_first() {
     let api = open().await;
     for path in ["read/missing", "list?path=..", "find?query=a"] {
         let join = if path.contains('?') { '&' } else { '?' };

@@ -8,7 +8,7 @@ use crate::api::Api;
 use crate::sse::shown;
 
 #[tokio::test]
-async fn pages_follow_each_other_to_the_end() {
+async fn pages_can_be_read_to_the_end() {
     let (api, session) = Api::with_session().await;
     api.f.model.reply(Reply::says("Hello."));
     api.f.ask(&session, "Hi").await;
@@ -37,7 +37,7 @@ async fn pages_follow_each_other_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_page_of_large_events_ends_early_and_says_so() {
+async fn a_page_of_large_events_ends_early_and_indicates_it() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}");
     for _ in 0..6 {
@@ -57,7 +57,7 @@ async fn a_page_of_large_events_ends_early_and_says_so() {
 }
 
 #[tokio::test]
-async fn an_event_reads_as_the_contract_says() {
+async fn an_event_has_the_form_of_the_contract() {
     let (api, session) = Api::with_session().await;
     let receipt = api.f.leave(&session, "Hi", Delivery::Queue).await;
     let page = api.get(&format!("/api/session/{session}/history")).await;
@@ -80,7 +80,7 @@ async fn an_event_reads_as_the_contract_says() {
 }
 
 #[tokio::test]
-async fn a_page_holds_fifty_unless_told_otherwise() {
+async fn a_page_has_fifty_events_by_default() {
     let (api, session) = Api::with_session().await;
     for n in 0..120 {
         api.f.leave(&session, &n.to_string(), Delivery::Steer).await;

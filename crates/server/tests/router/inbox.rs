@@ -32,7 +32,7 @@ fn not_found(session: &str, message: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn what_waits_is_listed_in_the_order_of_admission() {
+async fn pending_inputs_are_listed_in_the_order_of_admission() {
     let (api, session) = Api::with_session().await;
     let inbox = format!("/api/session/{session}/inbox");
     assert_eq!(api.get(&inbox).await.ok(), json!({"data": []}));
@@ -45,7 +45,7 @@ async fn what_waits_is_listed_in_the_order_of_admission() {
 }
 
 #[tokio::test]
-async fn what_waits_can_be_taken_back_once() {
+async fn a_pending_input_can_be_withdrawn_once() {
     let (api, session) = Api::with_session().await;
     let receipt = api.f.leave(&session, "Hi", Delivery::Steer).await;
     let id = receipt.id.as_str();
@@ -115,7 +115,7 @@ async fn the_same_delivery_wakes_the_session_and_records_nothing() {
 }
 
 #[tokio::test]
-async fn what_does_not_wait_cannot_be_changed() {
+async fn only_pending_inputs_can_be_changed() {
     let (api, session) = Api::with_session().await;
     let other = api.f.session().await;
     let foreign = api.f.leave(&other, "Hi", Delivery::Steer).await.id;
@@ -145,7 +145,7 @@ async fn what_does_not_wait_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_delivery_is_one_of_two() {
+async fn only_two_deliveries_are_valid() {
     let (api, session) = Api::with_session().await;
     let input = format!("/api/session/{session}/inbox/msg_x");
     for (body, message) in [
@@ -161,7 +161,7 @@ async fn a_delivery_is_one_of_two() {
 }
 
 #[tokio::test]
-async fn a_full_inbox_takes_nothing_and_says_so() {
+async fn a_full_inbox_refuses_and_reports_it() {
     let f = Fixture::with(|options| {
         options.limits = Limits {
             inbox: 1,
@@ -191,7 +191,7 @@ async fn a_full_inbox_takes_nothing_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_no_event_could_carry_is_refused() {
+async fn a_prompt_that_no_event_can_contain_is_refused() {
     let (api, session) = Api::with_session().await;
     let prompt = format!("/api/session/{session}/prompt");
     let body = json!({"prompt": {"text": "x".repeat(8 * 1024 * 1024)}, "resume": false});

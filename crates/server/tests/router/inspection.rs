@@ -11,7 +11,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn the_next_request_is_shown_complete() {
+async fn the_next_request_is_shown_completely() {
     let (api, session) = Api::with_session().await;
     api.f.model.reply(Reply::says("Hello."));
     api.f.ask(&session, "Hi").await;
@@ -58,7 +58,7 @@ async fn the_next_request_is_shown_complete() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_shown_says_why() {
+async fn a_request_that_cannot_be_shown_has_a_reason() {
     let api = Api::open().await;
     let missing = api.get("/api/session/ses_missing/request").await;
     assert_eq!(missing.status, 404);
@@ -74,7 +74,7 @@ async fn what_cannot_be_shown_says_why() {
 }
 
 #[tokio::test]
-async fn the_context_of_a_location_is_counted() {
+async fn the_observations_of_a_location_are_counted() {
     let (api, session) = Api::with_session().await;
     let none = json!({"count": 0, "lastBytes": 0, "totalBytes": 0});
     let before = api.get("/api/debug/context").await.ok();

@@ -18,7 +18,7 @@ async fn there_are_no_integrations() {
 }
 
 #[tokio::test]
-async fn what_would_use_an_unknown_one_is_refused() {
+async fn using_an_unknown_integration_is_refused() {
     let api = Api::open().await;
     for (method, path, body, field, message) in [
         (
@@ -57,7 +57,7 @@ async fn what_would_use_an_unknown_one_is_refused() {
 }
 
 #[tokio::test]
-async fn what_would_change_or_remove_an_unknown_one_has_nothing_to_do() {
+async fn changing_or_removing_an_unknown_integration_has_no_effect() {
     let api = Api::open().await;
     for (method, path, body) in [
         ("PATCH", "/api/credential/cred_x", r#"{"label":"mine"}"#),
@@ -70,7 +70,7 @@ async fn what_would_change_or_remove_an_unknown_one_has_nothing_to_do() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_told_first() {
+async fn invalid_input_is_reported_first() {
     let api = Api::open().await;
     for (method, path, body, message) in [
         (

@@ -8,7 +8,7 @@ use crate::api::Api;
 use crate::sse::Next;
 
 #[tokio::test]
-async fn a_subscriber_is_told_that_the_host_is_alive() {
+async fn a_subscriber_receives_heartbeats() {
     let (api, session) = Api::with_session().await;
     let mut stream = api.stream("/api/event").await;
     assert_eq!(stream.event(&api.f).await["type"], "server.connected");
@@ -29,7 +29,7 @@ async fn a_subscriber_is_told_that_the_host_is_alive() {
 }
 
 #[tokio::test]
-async fn a_stream_begins_with_the_connection_and_ends_with_the_host() {
+async fn a_stream_starts_with_the_connection_and_ends_with_the_host() {
     let (api, session) = Api::with_session().await;
     let mut stream = api
         .stream("/api/event?location[directory]=%2Fnowhere")
@@ -77,7 +77,7 @@ async fn a_stream_begins_with_the_connection_and_ends_with_the_host() {
 }
 
 #[tokio::test]
-async fn durable_events_are_the_same_in_both_streams_but_for_their_place() {
+async fn durable_events_are_equal_in_both_streams_except_for_the_location() {
     let (api, session) = Api::with_session().await;
     let mut live = api.stream("/api/event").await;
     let mut durable = api.stream(&format!("/api/session/{session}/event")).await;
@@ -97,7 +97,7 @@ async fn durable_events_are_the_same_in_both_streams_but_for_their_place() {
 }
 
 #[tokio::test]
-async fn a_reader_that_falls_too_far_behind_is_cut() {
+async fn a_reader_that_is_too_far_behind_is_cut() {
     const PIECE: usize = 1024 * 1024;
     let (api, session) = Api::with_session().await;
     let mut slow = api.stream("/api/event").await;

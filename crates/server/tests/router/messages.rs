@@ -45,7 +45,7 @@ async fn beside(api: &Api, session: &SessionID, page_of: &Value, side: &str) -> 
 }
 
 #[tokio::test]
-async fn pages_go_to_the_end_and_back_in_either_order() {
+async fn pages_can_be_read_to_the_end_and_back_in_either_order() {
     let (api, session) = eight().await;
     for (order, pages) in [
         ("asc", ["1 2 3", "4 5 6", "7 8"]),
@@ -68,7 +68,7 @@ async fn pages_go_to_the_end_and_back_in_either_order() {
 }
 
 #[tokio::test]
-async fn a_page_holds_fifty_newest_first_unless_told_otherwise() {
+async fn by_default_a_page_has_fifty_messages_newest_first() {
     let (api, session) = Api::with_session().await;
     for n in 0..60 {
         api.f.leave(&session, &n.to_string(), Delivery::Steer).await;
@@ -92,7 +92,7 @@ async fn a_page_holds_fifty_newest_first_unless_told_otherwise() {
 }
 
 #[tokio::test]
-async fn what_comes_later_is_found_from_the_ends() {
+async fn later_messages_are_found_from_the_last_cursors() {
     let (api, session) = eight().await;
     let newest = page(&api, &session, "limit=2").await;
     let oldest = page(&api, &session, "limit=200&order=asc").await;
@@ -105,7 +105,7 @@ async fn what_comes_later_is_found_from_the_ends() {
 }
 
 #[tokio::test]
-async fn cursors_from_elsewhere_are_refused() {
+async fn cursors_of_other_lists_are_refused() {
     let (api, session) = eight().await;
     let other = api.f.session().await;
     let cursor = page(&api, &session, "limit=2").await["cursor"]["next"].clone();
@@ -170,7 +170,7 @@ async fn cursors_from_elsewhere_are_refused() {
 }
 
 #[tokio::test]
-async fn one_message_and_the_active_history_read_like_the_page() {
+async fn one_message_and_the_active_history_equal_the_page() {
     let (api, session) = eight().await;
     let all = page(&api, &session, "order=asc").await;
     let context = api.get(&format!("/api/session/{session}/context")).await;

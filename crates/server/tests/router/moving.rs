@@ -30,7 +30,7 @@ async fn a_session_moves_within_its_project() {
 }
 
 #[tokio::test]
-async fn staying_records_nothing() {
+async fn a_move_to_the_same_directory_records_nothing() {
     let (api, session) = Api::with_session().await;
     let body = json!({"location": {"directory": api.f.project.directory()}});
     let path = format!("/api/session/{session}/move");
@@ -39,7 +39,7 @@ async fn staying_records_nothing() {
 }
 
 #[tokio::test]
-async fn a_place_where_it_cannot_live_is_refused() {
+async fn an_invalid_destination_is_refused() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/move");
     let relative = json!({"location": {"directory": "a/b"}});

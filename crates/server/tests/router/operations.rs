@@ -13,7 +13,7 @@ const METHODS: [&str; 8] = [
 ];
 
 #[tokio::test]
-async fn every_operation_is_routed_and_nothing_else_is() {
+async fn all_operations_and_no_others_are_routed() {
     let (api, session) = Api::with_session().await;
     let paths: HashSet<_> = OPERATIONS.iter().map(|spec| spec.path).collect();
     for path in paths {

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::api::{Api, request};
 
 #[tokio::test]
-async fn a_path_may_be_spelled_in_several_ways() {
+async fn a_path_has_several_spellings() {
     let (api, session) = Api::with_session().await;
     for path in [
         "/api/health",
@@ -35,7 +35,7 @@ async fn a_path_may_be_spelled_in_several_ways() {
 }
 
 #[tokio::test]
-async fn whatever_is_no_operation_is_nothing() {
+async fn unknown_paths_are_not_found() {
     let (api, session) = Api::with_session().await;
     for (method, path) in [
         ("GET", "/"),
@@ -79,7 +79,7 @@ async fn whatever_is_no_operation_is_nothing() {
 }
 
 #[tokio::test]
-async fn a_parameter_is_decoded_once_and_may_hold_anything() {
+async fn a_parameter_is_decoded_once_and_may_contain_any_character() {
     let api = Api::open().await;
     for (given, decoded) in [
         ("ses_a%2Fb", "ses_a/b"),
@@ -128,7 +128,7 @@ async fn a_parameter_may_be_as_long_as_an_identifier() {
 }
 
 #[tokio::test]
-async fn a_fixed_segment_wins_over_a_parameter() {
+async fn a_fixed_segment_takes_precedence_over_a_parameter() {
     let api = Api::open().await;
     for path in [
         "/api/session/active",

@@ -46,7 +46,7 @@ fn not_found(id: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn what_the_rules_decide_does_not_wait() {
+async fn decisions_of_rules_create_no_request() {
     let (api, session) = asking().await;
     for (command, effect) in [("ls", "allow"), ("rm -rf", "deny")] {
         let decided = api.ask(&session, bash(command)).await;
@@ -102,7 +102,7 @@ async fn a_request_waits_until_it_is_answered() {
 }
 
 #[tokio::test]
-async fn another_location_has_nothing_waiting() {
+async fn another_location_has_no_pending_requests() {
     let (api, session) = asking().await;
     api.f.project.write("below/a.txt", "a");
     api.ask(&session, bash("make")).await;
@@ -115,7 +115,7 @@ async fn another_location_has_nothing_waiting() {
 }
 
 #[tokio::test]
-async fn what_is_allowed_for_good_is_listed_and_taken_back() {
+async fn saved_permissions_are_listed_and_removed() {
     let (api, session) = asking().await;
     let mut request = bash("make all");
     request["save"] = json!(["make *"]);
@@ -191,7 +191,7 @@ async fn an_unknown_session_has_no_permissions() {
 }
 
 #[tokio::test]
-async fn whoever_asks_names_messages_as_they_like() {
+async fn callers_choose_the_ids_of_a_request() {
     let (api, session) = asking().await;
     let mut request = bash("make");
     request["id"] = json!("per_mine");

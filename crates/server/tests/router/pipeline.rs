@@ -31,7 +31,7 @@ fn all_wrong(method: &str, path: &str, session: &str, query: &str) -> axum::http
 }
 
 #[tokio::test]
-async fn an_unknown_session_is_told_before_anything_else() {
+async fn an_unknown_session_is_reported_before_anything_else() {
     let api = Api::open().await;
     for (method, path) in of_sessions() {
         let answer = api.send(all_wrong(method, path, "ses_nope", "")).await;
@@ -46,7 +46,7 @@ async fn an_unknown_session_is_told_before_anything_else() {
 }
 
 #[tokio::test]
-async fn a_malformed_session_id_is_told_before_anything_else() {
+async fn a_malformed_session_id_is_reported_before_anything_else() {
     let api = Api::open().await;
     let long = format!("ses_{}", "x".repeat(300));
     for id in ["foo", "SES_a", "%20ses_a", &long] {
@@ -72,7 +72,7 @@ fn placed(middleware: Middleware, here: bool) -> Vec<(&'static str, &'static str
 }
 
 #[tokio::test]
-async fn a_location_that_cannot_be_opened_is_told_before_anything_else() {
+async fn a_location_that_cannot_be_opened_is_reported_before_anything_else() {
     let api = Api::open().await;
     api.f.project.write("file", "");
     let directory = api.f.project.directory();
@@ -118,7 +118,7 @@ async fn a_location_that_cannot_be_opened_is_told_before_anything_else() {
 const VALID: &str = r#"{"key":"k","label":"l","methodID":"m","inputs":{}}"#;
 
 #[tokio::test]
-async fn a_location_says_nothing_to_an_operation_that_has_none() {
+async fn an_operation_without_location_ignores_it() {
     let (api, session) = Api::with_session().await;
     // Without the name of a project these are the saved permissions of the Location's.
     let saved = "/api/permission/saved";
@@ -141,7 +141,7 @@ async fn a_location_says_nothing_to_an_operation_that_has_none() {
 }
 
 #[tokio::test]
-async fn of_a_location_then_path_query_content_type_text_and_schema_in_this_order() {
+async fn with_a_location_path_query_content_type_text_and_schema_are_checked_in_this_order() {
     let api = Api::open().await;
     let invalid = |kind: &str, message: &str| {
         let body = json!({"_tag": "InvalidRequestError", "message": message, "kind": kind});
@@ -167,7 +167,7 @@ async fn of_a_location_then_path_query_content_type_text_and_schema_in_this_orde
 }
 
 #[tokio::test]
-async fn then_path_query_content_type_text_and_schema_in_this_order() {
+async fn path_query_content_type_text_and_schema_are_checked_in_this_order() {
     let (api, session) = Api::with_session().await;
     let invalid = |kind: &str, message: &str| {
         let body = json!({"_tag": "InvalidRequestError", "message": message, "kind": kind});
@@ -211,7 +211,7 @@ async fn then_path_query_content_type_text_and_schema_in_this_order() {
 }
 
 #[tokio::test]
-async fn a_session_whose_place_is_gone_can_still_be_read_and_prompted() {
+async fn a_session_at_a_removed_location_can_be_read_and_prompted() {
     let api = Api::open().await;
     let gone = api.f.project.path("gone");
     let body = json!({"location": {"directory": gone}});

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::api::Api;
 
 #[tokio::test]
-async fn a_session_lives_where_body_query_header_or_host_say() {
+async fn the_location_of_a_session_comes_from_body_query_header_or_host() {
     let api = Api::open().await;
     let place = |name: &str| api.f.project.path(name).to_string_lossy().into_owned();
     let selected = format!("/api/session?location[directory]={}", place("query"));
@@ -46,7 +46,7 @@ async fn a_session_lives_where_body_query_header_or_host_say() {
 }
 
 #[tokio::test]
-async fn the_location_says_where_a_request_works() {
+async fn the_location_operation_returns_the_location_of_a_request() {
     let api = Api::open().await;
     let directory = api.f.project.directory();
     let outside = json!({"directory": directory, "project": {"id": "global", "directory": "/"}});
@@ -59,7 +59,7 @@ async fn the_location_says_where_a_request_works() {
 }
 
 #[tokio::test]
-async fn what_selects_a_location_and_what_does_not() {
+async fn valid_and_invalid_selections_of_a_location() {
     let api = Api::open().await;
     for name in ["a", "b", "c d"] {
         api.f.project.write(&format!("{name}/file"), "");
@@ -116,7 +116,7 @@ async fn what_selects_a_location_and_what_does_not() {
 }
 
 #[tokio::test]
-async fn a_malformed_workspace_matters_only_where_a_place_is_asked_for() {
+async fn a_malformed_workspace_is_refused_only_by_operations_with_a_location() {
     let (api, session) = Api::with_session().await;
     let malformed = json!({
         "_tag": "InvalidRequestError",

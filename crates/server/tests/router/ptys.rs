@@ -27,7 +27,7 @@ fn not_found(id: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_terminal_from_its_creation_to_its_removal() {
+async fn a_terminal_is_created_changed_and_removed() {
     let api = Api::open().await;
     let location = api.get("/api/location").await.ok();
     let directory = api.f.project.directory();
@@ -68,7 +68,7 @@ async fn a_terminal_from_its_creation_to_its_removal() {
 }
 
 #[tokio::test]
-async fn who_listens_is_told_what_happens_to_terminals() {
+async fn subscribers_receive_the_events_of_terminals() {
     let api = Api::open().await;
     let mut events = api.stream("/api/event").await;
     let mut next = async || {
@@ -101,7 +101,7 @@ async fn who_listens_is_told_what_happens_to_terminals() {
 }
 
 #[tokio::test]
-async fn what_cannot_begin_is_a_bad_request() {
+async fn a_terminal_that_cannot_be_started_is_a_bad_request() {
     let api = Api::open().await;
     let directory = api.f.project.directory();
     for (body, field, message) in [
@@ -135,7 +135,7 @@ async fn what_cannot_begin_is_a_bad_request() {
 }
 
 #[tokio::test]
-async fn programs_that_run_are_bounded() {
+async fn the_number_of_running_programs_is_bounded() {
     let api = Api::open().await;
     for _ in 0..64 {
         create(&api, &waiting()).await;
@@ -150,7 +150,7 @@ async fn programs_that_run_are_bounded() {
 }
 
 #[tokio::test]
-async fn the_shell_is_the_configured_one_with_the_variables_of_the_host() {
+async fn the_shell_is_the_configured_one_with_variables_of_the_host() {
     let api = Api::open().await;
     api.f
         .project
@@ -167,7 +167,7 @@ async fn the_shell_is_the_configured_one_with_the_variables_of_the_host() {
 }
 
 #[tokio::test]
-async fn an_empty_text_says_nothing() {
+async fn an_empty_text_counts_as_absent() {
     let api = Api::open().await;
     let configured = r#"{"shell": "/usr/bin/env"}"#;
     api.f.project.write("opencode.json", configured);
@@ -198,7 +198,7 @@ async fn token(api: &Api, path: &str, headers: &[(&str, &str)]) -> crate::api::A
 }
 
 #[tokio::test]
-async fn a_ticket_is_for_who_can_send_its_header() {
+async fn a_ticket_requires_its_header() {
     let api = Api::open().await;
     let created = create(&api, &waiting()).await;
     let path = format!("/api/pty/{}", created["id"].as_str().unwrap());
@@ -231,7 +231,7 @@ async fn a_ticket_is_for_who_can_send_its_header() {
 }
 
 #[tokio::test]
-async fn in_memory_nothing_becomes_a_connection() {
+async fn in_memory_there_are_no_connections() {
     let api = Api::open().await;
     let created = create(&api, &waiting()).await;
     let path = format!("/api/pty/{}/connect", created["id"].as_str().unwrap());

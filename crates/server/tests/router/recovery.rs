@@ -12,7 +12,7 @@ async fn interrupted(api: &Api) -> Value {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_without_a_prompt() {
+async fn a_session_continues_without_a_prompt() {
     let (api, session) = Api::with_session().await;
     api.f
         .model
@@ -35,7 +35,7 @@ async fn a_session_goes_on_without_a_prompt() {
 }
 
 #[tokio::test]
-async fn what_was_cut_is_listed_until_it_is_taken_up() {
+async fn interrupted_sessions_are_listed_until_they_are_resumed() {
     let (api, session) = Api::with_session().await;
     assert_eq!(interrupted(&api).await, json!([]));
     let gate = Gate::new();

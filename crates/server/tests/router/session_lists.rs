@@ -23,7 +23,7 @@ async fn five() -> Api {
 }
 
 #[tokio::test]
-async fn the_sessions_of_tasks_are_listed_with_the_one_that_gave_them() {
+async fn the_sessions_of_tasks_are_listed_with_their_parent() {
     let (api, session) = Api::with_session().await;
     let tools = built_in_tools(&SystemClock).into_iter();
     api.f
@@ -64,7 +64,7 @@ async fn list(api: &Api, query: &str) -> Value {
 }
 
 #[tokio::test]
-async fn pages_go_to_the_end_and_back_in_either_order() {
+async fn pages_can_be_read_to_the_end_and_back_in_either_order() {
     let api = five().await;
     for (order, pages) in [
         ("asc", ["ses_1 ses_2", "ses_3 ses_4", "ses_5"]),
@@ -92,7 +92,7 @@ async fn pages_go_to_the_end_and_back_in_either_order() {
 }
 
 #[tokio::test]
-async fn lists_hold_what_is_asked_for() {
+async fn lists_match_their_filters() {
     let api = five().await;
     let (all, first) = ("ses_5 ses_4 ses_3 ses_2 ses_1", "ses_4 ses_3 ses_2 ses_1");
     let directory = api.f.project.directory();
@@ -123,7 +123,7 @@ async fn lists_hold_what_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_none_is_told() {
+async fn an_invalid_directory_is_reported() {
     let api = five().await;
     let relative = json!({
         "_tag": "InvalidRequestError",
@@ -140,7 +140,7 @@ async fn a_directory_that_is_none_is_told() {
 }
 
 #[tokio::test]
-async fn cursors_from_elsewhere_are_refused() {
+async fn cursors_of_other_lists_are_refused() {
     let api = five().await;
     api.f.model.reply(Reply::says("Hello."));
     let session = opencode_schema::id::SessionID::parse("ses_1").unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::api::Api;
 
 #[tokio::test]
-async fn a_session_reads_as_it_was_created() {
+async fn a_session_is_returned_as_created() {
     let api = Api::open().await;
     let directory = api.f.project.directory();
     let created = api
@@ -94,7 +94,7 @@ async fn waiting_returns_when_the_session_is_idle() {
 }
 
 #[tokio::test]
-async fn switches_are_read_back() {
+async fn switches_are_returned() {
     let (api, session) = Api::with_session().await;
     let at = |rest: &str| format!("/api/session/{session}{rest}");
     api.f.clock.advance(1000);

@@ -42,7 +42,7 @@ fn told(answer: (u16, Value)) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_file_that_somebody_else_holds_is_a_service_that_is_not_there_now() {
+async fn a_locked_file_makes_the_service_unavailable() {
     let (api, faulty) = open().await;
     let session = api.f.session().await;
     let prompt = format!("/api/session/{session}/prompt");
@@ -60,7 +60,7 @@ async fn a_file_that_somebody_else_holds_is_a_service_that_is_not_there_now() {
 }
 
 #[tokio::test]
-async fn a_store_that_failed_takes_nothing_more() {
+async fn a_failed_store_refuses_all_writes() {
     let (api, faulty) = open().await;
     let session = api.f.session().await;
     let prompt = format!("/api/session/{session}/prompt");

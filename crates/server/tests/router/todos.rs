@@ -25,7 +25,7 @@ async fn the_list_of_a_session_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_session_that_does_not_exist_has_none() {
+async fn an_unknown_session_has_none() {
     let api = Api::open().await;
     let told = json!({
         "_tag": "SessionNotFoundError",

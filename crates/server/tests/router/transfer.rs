@@ -50,7 +50,7 @@ fn conflict(message: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn an_export_says_what_it_is_and_then_everything_that_happened() {
+async fn an_export_has_a_header_and_all_events() {
     let (api, session) = with_history().await;
     let text = export(&api, &session).await;
     assert!(text.ends_with('\n'));
@@ -79,7 +79,7 @@ async fn an_export_says_what_it_is_and_then_everything_that_happened() {
 }
 
 #[tokio::test]
-async fn an_imported_session_is_the_same_and_is_exported_as_it_came() {
+async fn an_imported_session_is_identical_and_has_the_same_export() {
     let (from, session) = with_history().await;
     let text = export(&from, &session).await;
     let to = Api::open().await;
@@ -105,7 +105,7 @@ async fn an_imported_session_is_the_same_and_is_exported_as_it_came() {
 }
 
 #[tokio::test]
-async fn a_later_export_adds_what_is_new() {
+async fn a_later_export_adds_new_events() {
     let (from, session) = with_history().await;
     let first = export(&from, &session).await;
     let to = Api::open().await;
@@ -122,7 +122,7 @@ async fn a_later_export_adds_what_is_new() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_told_with_its_line_and_nothing_is_recorded() {
+async fn an_unreadable_line_is_reported_and_nothing_is_recorded() {
     let (from, session) = with_history().await;
     let text = export(&from, &session).await;
     let lines: Vec<_> = text.lines().collect();
@@ -166,7 +166,7 @@ async fn what_cannot_be_read_is_told_with_its_line_and_nothing_is_recorded() {
 }
 
 #[tokio::test]
-async fn what_contradicts_the_record_is_told_with_its_line_and_nothing_is_recorded() {
+async fn a_contradicting_line_is_reported_and_nothing_is_recorded() {
     let (from, session) = with_history().await;
     let text = export(&from, &session).await;
     let lines: Vec<_> = text.lines().collect();
@@ -204,7 +204,7 @@ async fn what_contradicts_the_record_is_told_with_its_line_and_nothing_is_record
 }
 
 #[tokio::test]
-async fn a_session_that_runs_takes_no_lines() {
+async fn a_running_session_refuses_lines() {
     let (api, session) = with_history().await;
     let text = export(&api, &session).await;
     let gate = Gate::new();
@@ -223,7 +223,7 @@ async fn a_session_that_runs_takes_no_lines() {
 }
 
 #[tokio::test]
-async fn lines_are_told_by_their_type_or_by_none() {
+async fn lines_have_their_content_type_or_none() {
     let (api, session) = with_history().await;
     let text = export(&api, &session).await;
     let path = "/api/session/import";
@@ -262,7 +262,7 @@ async fn a_body_that_breaks_records_nothing() {
 }
 
 #[tokio::test]
-async fn an_export_that_cannot_go_on_breaks() {
+async fn an_export_that_cannot_continue_breaks() {
     let (api, session) = Api::with_session().await;
     for n in 0..300 {
         api.f.leave(&session, &n.to_string(), Delivery::Queue).await;

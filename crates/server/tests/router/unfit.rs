@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::api::{Api, request};
 
 #[tokio::test]
-async fn what_does_not_fit_is_told_first() {
+async fn invalid_input_is_reported_first() {
     let (api, session) = Api::with_session().await;
     for (method, path, body, kind, message) in [
         (

@@ -107,7 +107,7 @@ impl Log {
 }
 
 #[test]
-fn who_follows_reads_everything_whenever_he_comes_and_looks_no_oftener_than_needed() {
+fn a_follower_reads_everything_and_reads_no_more_often_than_needed() {
     check(|| {
         let log = Log::default();
         let writes = log.beside(|log| {
@@ -128,7 +128,7 @@ fn who_follows_reads_everything_whenever_he_comes_and_looks_no_oftener_than_need
 }
 
 #[test]
-fn who_goes_away_disturbs_nobody() {
+fn a_dropped_follower_does_not_affect_others() {
     check(|| {
         let log = Log::default();
         let writes = log.beside(|log| {
@@ -144,7 +144,7 @@ fn who_goes_away_disturbs_nobody() {
 }
 
 #[test]
-fn commits_elsewhere_wake_nobody() {
+fn commits_of_other_sessions_wake_no_follower() {
     check(|| {
         let log = Log::default();
         let tail = log.tails.register(1);
@@ -157,7 +157,7 @@ fn commits_elsewhere_wake_nobody() {
 }
 
 #[test]
-fn who_waits_for_all_readers_waits_for_what_they_were_told_and_no_longer() {
+fn waiting_for_all_readers_covers_only_their_announced_events() {
     check(|| {
         let log = Log::default();
         let (late, gone) = (log.tails.register(1), log.tails.register(1));
@@ -177,7 +177,7 @@ fn who_waits_for_all_readers_waits_for_what_they_were_told_and_no_longer() {
 }
 
 #[test]
-fn what_was_told_is_not_taken_back() {
+fn announced_events_are_not_rolled_back() {
     check(|| {
         let log = Log::default();
         let tail = log.tails.register(1);
@@ -191,7 +191,7 @@ fn what_was_told_is_not_taken_back() {
 }
 
 #[test]
-fn what_followers_are_not_given_keeps_nobody_busy() {
+fn omitted_events_keep_no_follower_busy() {
     check(|| {
         let log = Log::default();
         let tail = log.tails.register(1);
@@ -210,7 +210,7 @@ fn what_followers_are_not_given_keeps_nobody_busy() {
 }
 
 #[test]
-fn who_waits_for_all_readers_waits_for_who_has_just_come() {
+fn waiting_for_all_readers_includes_a_new_reader() {
     check(|| {
         let log = Log::default();
         log.commit(&[1]);

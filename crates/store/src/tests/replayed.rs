@@ -359,7 +359,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_log_makes_the_same_rows_again(steps in steps(), cut in 0..60_usize) {
+    fn a_replayed_log_produces_the_same_rows(steps in steps(), cut in 0..60_usize) {
         let (first, second) = (Side::new(), Side::new());
         first.live(&steps);
         for session in SESSIONS {

@@ -19,7 +19,7 @@ use crate::tests::{append, created, event, session_id};
 use crate::view::reader::Reader;
 
 #[test]
-fn a_turn_costs_the_same_however_long_the_session_is() {
+fn the_work_of_a_turn_does_not_depend_on_the_length_of_the_session() {
     let mut bench = Bench::new();
     let mut costs = Vec::new();
     for turns in [20, 300] {
@@ -37,7 +37,7 @@ fn a_turn_costs_the_same_however_long_the_session_is() {
 }
 
 #[test]
-fn what_is_new_costs_the_same_however_much_was_never_compacted() {
+fn the_work_for_new_entries_does_not_depend_on_the_uncompacted_length() {
     let mut bench = Bench::new();
     let mut costs = Vec::new();
     for turns in [20, 300] {
@@ -54,7 +54,7 @@ fn what_is_new_costs_the_same_however_much_was_never_compacted() {
 }
 
 #[test]
-fn a_part_costs_the_same_however_many_there_are() {
+fn the_work_for_a_part_does_not_depend_on_the_number_of_parts() {
     let mut bench = Bench::new();
     bench.turn();
     let mut costs = Vec::new();
@@ -215,7 +215,7 @@ fn plans(bench: &Bench) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_statement_goes_by_an_index_and_every_index_is_gone_by() {
+fn every_statement_uses_an_index_and_every_index_is_used() {
     let mut bench = Bench::new();
     for _ in 0..20 {
         bench.turn();
@@ -261,7 +261,7 @@ fn every_statement_goes_by_an_index_and_every_index_is_gone_by() {
 }
 
 #[test]
-fn a_statement_is_planned_once_whatever_it_is_asked() {
+fn a_statement_is_planned_once_for_all_parameters() {
     let mut bench = Bench::new();
     let replanned = Arc::new(Mutex::new(BTreeSet::new()));
     let sink = Arc::clone(&replanned);

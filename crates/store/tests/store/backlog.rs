@@ -35,7 +35,7 @@ async fn backlog(bench: &Bench, session: &SessionRow) -> (Vec<(String, u64, Deli
 }
 
 #[tokio::test]
-async fn inputs_of_both_deliveries_wait_in_the_order_of_their_admission() {
+async fn inputs_of_both_deliveries_are_ordered_by_admission() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     let of = |id: &str, seq, delivery| (id.to_owned(), seq, delivery);
@@ -103,7 +103,7 @@ async fn inputs_of_both_deliveries_wait_in_the_order_of_their_admission() {
 }
 
 #[tokio::test]
-async fn what_a_command_takes_back_is_not_counted() {
+async fn inputs_of_a_rolled_back_command_are_not_counted() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench
         .append(&session, 5, admitted("msg_1", "x", "steer"))
@@ -127,7 +127,7 @@ async fn what_a_command_takes_back_is_not_counted() {
 }
 
 #[tokio::test]
-async fn a_receipt_shows_the_first_delivery_and_says_the_present_one() {
+async fn a_receipt_contains_the_first_and_the_current_delivery() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let stored = |id: &'static str| {
         let read = bench.store.read(move |db| db.input(&message_id(id)));
@@ -156,7 +156,7 @@ async fn a_receipt_shows_the_first_delivery_and_says_the_present_one() {
 }
 
 #[tokio::test]
-async fn a_redelivered_input_takes_its_place_by_its_admission() {
+async fn a_redelivered_input_keeps_its_position_by_admission() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let (id, key) = (session.info.id.clone(), session.key);
     for (id, delivery) in [

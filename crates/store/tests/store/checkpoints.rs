@@ -127,7 +127,7 @@ async fn latest(store: &Store) -> u64 {
 }
 
 #[tokio::test]
-async fn the_log_is_folded_whenever_it_has_grown_and_begins_anew() {
+async fn the_log_is_checkpointed_when_it_has_grown_and_starts_again() {
     let mut bench = Bench::new().await;
     for at in 1..=300 {
         assert_eq!(bench.write(50).await.unwrap(), at);
@@ -143,7 +143,7 @@ async fn the_log_is_folded_whenever_it_has_grown_and_begins_anew() {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_folded_is_no_commits_failure() {
+async fn a_failed_checkpoint_fails_no_commit() {
     for fault in [Fault::Full, Fault::Io, Fault::Locked] {
         let mut bench = Bench::new().await;
         bench.folds.fail(Some(fault));
@@ -174,7 +174,7 @@ async fn a_log_that_cannot_be_folded_is_no_commits_failure() {
 }
 
 #[tokio::test]
-async fn a_log_that_can_never_be_folded_ends_the_writing_before_it_fills_the_disk() {
+async fn a_log_that_can_never_be_checkpointed_stops_writes_before_the_disk_is_full() {
     let mut bench = Bench::new().await;
     bench.folds.fail(Some(Fault::Io));
     let mut last = 0;
@@ -211,7 +211,7 @@ async fn a_log_that_can_never_be_folded_ends_the_writing_before_it_fills_the_dis
 }
 
 #[tokio::test]
-async fn a_reader_keeps_the_log_growing_only_as_long_as_it_reads() {
+async fn a_reader_lets_the_log_grow_only_while_it_reads() {
     let mut bench = Bench::new().await;
     let store = Arc::new(bench.store);
     bench.store = open(&bench.folder.path().join("other.db")).await.unwrap();
@@ -253,7 +253,7 @@ async fn a_reader_keeps_the_log_growing_only_as_long_as_it_reads() {
 }
 
 #[tokio::test]
-async fn a_large_transaction_does_not_leave_a_large_log() {
+async fn a_large_transaction_leaves_no_large_log() {
     let bench = Bench::new().await;
     let id = bench.session.info.id.clone();
     let write = bench.store.write(move |transaction| {

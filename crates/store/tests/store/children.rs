@@ -57,7 +57,7 @@ async fn children(bench: &Bench, parent: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_rules_of_a_session_are_kept_and_told_again() {
+async fn the_rules_of_a_session_are_stored_and_returned() {
     let bench = Bench::new().await;
     let rule = |action: &str, resource: &str, effect| PermissionRule {
         action: action.to_owned(),
@@ -81,7 +81,7 @@ async fn the_rules_of_a_session_are_kept_and_told_again() {
 }
 
 #[tokio::test]
-async fn other_rules_take_their_place_and_no_rules_take_none() {
+async fn new_rules_replace_old_ones_and_an_empty_list_removes_them() {
     let bench = Bench::new().await;
     let session = create(&bench, 1000, &info("ses_a", None, Some(rules()))).await;
     let update = async |permission: Option<Value>| {

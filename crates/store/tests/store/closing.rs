@@ -16,7 +16,7 @@ async fn is_closed(store: &Store) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_queued_is_carried_out_and_later_calls_are_refused() {
+async fn queued_commands_are_executed_and_later_calls_are_refused() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let path = bench.path();
     let store = Arc::new(bench.store);
@@ -74,7 +74,7 @@ async fn what_is_queued_is_carried_out_and_later_calls_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_closes_finds_the_file_free() {
+async fn after_closing_the_file_is_free() {
     let bench = Bench::new().await;
     let path = bench.path();
     bench.store.close().await;
@@ -99,7 +99,7 @@ async fn whoever_closes_finds_the_file_free() {
 }
 
 #[tokio::test]
-async fn an_abandoned_store_takes_nothing_more_and_can_be_read_and_closed() {
+async fn an_abandoned_store_refuses_writes_and_can_be_read_and_closed() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let (store, id) = (&bench.store, &session.info.id);
     let before = append(store, id, 5, admitted("msg_before", "x", "steer")).await;
@@ -119,7 +119,7 @@ async fn an_abandoned_store_takes_nothing_more_and_can_be_read_and_closed() {
 }
 
 #[tokio::test]
-async fn a_read_under_way_is_finished_first() {
+async fn a_running_read_is_finished_first() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let store = Arc::new(bench.store);
     let (release, held) = channel::<()>();

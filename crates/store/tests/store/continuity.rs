@@ -46,7 +46,7 @@ async fn step(bench: &Bench, session: &SessionRow, message: &str, end: &str, not
 }
 
 #[tokio::test]
-async fn the_newest_step_that_says_something_of_its_request_is_found() {
+async fn the_newest_step_with_a_recorded_request_is_found() {
     let (bench, session) = Bench::with_session("ses_a").await;
     assert_eq!(recorded(&bench, &session).await, None);
     step(&bench, &session, "msg_1", "ended", Value::Null).await;
@@ -76,7 +76,7 @@ async fn the_newest_step_that_says_something_of_its_request_is_found() {
 }
 
 #[tokio::test]
-async fn what_changes_the_history_is_told_from_what_adds_to_it() {
+async fn changes_of_the_history_are_distinguished_from_additions() {
     let (bench, session) = Bench::with_session("ses_a").await;
     type Mark = fn(&mut HistoryChanges);
     let calls = json!([{"assistantMessageID": "msg_a", "callID": "c"}]);
@@ -121,7 +121,7 @@ async fn what_changes_the_history_is_told_from_what_adds_to_it() {
 }
 
 #[tokio::test]
-async fn an_epoch_that_began_is_told_from_one_that_goes_on() {
+async fn a_new_epoch_is_distinguished_from_a_continued_one() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let seq = bench.append(&session, 1, step_started("msg_a")).await;
     let (key, epoch) = (

@@ -78,7 +78,7 @@ async fn read_all(store: &Store, session: &SessionRow) -> Result<(), StoreError>
 }
 
 #[tokio::test]
-async fn a_damaged_entry_fails_the_page_that_contains_it_and_no_other() {
+async fn a_damaged_entry_fails_only_the_page_that_contains_it() {
     let (bench, session, other) = bench().await;
     let raw = bench.raw();
     raw.execute_batch("CREATE TEMP TABLE kept AS SELECT * FROM event WHERE aggregate = 1")
@@ -139,7 +139,7 @@ async fn a_damaged_entry_fails_the_page_that_contains_it_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_damaged_projection_is_corrupt_and_never_a_panic() {
+async fn a_damaged_projection_is_reported_as_corrupt_without_a_panic() {
     let damages = [
         "UPDATE message SET type = 99 WHERE id = 'msg_a'",
         "UPDATE message SET type = 'x' WHERE id = 'msg_a'",
@@ -207,7 +207,7 @@ async fn a_damaged_projection_is_corrupt_and_never_a_panic() {
 }
 
 #[tokio::test]
-async fn sessions_that_cannot_be_read_take_no_place_of_a_page() {
+async fn unreadable_sessions_are_not_part_of_a_page() {
     let (bench, _, other) = bench().await;
     let third = bench.session("ses_c").await;
     let damage = "UPDATE session SET cost = 'x' WHERE aggregate = 1";
@@ -255,7 +255,7 @@ async fn absurd_numbers_of_an_older_version_are_read_within_bounds() {
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_read_hides_no_other_that_was_cut() {
+async fn an_unreadable_session_hides_no_other_interrupted_session() {
     let (bench, session, other) = bench().await;
     let listed = async || {
         let read = bench.store.read(|db| db.interrupted());
@@ -278,7 +278,7 @@ async fn a_session_that_cannot_be_read_hides_no_other_that_was_cut() {
 }
 
 #[tokio::test]
-async fn a_read_that_panics_takes_nothing_with_it() {
+async fn a_read_that_panics_affects_no_other_read() {
     let (bench, session, _) = bench().await;
     for _ in 0..5 {
         let panicked = bench
@@ -290,7 +290,7 @@ async fn a_read_that_panics_takes_nothing_with_it() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_damaged_refuses_writes_and_answers_what_it_can() {
+async fn a_damaged_file_refuses_writes_and_answers_possible_reads() {
     let (bench, session, _) = bench().await;
     let path = bench.path();
     bench.store.close().await;

@@ -51,7 +51,7 @@ async fn begun() -> (Bench, SessionRow) {
 }
 
 #[tokio::test]
-async fn a_snapshot_changes_and_its_baseline_stays() {
+async fn a_snapshot_can_change_and_its_baseline_cannot() {
     let (bench, session) = begun().await;
     let other = bench.session("ses_b").await;
     let (key, without) = (session.key, other.key);
@@ -71,7 +71,7 @@ async fn a_snapshot_changes_and_its_baseline_stays() {
 }
 
 #[tokio::test]
-async fn where_was_read_is_kept_once_and_in_order() {
+async fn read_directories_are_stored_once_and_in_order() {
     let (bench, session) = begun().await;
     let other = bench.session("ses_b").await;
     let key = session.key;
@@ -106,7 +106,7 @@ fn system() -> SessionEvent {
 }
 
 #[tokio::test]
-async fn a_move_forgets_everything_and_a_revert_what_is_ahead_of_the_history() {
+async fn a_move_removes_all_directories_and_a_revert_the_later_ones() {
     let step = || step_started("msg_a");
     let boundary = || event("revert.committed", json!({"messageID": "msg_1"}));
     let moved = event("moved", json!({"location": {"directory": "/b"}}));
@@ -130,7 +130,7 @@ async fn a_move_forgets_everything_and_a_revert_what_is_ahead_of_the_history() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_deleted_leaves_nothing() {
+async fn a_deleted_session_leaves_no_rows() {
     let (bench, session) = begun().await;
     let info = json!({
         "id": session.info.id, "slug": "s", "projectID": "project", "directory": "/project",

@@ -45,7 +45,7 @@ impl Seam for Begins {
 }
 
 #[tokio::test]
-async fn a_file_that_another_process_holds_is_busy_and_then_goes_on() {
+async fn a_file_that_another_process_locks_is_busy_until_the_lock_is_released() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let begins = Arc::new(Begins::default());
@@ -232,7 +232,7 @@ mod limited {
     }
 
     #[tokio::test]
-    async fn what_was_acknowledged_is_there_when_a_file_could_not_grow() {
+    async fn acknowledged_data_is_stored_if_a_file_cannot_grow() {
         for limits in ["log", "file", "end"] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("opencode.db");

@@ -100,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
-    fn what_is_read_adds_up_to_the_whole(story in prop::collection::vec(happens(), 0..30)) {
+    fn incremental_reads_add_up_to_the_complete_history(story in prop::collection::vec(happens(), 0..30)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let (bench, session) = Bench::with_session("ses_a").await;
@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_history_is_read_anew_only_where_it_did_not_just_grow() {
+async fn a_history_is_read_again_only_if_it_did_not_just_grow() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let mut copy = Copy::default();
     let story = [

@@ -58,7 +58,7 @@ fn locks(file: &Path) -> usize {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn other_files_of_the_process_leave_the_locks_of_the_database() {
+async fn other_files_of_the_process_keep_the_locks_of_the_database() {
     let bench = Bench::new().await;
     let database = bench.path().canonicalize().unwrap();
     commit(&bench).await.unwrap();
@@ -96,7 +96,7 @@ async fn other_files_of_the_process_leave_the_locks_of_the_database() {
 
 /// SQLite in another process removes the log of a database without locks.
 #[tokio::test]
-async fn what_another_program_reads_stays_in_the_database() {
+async fn rows_that_another_program_reads_stay_in_the_database() {
     if let Ok(database) = std::env::var(OTHER_PROGRAM) {
         let other = Connection::open(database).unwrap();
         let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
@@ -112,7 +112,7 @@ async fn what_another_program_reads_stays_in_the_database() {
         for suffix in ["", "-wal", "-shm"] {
             assert!(open_file(&beside(&database, suffix)).is_err());
         }
-        let test = "held::what_another_program_reads_stays_in_the_database";
+        let test = "held::rows_that_another_program_reads_stay_in_the_database";
         let other = other_program(test, &database).status();
         assert!(other.unwrap().success());
         assert!(beside(&database, "-wal").exists());
@@ -121,7 +121,7 @@ async fn what_another_program_reads_stays_in_the_database() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_or_replaced_ends_the_writing() {
+async fn a_removed_or_replaced_file_stops_writes() {
     for suffix in ["", "-wal", "-shm"] {
         for replaced in [false, true] {
             let bench = Bench::new().await;
@@ -147,7 +147,7 @@ async fn a_file_that_is_gone_or_replaced_ends_the_writing() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_removed_lock_lets_no_second_host_write() {
+async fn a_removed_lock_file_allows_no_second_host() {
     let bench = Bench::new().await;
     let database = bench.path();
     let before = locks(&database);
@@ -165,7 +165,7 @@ async fn a_removed_lock_lets_no_second_host_write() {
 /// itself.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_removed_lock_lets_no_other_process_write() {
+async fn a_removed_lock_file_allows_no_other_process() {
     if let Ok(database) = std::env::var(OTHER_PROGRAM) {
         let opened = open(Path::new(&database)).await.map(drop);
         let is_in_use = matches!(opened, Err(OpenError::InUse { .. }));
@@ -175,7 +175,7 @@ async fn a_removed_lock_lets_no_other_process_write() {
     let database = bench.path();
     fs::remove_file(beside(&database, ".lock")).unwrap();
     let before = locks(&database);
-    let test = "held::a_removed_lock_lets_no_other_process_write";
+    let test = "held::a_removed_lock_file_allows_no_other_process";
     let other = other_program(test, &database).status().unwrap();
     assert_eq!(other.code(), Some(IN_USE));
     assert_eq!(locks(&database), before);
@@ -186,7 +186,7 @@ async fn a_removed_lock_lets_no_other_process_write() {
 /// files in every possible way.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn what_another_program_writes_meanwhile_damages_nothing() {
+async fn concurrent_writes_of_another_program_damage_nothing() {
     if let Ok(database) = std::env::var(OTHER_PROGRAM) {
         write_rows(Path::new(&database));
         return;
@@ -196,7 +196,7 @@ async fn what_another_program_writes_meanwhile_damages_nothing() {
     fs::hard_link(&database, database.with_file_name("linked")).unwrap();
     let directory = Directory::open(database.parent().unwrap()).unwrap();
     let before = locks(&database);
-    let test = "held::what_another_program_writes_meanwhile_damages_nothing";
+    let test = "held::concurrent_writes_of_another_program_damage_nothing";
     let mut other = other_program(test, &database).spawn().unwrap();
     let mut committed = 0_u32;
     let ended = loop {

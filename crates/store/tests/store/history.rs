@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
-    fn the_active_history_is_that_of_checkpoint_and_epoch(
+    fn the_active_history_starts_at_the_checkpoint_and_the_epoch(
         kinds in prop::collection::vec(prop::sample::select(vec![0, 0, 1, 1, 1, 2, 3]), 0..12),
         baseline in prop::option::of(0..13_u64),
     ) {
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn pages_in_either_order_are_slices_of_the_whole(
+    fn pages_in_either_order_are_slices_of_the_complete_list(
         count in 0..6_usize, at in 0..8_u64, before: bool, limit in 0..7_usize, descending: bool,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_page_that_would_be_too_large_keeps_what_is_beside_its_anchor() {
+async fn a_page_that_would_be_too_large_keeps_the_entries_next_to_its_anchor() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let text = "x".repeat(1000);
     let events = (1..=8).map(|at| prompted(&format!("msg_{at}"), &text, "steer"));
@@ -131,7 +131,7 @@ async fn a_page_that_would_be_too_large_keeps_what_is_beside_its_anchor() {
 }
 
 #[tokio::test]
-async fn what_changed_is_what_differs() {
+async fn the_changes_are_exactly_the_differences() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let provider = json!({"executed": false});
     let call = json!({"callID": "c"});
@@ -205,7 +205,7 @@ async fn one_message_is_found_in_its_session_only() {
 }
 
 #[tokio::test]
-async fn calls_that_never_settled_are_found() {
+async fn unsettled_calls_are_found() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     let of = |message: &str, name: &str, call: &str, more: Value| {

@@ -65,7 +65,7 @@ fn redelivered(id: &str, delivery: &str) -> SessionEvent {
 }
 
 #[tokio::test]
-async fn an_admission_is_a_receipt_until_it_is_promoted() {
+async fn an_admitted_input_is_a_receipt_until_its_promotion() {
     let (bench, session) = Bench::with_session("ses_a").await;
     assert_eq!(input(&bench, "msg_1").await, None);
     let file = json!({"uri": "file:///a", "mime": "text/plain"});
@@ -96,7 +96,7 @@ async fn an_admission_is_a_receipt_until_it_is_promoted() {
 }
 
 #[tokio::test]
-async fn inputs_with_files_or_agents_are_found_among_those_of_text() {
+async fn inputs_with_files_or_agents_are_found_among_text_inputs() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let file = json!({"uri": "file:///a", "mime": "text/plain"});
     for (id, prompt) in [
@@ -131,7 +131,7 @@ async fn inputs_with_files_or_agents_are_found_among_those_of_text() {
 }
 
 #[tokio::test]
-async fn an_id_is_used_once_over_all_sessions() {
+async fn an_id_is_unique_across_all_sessions() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     let events = [
@@ -164,7 +164,7 @@ async fn an_id_is_used_once_over_all_sessions() {
 }
 
 #[tokio::test]
-async fn a_promotion_must_say_what_was_admitted() {
+async fn a_promotion_must_match_its_admission() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     for id in ["msg_1", "msg_2", "msg_3"] {
@@ -211,7 +211,7 @@ async fn a_promotion_must_say_what_was_admitted() {
 }
 
 #[tokio::test]
-async fn a_promotion_of_imported_history_makes_its_row() {
+async fn a_promotion_of_imported_history_creates_its_row() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench
         .append(&session, 5, prompted("msg_1", "x", "queue"))
@@ -270,7 +270,7 @@ async fn only_a_pending_input_of_the_session_is_withdrawn_or_redelivered() {
 }
 
 #[tokio::test]
-async fn a_redelivered_input_is_pending_as_told_and_its_receipt_stays() {
+async fn a_redelivered_input_is_pending_with_its_new_delivery_and_the_same_receipt() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench
         .append(&session, 5, admitted("msg_1", "x", "queue"))
@@ -296,7 +296,7 @@ async fn a_redelivered_input_is_pending_as_told_and_its_receipt_stays() {
 }
 
 #[tokio::test]
-async fn what_is_pending_comes_in_admission_order_up_to_the_cutoff() {
+async fn pending_inputs_are_returned_in_admission_order_up_to_the_cutoff() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     // The order of the ids differs from the order of the admissions, which are entries 1 to 6.

@@ -88,7 +88,7 @@ fn is_advice(reason: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_database_of_a_killed_host_opens_as_it_was() {
+async fn a_database_of_a_killed_host_opens_unchanged() {
     for entries in [1, 3000] {
         let (folder, path) = killed(entries).await;
         let store = open(&path).await.unwrap();
@@ -116,7 +116,7 @@ async fn a_database_of_a_killed_host_opens_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_small_damaged_database_stays_shut_and_as_it_was() {
+async fn a_small_damaged_database_is_refused_and_unchanged() {
     let (_folder, path) = killed(3).await;
     let good = contents(&path);
     damage(&path);
@@ -133,7 +133,7 @@ async fn a_small_damaged_database_stays_shut_and_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_large_damaged_database_opens_and_then_refuses_to_be_written() {
+async fn a_large_damaged_database_opens_and_then_refuses_writes() {
     let (_folder, path) = killed(3000).await;
     damage(&path);
     let store = open(&path).await.unwrap();
@@ -159,7 +159,7 @@ async fn a_large_damaged_database_opens_and_then_refuses_to_be_written() {
 }
 
 #[tokio::test]
-async fn a_host_that_met_a_failure_leaves_the_file_to_be_looked_through() {
+async fn a_host_that_failed_leaves_the_file_for_an_inspection() {
     let (_folder, path) = killed(3).await;
     open(&path).await.unwrap().close().await;
     damage(&path);

@@ -111,7 +111,7 @@ async fn of(events: Vec<SessionEvent>) -> Option<(InterruptedState, String, u64)
 }
 
 #[tokio::test]
-async fn an_activity_was_cut_where_its_history_stops() {
+async fn an_interrupted_activity_is_found_by_the_end_of_its_history() {
     let user = || input("msg_u");
     let start = || [step_started("msg_a")];
     let text = of_a("text.started", json!({"textID": "t"}));
@@ -295,7 +295,7 @@ async fn an_activity_was_cut_where_its_history_stops() {
 }
 
 #[tokio::test]
-async fn an_activity_that_has_used_its_allowance_waits_for_input() {
+async fn an_activity_with_a_used_up_allowance_waits_for_input() {
     let due = |seq| Some((ContinuationDue, "msg_a".to_owned(), seq));
     let open = |seq| Some((StepOpen, "msg_a".to_owned(), seq));
     let begun = |count: usize| {
@@ -343,7 +343,7 @@ async fn an_activity_that_has_used_its_allowance_waits_for_input() {
 }
 
 #[tokio::test]
-async fn a_history_that_was_reverted_was_not_cut() {
+async fn a_reverted_history_is_not_interrupted() {
     let synthetic = event("synthetic", json!({"messageID": "msg_s", "text": "x"}));
     let before = || history!([synthetic.clone()], input("msg_u"));
     for (name, events, expected) in [
@@ -382,7 +382,7 @@ async fn a_history_that_was_reverted_was_not_cut() {
 }
 
 #[tokio::test]
-async fn every_session_that_was_cut_is_listed_after_opening_again() {
+async fn all_interrupted_sessions_are_listed_after_a_reopening() {
     let bench = Bench::new().await;
     let mut sessions = Vec::new();
     for at in 0..5 {
@@ -460,7 +460,7 @@ async fn recoveries_are_counted_until_a_step_ends() {
 
 /// If a provider pauses its answer, the next request is due, as after tool calls.
 #[tokio::test]
-async fn a_paused_answer_is_continued_unless_a_user_stopped_it() {
+async fn a_paused_answer_continues_unless_a_user_stopped_it() {
     for (said, stopped, expected) in [
         (json!({"pauseTurn": true}), false, true),
         (json!({"pauseTurn": true}), true, false),

@@ -59,7 +59,7 @@ async fn list(
 }
 
 #[tokio::test]
-async fn all_given_filters_must_hold() {
+async fn filters_are_combined_with_and() {
     let bench = bench().await;
     let none = SessionFilter::default;
     let some = |text: &str| Some(text.to_owned());

@@ -147,7 +147,7 @@ fn catalogue(session: &str, owner: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn every_kind_reads_back_as_it_was_written() {
+async fn every_kind_is_read_as_written() {
     for owner in [
         "msg_0123456789abAZaz09AZaz09AZ",
         "msg_",
@@ -186,7 +186,7 @@ async fn every_kind_reads_back_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn an_event_that_names_a_message_of_another_kind_reads_back_too() {
+async fn an_event_that_names_a_message_of_another_kind_is_read_as_written() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let events = [
         event(
@@ -200,7 +200,7 @@ async fn an_event_that_names_a_message_of_another_kind_reads_back_too() {
 }
 
 #[tokio::test]
-async fn metadata_reads_back_as_it_was_written() {
+async fn metadata_is_read_as_written() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let metadata = json!({"z": {"b": [0.1, 1e-7], "a": "\u{0}"}, "a": null});
     let draft = Draft {

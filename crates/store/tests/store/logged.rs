@@ -55,7 +55,7 @@ impl Seam for Folds {
 }
 
 #[tokio::test]
-async fn a_write_ahead_log_that_cannot_be_folded_is_an_entry() {
+async fn a_failed_checkpoint_is_logged() {
     let in_use = (Level::Warn, "the write-ahead log is in use and grows");
     let cannot = (
         Level::Error,
@@ -85,7 +85,7 @@ async fn a_write_ahead_log_that_cannot_be_folded_is_an_entry() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_left_out_of_lists_is_an_entry_that_names_it() {
+async fn a_session_that_lists_omit_is_logged_by_name() {
     let recorded = Recorded::begin();
     let (bench, _) = Bench::with_session("ses_a").await;
     let cut = bench.session("ses_b").await;

@@ -44,7 +44,7 @@ fn relative(path: &Path) -> PathBuf {
 }
 
 #[tokio::test]
-async fn missing_folders_are_made() {
+async fn missing_folders_are_created() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b/c/opencode.db");
     let store = open(&path).await.unwrap();
@@ -61,7 +61,7 @@ async fn missing_folders_are_made() {
 }
 
 #[tokio::test]
-async fn a_file_is_open_once_whatever_it_is_called() {
+async fn a_file_can_be_opened_once_under_all_its_names() {
     let bench = Bench::new().await;
     let path = bench.path();
     let folder = bench.folder.path();
@@ -95,7 +95,7 @@ async fn a_file_is_open_once_whatever_it_is_called() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_link_to_a_file_that_is_not_there_yet_is_that_file() {
+async fn a_link_to_a_missing_file_is_opened_as_that_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing/opencode.db");
     let link = folder.path().join("link.db");
@@ -116,7 +116,7 @@ async fn a_link_to_a_file_that_is_not_there_yet_is_that_file() {
 }
 
 #[tokio::test]
-async fn a_file_that_another_process_has_is_in_use() {
+async fn a_file_that_another_process_has_open_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let other = fs::File::create(folder.path().join("opencode.db.lock")).unwrap();
@@ -128,7 +128,7 @@ async fn a_file_that_another_process_has_is_in_use() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_unavailable_and_unchanged() {
+async fn a_file_that_is_not_a_database_is_unavailable_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &[u8]| {
         let path = folder.path().join(name);
@@ -183,7 +183,7 @@ fn without_log(folder: &Path, setup: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn databases_of_others_and_of_newer_versions_are_left_as_they_were() {
+async fn databases_of_other_programs_and_newer_versions_are_unchanged() {
     let ours = include_str!("../../migrations/0001_sessions.sql");
     let ours = format!(
         "{ours}; PRAGMA application_id = {}; ",
@@ -236,7 +236,7 @@ async fn everything(store: &Store) -> String {
 }
 
 #[tokio::test]
-async fn a_database_that_is_opened_again_shows_the_same() {
+async fn a_reopened_database_has_the_same_data() {
     let (bench, session) = Bench::with_session("ses_a").await;
     for event in [
         admitted("msg_1", "one", "steer"),
@@ -268,7 +268,7 @@ async fn a_database_that_is_opened_again_shows_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_database_in_memory_is_read_and_written_at_the_same_time() {
+async fn a_database_in_memory_is_read_and_written_concurrently() {
     let store = Store::open(options(DatabasePath::Memory, Box::new(|_| {})))
         .await
         .unwrap();

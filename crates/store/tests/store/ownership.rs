@@ -104,7 +104,7 @@ async fn only_the_owner_extends_a_log() {
 }
 
 #[tokio::test]
-async fn tails_hear_of_what_is_applied_and_the_listener_when_it_is_published() {
+async fn tails_are_notified_of_applied_events_and_the_listener_of_published_ones() {
     let (_, _, log) = source().await;
     let bench = Bench::new().await;
     replay_all(&bench.store, &log[..1]).await;
@@ -165,7 +165,7 @@ async fn tails_hear_of_what_is_applied_and_the_listener_when_it_is_published() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_removed_leaves_nothing_and_its_key_to_nobody() {
+async fn a_removed_session_leaves_no_rows_and_its_key_is_not_reused() {
     let (bench, session, log) = source().await;
     let other = bench.session("ses_b").await;
     bench

@@ -39,7 +39,7 @@ async fn of(bench: &Bench, project: &'static str) -> Vec<SavedPermission> {
 }
 
 #[tokio::test]
-async fn a_project_keeps_each_of_its_permissions_once_in_their_order() {
+async fn a_project_stores_each_permission_once_and_in_order() {
     let bench = Bench::new().await;
     let permissions = [
         saved("psv_b", "p", "ls *"),

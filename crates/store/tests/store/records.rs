@@ -39,7 +39,7 @@ fn committed(id: &str) -> SessionEvent {
 }
 
 #[tokio::test]
-async fn a_session_is_shown_as_it_was_created() {
+async fn a_session_is_returned_as_created() {
     let bench = Bench::new().await;
     let small = json!({
         "id": "ses_a", "slug": "s", "projectID": "p", "directory": "/d", "title": "T",
@@ -147,7 +147,7 @@ async fn choices_and_moves_change_the_record_and_its_time() {
 }
 
 #[tokio::test]
-async fn an_epoch_is_replaced_and_a_move_forgets_it() {
+async fn an_epoch_is_replaced_and_a_move_removes_it() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     assert_eq!(epoch(&bench, &session).await, None);
@@ -168,7 +168,7 @@ async fn an_epoch_is_replaced_and_a_move_forgets_it() {
 }
 
 #[tokio::test]
-async fn a_committed_revert_drops_later_messages_and_nothing_else() {
+async fn a_committed_revert_removes_only_later_messages() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     bench.append(&other, 5, step_started("msg_other")).await;
@@ -222,7 +222,7 @@ async fn a_committed_revert_drops_later_messages_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_boundary_within_a_message_keeps_what_came_before_it() {
+async fn a_boundary_within_a_message_keeps_the_parts_before_it() {
     let staged = |message: &str| {
         let revert = json!({"messageID": message, "partID": "t"});
         event("revert.staged", json!({ "revert": revert }))
@@ -283,7 +283,7 @@ async fn a_boundary_within_a_message_keeps_what_came_before_it() {
 }
 
 #[tokio::test]
-async fn a_committed_revert_forgets_the_epoch_only_with_a_newer_system_message() {
+async fn a_committed_revert_removes_the_epoch_only_with_a_newer_system_message() {
     // Entries: 1 user, 2 system, 3 user, 4 system, 5 user.
     for (boundary, baseline_seq, is_kept) in [
         ("msg_5", 0, true),
@@ -312,7 +312,7 @@ async fn a_committed_revert_forgets_the_epoch_only_with_a_newer_system_message()
 }
 
 #[tokio::test]
-async fn a_deleted_session_leaves_nothing_but_its_log() {
+async fn a_deleted_session_leaves_only_its_log() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
     for session in [&session, &other] {
@@ -348,7 +348,7 @@ async fn a_deleted_session_leaves_nothing_but_its_log() {
 }
 
 #[tokio::test]
-async fn a_shell_command_ends_by_the_name_of_its_run() {
+async fn a_shell_command_is_ended_by_the_name_of_its_run() {
     let started = |id: &str, call: &str| {
         event(
             "shell.started",

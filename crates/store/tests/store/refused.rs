@@ -38,7 +38,7 @@ fn step_ended(cost: f64) -> StepEnded {
 }
 
 #[tokio::test]
-async fn values_that_cannot_be_read_again_are_refused() {
+async fn unreadable_values_are_refused() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench.append(&session, 5, step_started("msg_a")).await;
     bench
@@ -96,7 +96,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     #[test]
-    fn a_cost_reads_as_it_was_written(cost in 0.0..=MAX_SAFE_INTEGER as f64) {
+    fn a_cost_is_read_as_written(cost in 0.0..=MAX_SAFE_INTEGER as f64) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let (bench, session) = Bench::with_session("ses_a").await;

@@ -236,7 +236,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     #[test]
-    fn any_turn_reads_back_as_it_was_written(events in any_turn()) {
+    fn any_turn_is_read_as_written(events in any_turn()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let (bench, session) = Bench::with_session("ses_a").await;

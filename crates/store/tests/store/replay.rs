@@ -89,7 +89,7 @@ pub(crate) fn creation() -> ReplayEvent {
 }
 
 #[tokio::test]
-async fn an_element_is_the_wire_form_of_its_entry() {
+async fn an_element_has_the_wire_form_of_its_entry() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench
         .append(&session, 5, event("revert.cleared", json!({})))
@@ -124,7 +124,7 @@ async fn an_element_is_the_wire_form_of_its_entry() {
 }
 
 #[tokio::test]
-async fn a_log_is_read_from_a_sequence_on_within_its_bounds() {
+async fn a_log_is_read_from_a_sequence_within_its_bounds() {
     let (bench, session, log) = source().await;
     let key = session.key;
     for (from, limit, bytes, expected) in [
@@ -146,7 +146,7 @@ async fn a_log_is_read_from_a_sequence_on_within_its_bounds() {
 }
 
 #[tokio::test]
-async fn what_is_stored_is_skipped_and_what_follows_is_applied() {
+async fn stored_elements_are_skipped_and_later_ones_are_applied() {
     let (source, session, log) = source().await;
     let bench = Bench::new().await;
     replay_all(&bench.store, &log[..3]).await;
@@ -177,7 +177,7 @@ async fn what_is_stored_is_skipped_and_what_follows_is_applied() {
 }
 
 #[tokio::test]
-async fn payloads_are_brought_into_their_canonical_form() {
+async fn payloads_are_converted_to_their_canonical_form() {
     let bench = Bench::new().await;
     replay_all(
         &bench.store,
@@ -232,7 +232,7 @@ async fn payloads_are_brought_into_their_canonical_form() {
 }
 
 #[tokio::test]
-async fn a_project_lies_above_its_session() {
+async fn the_directory_of_a_project_contains_that_of_its_session() {
     for (directory, path, expected) in [
         ("/w/app/sub", Some("sub"), "/w/app"),
         ("/w/app", None, "/w/app"),
@@ -257,7 +257,7 @@ async fn a_project_lies_above_its_session() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_keeps_the_version_it_came_with() {
+async fn a_checkpoint_keeps_its_version() {
     let payload = json!({
         "timestamp": 9, "sessionID": "ses_a", "messageID": "msg_k", "reason": "auto", "text": "t",
         "recent": "r",

@@ -9,7 +9,7 @@ use crate::harness::{Bench, admitted, append, message_id, with};
 use crate::replay::{creation, element, export, replay, replay_all, session_id, source};
 
 #[tokio::test]
-async fn what_contradicts_the_log_is_refused_and_changes_nothing() {
+async fn elements_that_contradict_the_log_are_refused_and_change_nothing() {
     let (bench, _, log) = source().await;
     let other = bench.session("ses_b").await;
     bench
@@ -156,7 +156,7 @@ async fn what_contradicts_the_log_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_list_holds_consecutive_elements_of_one_session() {
+fn a_list_must_have_consecutive_elements_of_one_session() {
     let data = json!({});
     let of = |session: &str, seq: u64| ReplayEvent {
         session_id: session_id(session),
@@ -227,7 +227,7 @@ fn admitted_again(until: usize) -> Vec<ReplayEvent> {
 }
 
 #[tokio::test]
-async fn an_input_that_was_reverted_may_be_admitted_again_by_another_program() {
+async fn another_program_may_have_admitted_a_reverted_input_again() {
     let bench = Bench::new().await;
     replay_all(&bench.store, &admitted_again(9)).await;
     let session = bench
@@ -267,7 +267,7 @@ async fn an_input_that_was_reverted_may_be_admitted_again_by_another_program() {
 }
 
 #[tokio::test]
-async fn nobody_here_admits_a_reverted_input_again() {
+async fn this_store_does_not_admit_a_reverted_input_again() {
     let bench = Bench::new().await;
     replay_all(&bench.store, &admitted_again(6)).await;
     let id = session_id("ses_a");

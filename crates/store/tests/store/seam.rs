@@ -99,7 +99,7 @@ async fn watched(script: &Arc<Script>) -> (tempfile::TempDir, Store) {
 }
 
 #[tokio::test]
-async fn every_moment_is_seen_in_its_place() {
+async fn every_fail_point_is_reached_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let file = DatabasePath::File(folder.path().join("opencode.db"));
     for (path, at_end) in [(file, vec!["checkpoint"]), (DatabasePath::Memory, vec![])] {
@@ -171,7 +171,7 @@ async fn every_moment_is_seen_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_command_that_storage_fails_is_not_stored_and_says_why() {
+async fn a_command_with_a_storage_failure_is_not_stored_and_reports_it() {
     use Fault::{Full, Io, Locked};
     for moment in ["begin", "appended", "commit"] {
         for (fault, reason) in [
@@ -211,7 +211,7 @@ async fn a_command_that_storage_fails_is_not_stored_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_read_that_storage_fails_fails_alone() {
+async fn a_failed_read_affects_no_other_read() {
     for (fault, is_busy) in [
         (Fault::Full, false),
         (Fault::Io, false),
@@ -233,7 +233,7 @@ async fn a_read_that_storage_fails_fails_alone() {
 }
 
 #[tokio::test]
-async fn nothing_fails_once_it_is_committed() {
+async fn a_committed_command_cannot_fail() {
     for moment in ["committed", "told"] {
         let script = Arc::new(Script::default());
         let (_folder, store) = watched(&script).await;
@@ -294,7 +294,7 @@ async fn together(
 }
 
 #[tokio::test]
-async fn commands_that_wait_together_for_a_locked_file_are_told_together() {
+async fn commands_that_wait_together_for_a_locked_file_fail_together() {
     let (answers, seen) = together("begin", Fault::Locked, ["msg_1", "msg_2", "msg_3"]).await;
     assert!(
         answers
@@ -306,7 +306,7 @@ async fn commands_that_wait_together_for_a_locked_file_are_told_together() {
 }
 
 #[tokio::test]
-async fn a_failed_entry_takes_back_its_command_and_no_other() {
+async fn a_failed_entry_rolls_back_only_its_command() {
     let (answers, seen) = together("appended 2", Fault::Locked, ["msg_1", "msg_2", "msg_3"]).await;
     let answers =
         answers.map(|answer| answer.map_err(|error| matches!(error, StoreError::Busy(_))));
@@ -326,7 +326,7 @@ async fn a_failed_entry_takes_back_its_command_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_failed_commit_is_everybodys_failure() {
+async fn a_failed_commit_fails_all_its_commands() {
     let (answers, seen) = together("commit", Fault::Full, ["msg_1", "msg_2", "msg_3"]).await;
     assert!(
         answers

@@ -48,7 +48,7 @@ async fn sequences_are_gapless_and_event_ids_are_unique() {
 }
 
 #[tokio::test]
-async fn a_page_is_bounded_by_bytes_and_never_empty_before_the_end() {
+async fn a_page_is_bounded_by_bytes_and_not_empty_before_the_end() {
     let (bench, session) = Bench::with_session("ses_a").await;
     for at in 1..=6 {
         let text = "x".repeat(1000);
@@ -72,7 +72,7 @@ async fn a_page_is_bounded_by_bytes_and_never_empty_before_the_end() {
 }
 
 #[tokio::test]
-async fn a_session_begins_with_its_creation_and_is_created_once() {
+async fn a_session_starts_with_its_creation_and_is_created_once() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let again = append(
         &bench.store,
@@ -99,7 +99,7 @@ async fn a_session_begins_with_its_creation_and_is_created_once() {
 }
 
 #[tokio::test]
-async fn a_conflict_changes_nothing_even_when_the_command_goes_on() {
+async fn a_conflict_changes_nothing_even_if_the_command_continues() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench
         .append(
@@ -149,7 +149,7 @@ async fn a_conflict_changes_nothing_even_when_the_command_goes_on() {
 }
 
 #[tokio::test]
-async fn pages_of_the_stream_are_its_slices() {
+async fn pages_of_the_stream_are_slices_of_it() {
     let (bench, session) = Bench::with_session("ses_a").await;
     for at in 0..6 {
         bench

@@ -48,7 +48,7 @@ async fn many_commits_are_one_signal_to_the_tails_of_their_session() {
 }
 
 #[tokio::test]
-async fn one_command_wakes_every_session_it_wrote_to() {
+async fn one_command_wakes_the_tails_of_every_session_that_it_changed() {
     let bench = Bench::new().await;
     let sessions = [
         bench.session("ses_a").await,
@@ -68,7 +68,7 @@ async fn one_command_wakes_every_session_it_wrote_to() {
 }
 
 #[tokio::test]
-async fn what_is_taken_back_wakes_nobody() {
+async fn a_rolled_back_command_wakes_no_tail() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench.append(&session, 5, prompt(0)).await;
     let tail = bench.store.tail(&session);

@@ -29,7 +29,7 @@ async fn of(bench: &Bench, session: &SessionRow) -> Vec<Todo> {
 }
 
 #[tokio::test]
-async fn a_list_is_put_in_the_place_of_the_one_before() {
+async fn a_list_replaces_the_one_before() {
     let (bench, session) = Bench::with_session("ses_1").await;
     let other = bench.session("ses_2").await;
     assert_eq!(of(&bench, &session).await, []);
@@ -47,7 +47,7 @@ async fn a_list_is_put_in_the_place_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_list_goes_with_its_session() {
+async fn a_list_is_deleted_with_its_session() {
     let (bench, session) = Bench::with_session("ses_1").await;
     let info = json!({
         "id": "ses_1", "slug": "s", "projectID": "project", "directory": "/project",

@@ -90,7 +90,7 @@ fn error(provider: Value, input: Value, structured: Value, content: Value, time:
 }
 
 #[tokio::test]
-async fn a_call_goes_through_its_states() {
+async fn a_call_passes_through_its_states() {
     let text = json!([{"type": "text", "text": "so far"}]);
     let call_side = json!({"executed": true, "metadata": {"p": {"call": 1}}});
     for (events, expected) in [
@@ -189,7 +189,7 @@ async fn events_in_a_wrong_state_are_ignored() {
 }
 
 #[tokio::test]
-async fn the_last_call_of_a_name_is_meant() {
+async fn a_name_refers_to_the_last_call_with_it() {
     let twice = content([started(), called(), success(), started(), called()]).await;
     let first = completed(json!({"created": 12, "ran": 13, "completed": 14}));
     let second = running(json!({}), json!([]), json!({"created": 15, "ran": 16}));
@@ -226,7 +226,7 @@ async fn the_same_call_in_two_messages_is_two_calls() {
 }
 
 #[tokio::test]
-async fn output_paths_and_native_results_are_kept() {
+async fn output_paths_and_native_results_are_stored() {
     let payload = json!({
         "structured": {}, "content": [{"type": "text", "text": "t"}], "outputPaths": ["/o"],
         "result": {"native": [1]}, "provider": {"executed": true},

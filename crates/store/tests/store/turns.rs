@@ -42,7 +42,7 @@ fn reasoning(name: &str, more: Value) -> SessionEvent {
 }
 
 #[tokio::test]
-async fn a_step_begins_and_ends() {
+async fn a_step_starts_and_ends() {
     let base = json!({
         "type": "assistant", "id": "msg_a", "time": {"created": 11}, "agent": "build",
         "model": model(), "content": [],
@@ -95,7 +95,7 @@ async fn a_step_begins_and_ends() {
 }
 
 #[tokio::test]
-async fn text_parts_are_closed_by_name_the_last_one_first() {
+async fn text_parts_are_closed_by_name_with_the_last_one_first() {
     let started = |name| text(name, json!({}));
     let ended = |name, value: &str| text(name, json!({"text": value}));
     for (events, expected) in [
@@ -128,7 +128,7 @@ async fn text_parts_are_closed_by_name_the_last_one_first() {
 }
 
 #[tokio::test]
-async fn reasoning_keeps_its_first_metadata_unless_the_end_brings_other() {
+async fn reasoning_keeps_its_first_metadata_unless_the_end_has_other() {
     let (first, last) = (json!({"p": {"a": 1}}), json!({"p": {"b": 2}}));
     let span = json!({"created": 12, "completed": 13});
     for (started, ended, expected) in [
@@ -214,7 +214,7 @@ async fn a_session_never_changes_the_messages_of_another() {
 }
 
 #[tokio::test]
-async fn steps_add_up_in_the_session_and_leave_its_time() {
+async fn steps_are_summed_in_the_session_and_do_not_change_its_time() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let events = [
         step_started("msg_a"),
@@ -241,7 +241,7 @@ async fn steps_add_up_in_the_session_and_leave_its_time() {
 }
 
 #[tokio::test]
-async fn metadata_of_beginning_and_end_is_the_messages() {
+async fn metadata_of_start_and_end_is_stored_in_the_message() {
     let (bench, session) = Bench::with_session("ses_a").await;
     for (event, metadata) in [
         (step_started("msg_a"), json!({"a": 1, "b": 1})),

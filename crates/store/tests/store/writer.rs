@@ -139,7 +139,7 @@ async fn commands_are_committed_in_the_order_of_their_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn writers_at_the_same_time_get_their_answers_after_the_listener_heard() {
+async fn concurrent_writers_get_their_answers_after_the_listener_was_notified() {
     let (_folder, store, batches) = store().await;
     let store = Arc::new(store);
     let mut writers = JoinSet::new();
@@ -172,7 +172,7 @@ async fn writers_at_the_same_time_get_their_answers_after_the_listener_heard() {
 }
 
 #[tokio::test]
-async fn a_command_that_ends_badly_takes_back_only_itself() {
+async fn a_failed_command_rolls_back_only_itself() {
     use End::{Decides, Fails, Panics, Well};
     for ends in [
         [Well, Decides, Well, Fails, Well, Panics, Well],
@@ -212,7 +212,7 @@ async fn a_command_that_ends_badly_takes_back_only_itself() {
 }
 
 #[tokio::test]
-async fn nothing_is_told_when_the_commit_fails() {
+async fn nothing_is_announced_if_the_commit_fails() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench.heard.lock().unwrap().clear();
     let tail = bench.store.tail(&session);
@@ -272,7 +272,7 @@ async fn nothing_is_told_when_the_commit_fails() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_sqlite_took_back_is_nobodys_success() {
+async fn a_transaction_that_sqlite_rolled_back_fails_all_its_commands() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench.heard.lock().unwrap().clear();
     let raw = bench.raw();
@@ -321,7 +321,7 @@ async fn a_transaction_that_sqlite_took_back_is_nobodys_success() {
 }
 
 #[tokio::test]
-async fn a_listener_that_panics_keeps_nobody_from_an_answer() {
+async fn a_listener_that_panics_delays_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let path = DatabasePath::File(folder.path().join("opencode.db"));
     let listener: CommitListener = Box::new(|_| panic!("a bug in the listener"));
@@ -332,7 +332,7 @@ async fn a_listener_that_panics_keeps_nobody_from_an_answer() {
 }
 
 #[tokio::test]
-async fn the_work_of_a_caller_that_went_away_stands() {
+async fn the_command_of_a_dropped_caller_is_committed() {
     let (_folder, store, batches) = store().await;
     let store = Arc::new(store);
     let (held, release) = hold(&store).await;

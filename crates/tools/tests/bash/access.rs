@@ -18,7 +18,7 @@ fn asked(action: &str, resource: &str, save: &[&str]) -> (String, Vec<String>, V
 }
 
 #[tokio::test]
-async fn the_command_is_what_is_asked_about() {
+async fn the_permission_request_contains_the_command() {
     let project = Project::new();
     for (command, save) in [
         ("echo a; ls", vec!["echo a; ls"]),
@@ -63,7 +63,7 @@ async fn a_refusal_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_working_directory_inside_is_used_unasked() {
+async fn a_working_directory_inside_needs_no_permission() {
     let project = Project::new();
     let sub = project.location().join("sub");
     symlink(&sub, project.location().join("link")).unwrap();
@@ -84,7 +84,7 @@ async fn a_working_directory_inside_is_used_unasked() {
 }
 
 #[tokio::test]
-async fn a_working_directory_outside_is_asked_about_first() {
+async fn a_working_directory_outside_needs_a_permission_first() {
     let project = Project::new();
     let outside = project.root.join("outside");
     let pattern = format!("{}/*", name(&outside));
@@ -112,7 +112,7 @@ async fn a_working_directory_outside_is_asked_about_first() {
 }
 
 #[tokio::test]
-async fn a_working_directory_that_cannot_be_used_is_refused() {
+async fn an_unusable_working_directory_is_refused() {
     let project = Project::new();
     fs::write(project.location().join("file"), "").unwrap();
     symlink(
@@ -139,7 +139,7 @@ async fn a_working_directory_that_cannot_be_used_is_refused() {
 }
 
 #[tokio::test]
-async fn a_working_directory_that_is_swapped_during_the_question_is_refused() {
+async fn a_working_directory_that_is_replaced_during_the_request_is_refused() {
     let project = Project::new();
     let (sub, outside) = (project.location().join("sub"), project.root.join("outside"));
     let permissions = Recorder::new({
@@ -159,7 +159,7 @@ async fn a_working_directory_that_is_swapped_during_the_question_is_refused() {
 }
 
 #[tokio::test]
-async fn paths_outside_are_warned_of_once_for_each_directory() {
+async fn paths_outside_cause_one_warning_per_directory() {
     let project = Project::new();
     let (root, location) = (name(&project.root), project.location());
     symlink(project.root.join("outside"), location.join("link")).unwrap();

@@ -81,7 +81,7 @@ async fn an_interruption_leaves_no_process() {
 /// New sessions start during every search.
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn a_command_that_starts_one_session_after_the_other_is_ended() {
+async fn a_command_that_keeps_starting_sessions_is_ended() {
     let project = Project::new();
     let command = "trap '' TERM; echo shell >&3; while :; do setsid sleep 1000 & sleep 0.003; done";
     let started = project.start(600_000, command, 1).await;
@@ -92,7 +92,7 @@ async fn a_command_that_starts_one_session_after_the_other_is_ended() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_leaves_no_process() {
+async fn a_dropped_call_leaves_no_process() {
     let each = |(command, lines)| async move {
         let project = Project::new();
         let started = project.start(600_000, command, lines).await;
@@ -122,7 +122,7 @@ async fn a_time_limit_leaves_no_process() {
 }
 
 #[tokio::test]
-async fn an_ended_command_leaves_no_process_in_the_background() {
+async fn an_ended_command_leaves_no_background_process() {
     for command in [
         "mkfifo up; (echo a >&3; echo >up; sleep 1000) >/dev/null 2>&1 & echo shell >&3; read x <up; echo done",
         "trap '' TERM HUP; mkfifo up; nohup sh -c 'echo a >&3; echo >up; sleep 1000; sleep 1000' >/dev/null 2>&1 & echo shell >&3; read x <up; echo done",
@@ -136,7 +136,7 @@ async fn an_ended_command_leaves_no_process_in_the_background() {
 }
 
 #[tokio::test]
-async fn a_child_that_holds_the_pipes_is_waited_for() {
+async fn a_child_that_keeps_the_pipes_open_is_awaited() {
     let project = Project::new();
     let command = "(sleep 0.2; echo late) & echo early";
     assert_eq!(project.run(command).await, exited("early\nlate\n", 0));
@@ -145,7 +145,7 @@ async fn a_child_that_holds_the_pipes_is_waited_for() {
 }
 
 #[tokio::test]
-async fn what_was_printed_before_the_limit_is_told() {
+async fn output_before_the_time_limit_is_returned() {
     for (command, output) in [
         ("echo a; echo shell >&3; sleep 1000", "a\n"),
         ("printf a; echo shell >&3; sleep 1000", "a\n"),
@@ -163,7 +163,7 @@ async fn what_was_printed_before_the_limit_is_told() {
 
 /// A process that left the session and has lost its parent is not found, and does not block the call.
 #[tokio::test]
-async fn a_daemon_that_holds_the_pipes_does_not_hold_the_call() {
+async fn a_daemon_that_keeps_the_pipes_open_does_not_block_the_call() {
     let project = Project::new();
     let command = "echo shell >&3; setsid sh -c 'echo $$ >&3; sleep 1000' &";
     let started = project.start(LIMIT, command, 2).await;
@@ -195,7 +195,7 @@ async fn an_interruption_before_the_command_runs_nothing() {
 }
 
 #[tokio::test]
-async fn an_interruption_at_any_moment_leaves_no_process() {
+async fn an_interruption_at_any_time_leaves_no_process() {
     let project = Project::new();
     let pipe = project
         .start(600_000, "echo shell >&3; sleep 1000", 1)
@@ -220,7 +220,7 @@ async fn an_interruption_at_any_moment_leaves_no_process() {
 }
 
 #[tokio::test]
-async fn siblings_of_a_killed_command_go_on() {
+async fn siblings_of_a_killed_command_continue() {
     let project = Project::new();
     let started = project
         .start(600_000, "echo shell >&3; sleep 1000", 1)

@@ -18,7 +18,7 @@ fn peak_memory() -> u64 {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn an_output_of_any_size_is_drained_in_bounded_memory() {
+async fn an_output_of_any_size_is_read_in_bounded_memory() {
     let project = Project::new();
     let before = peak_memory();
     let settled = project
@@ -47,7 +47,7 @@ async fn an_output_of_any_size_is_drained_in_bounded_memory() {
 const MAX_RUNNING: usize = 64;
 
 #[tokio::test]
-async fn many_calls_run_side_by_side() {
+async fn many_calls_run_in_parallel() {
     let project = Project::new();
     let commands: Vec<_> = (0..200)
         .map(|number| format!("echo {number}; exit {}", number % 100))
@@ -61,7 +61,7 @@ async fn many_calls_run_side_by_side() {
 
 /// The limit applies to the processes of a host, not to its calls.
 #[tokio::test]
-async fn calls_over_the_bound_wait_for_their_turn() {
+async fn calls_beyond_the_limit_wait() {
     let project = Project::new();
     let endless = "exec 3>alive; echo x >&3; sleep 1000";
     let first = project.start(600_000, "echo x >&3; sleep 1000", 1).await;
@@ -90,7 +90,7 @@ async fn calls_over_the_bound_wait_for_their_turn() {
 
 /// Each process starts two more, up to a depth that the machine can handle.
 #[tokio::test]
-async fn a_fork_bomb_is_cleared_away() {
+async fn a_fork_bomb_is_ended() {
     let project = Project::new();
     let command = "trap '' TERM
         bomb() { echo x >&3; if [ $1 -gt 0 ]; then bomb $(($1 - 1)) & bomb $(($1 - 1)) & fi; sleep 1000; sleep 1000; }

@@ -8,7 +8,7 @@ use opencode_tools::Settlement;
 use serde_json::json;
 
 #[tokio::test]
-async fn output_and_code_are_told() {
+async fn output_and_exit_code_are_returned() {
     let project = Project::new();
     for (command, expected) in [
         ("echo out", exited("out\n", 0)),
@@ -30,7 +30,7 @@ async fn output_and_code_are_told() {
 }
 
 #[tokio::test]
-async fn a_command_reaches_the_shell_as_it_was_written() {
+async fn a_command_reaches_the_shell_unchanged() {
     let project = Project::new();
     for (command, output) in [
         (r#"printf '%s|' "a b" 'c"d' e\ f"#, "a b|c\"d|e f|"),
@@ -51,7 +51,7 @@ async fn a_command_reaches_the_shell_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn a_command_sees_the_variables_of_the_host_and_nothing_of_the_process() {
+async fn a_command_has_the_variables_of_the_host_and_none_of_the_process() {
     let project = Project::new();
     let path = std::env::var("PATH").expect("tests have one");
     let mut context = project.context();
@@ -113,7 +113,7 @@ async fn a_command_inherits_no_file_of_the_host() {
 }
 
 #[tokio::test]
-async fn nothing_stays_for_the_next_call() {
+async fn no_state_is_kept_for_the_next_call() {
     let project = Project::new();
     project.run("cd sub; export A=1; f() { :; }; umask 0").await;
     let settled = project
@@ -142,7 +142,7 @@ async fn the_configured_shell_runs_the_command() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_fails() {
+async fn a_command_that_cannot_be_started_fails() {
     let project = Project::new();
     let plain = project.root.join("plain");
     fs::write(&plain, "").unwrap();
@@ -209,7 +209,7 @@ async fn inputs_are_checked() {
 }
 
 #[tokio::test]
-async fn the_first_mebibyte_is_kept() {
+async fn the_first_mebibyte_is_stored() {
     let project = Project::new();
     let settled = project
         .run("yes é | tr -d '\\n' | head -c 3000001; exit 4")

@@ -16,7 +16,7 @@ use opencode_tools::{PermissionError, Settlement};
 use serde_json::json;
 
 #[tokio::test]
-async fn escapes_are_refused_without_a_question() {
+async fn escapes_are_refused_without_a_permission_request() {
     let project = Project::new();
     let location = project.location();
     project.put("plain.txt", "old");
@@ -56,7 +56,7 @@ async fn escapes_are_refused_without_a_question() {
 }
 
 #[tokio::test]
-async fn a_file_needs_one_question_and_its_directory_another_if_it_is_outside() {
+async fn a_file_needs_one_permission_and_an_outside_directory_another() {
     let project = Project::new();
     let outside = project.outside("a.txt").to_str().unwrap().to_owned();
     let pattern = project.outside("*").to_str().unwrap().to_owned();
@@ -138,7 +138,7 @@ fn unable(tool: &str, path: &str) -> Settlement {
 }
 
 #[tokio::test]
-async fn what_is_no_regular_file_is_neither_opened_nor_replaced() {
+async fn only_regular_files_are_opened_or_replaced() {
     let project = Project::new();
     let location = project.location();
     let fifo = location.join("fifo");
@@ -184,7 +184,7 @@ async fn what_is_no_regular_file_is_neither_opened_nor_replaced() {
 }
 
 #[tokio::test]
-async fn files_of_the_process_cannot_be_changed() {
+async fn open_files_of_the_process_cannot_be_changed() {
     let project = Project::new();
     for path in [
         "/proc/self/comm",
@@ -202,7 +202,7 @@ async fn files_of_the_process_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_read_only_file_stays_whoever_runs_the_process() {
+async fn a_read_only_file_is_kept_for_every_user() {
     let project = Project::new();
     let path = project.put("a.txt", "old\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
@@ -219,7 +219,7 @@ async fn a_read_only_file_stays_whoever_runs_the_process() {
 }
 
 #[tokio::test]
-async fn a_read_only_directory_is_as_it_is_for_everybody() {
+async fn a_read_only_directory_is_kept_for_every_user() {
     let project = Project::new();
     project.put("sub/a.txt", "old\n");
     let sub = project.location().join("sub");
@@ -241,7 +241,7 @@ async fn a_read_only_directory_is_as_it_is_for_everybody() {
 }
 
 #[tokio::test]
-async fn managed_files_cannot_be_changed_and_nobody_is_asked() {
+async fn managed_files_cannot_be_changed_and_no_permission_is_requested() {
     let project = Project::new();
     let managed = project.root.join("data/tool-output");
     let text = |name: &str| managed.join(name).to_str().unwrap().to_owned();

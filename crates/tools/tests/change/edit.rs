@@ -38,7 +38,7 @@ async fn a_match_is_replaced_and_shown() {
 }
 
 #[tokio::test]
-async fn marks_and_line_breaks_stay() {
+async fn byte_order_marks_and_line_breaks_are_kept() {
     let project = Project::new();
     for (before, old, new, after) in [
         ("\u{feff}a\r\nb\r\n", "a\nb", "a\nc", "\u{feff}a\r\nc\r\n"),
@@ -55,7 +55,7 @@ async fn marks_and_line_breaks_stay() {
 }
 
 #[tokio::test]
-async fn what_is_shown_has_no_carriage_returns_before_line_breaks() {
+async fn the_shown_diff_has_no_carriage_returns_before_line_breaks() {
     let project = Project::new();
     project.put("a.txt", "a\r\nb\r\n");
     let settled = project.run("edit", input("a.txt", "a\r\nb", "c\r\nd\re"));
@@ -66,7 +66,7 @@ async fn what_is_shown_has_no_carriage_returns_before_line_breaks() {
 }
 
 #[tokio::test]
-async fn all_matches_are_replaced_when_all_are_meant() {
+async fn all_matches_are_replaced_on_request() {
     let project = Project::new();
     project.put("a.txt", "a a\na");
     let ambiguous = "oldString was found 3 times in the file. Add lines around it until it is the \
@@ -81,7 +81,7 @@ async fn all_matches_are_replaced_when_all_are_meant() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_edited_stays_as_it_is() {
+async fn a_failed_edit_leaves_the_file_unchanged() {
     let project = Project::new();
     project.put("a.txt", "text");
     project.put("bytes.txt", b"text\xff");

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::task::TaskTracker;
 
 #[tokio::test]
-async fn an_interruption_during_the_question_changes_nothing() {
+async fn an_interruption_during_the_permission_request_changes_nothing() {
     let project = Project::new();
     project.put("a.txt", "old\n");
     let before = project.files();
@@ -25,7 +25,7 @@ async fn an_interruption_during_the_question_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_interruption_at_any_moment_tells_the_truth() {
+async fn an_interruption_at_any_time_reports_the_actual_state() {
     let project = Project::new();
     let mut written = 0;
     for round in 0..200 {

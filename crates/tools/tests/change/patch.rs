@@ -124,7 +124,7 @@ async fn a_patch_that_does_not_fit_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_done_before_a_failure_stays_and_is_named() {
+async fn changes_before_a_failure_are_kept_and_named() {
     let project = Project::new();
     project.put("a.txt", "a\n");
     project.put("there.txt", "mine\n");
@@ -145,7 +145,7 @@ async fn what_was_done_before_a_failure_stays_and_is_named() {
 }
 
 #[tokio::test]
-async fn a_file_can_be_deleted_and_written_anew() {
+async fn a_file_can_be_deleted_and_written_again() {
     let project = Project::new();
     project.put("a.txt", "a\n");
     let settled = project
@@ -170,7 +170,7 @@ async fn any_file_can_be_deleted() {
 }
 
 #[tokio::test]
-async fn one_question_covers_all_files_after_one_for_each_directory_outside() {
+async fn one_request_covers_all_files_after_one_per_outside_directory() {
     let project = Project::new();
     let outside = |name: &str| project.outside(name).to_str().unwrap().to_owned();
     fs::create_dir(project.outside("sub")).unwrap();

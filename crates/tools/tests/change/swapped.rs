@@ -15,7 +15,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_link_put_in_place_during_the_question_is_not_followed() {
+async fn a_link_that_is_created_during_the_permission_request_is_not_followed() {
     for swap_directory in [false, true] {
         for (tool, input, _) in changes("sub/a.txt") {
             let project = Project::new();
@@ -45,7 +45,7 @@ async fn a_link_put_in_place_during_the_question_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_link_that_comes_and_goes_leads_nothing_outside() {
+async fn a_link_that_appears_and_disappears_leads_to_no_outside_write() {
     let project = Project::new();
     project.put("sub/a.txt", "old\n");
     fs::write(project.outside("a.txt"), "old\n").unwrap();

@@ -30,7 +30,7 @@ async fn a_file_is_created_with_its_directories_and_then_replaced() {
 }
 
 #[tokio::test]
-async fn one_mark_is_written_where_there_was_one_or_is_one() {
+async fn one_byte_order_mark_is_written_if_the_file_or_the_text_has_one() {
     let project = Project::new();
     for (before, content, after) in [
         (None, "a", "a"),
@@ -59,7 +59,7 @@ async fn one_mark_is_written_where_there_was_one_or_is_one() {
 }
 
 #[tokio::test]
-async fn mode_and_owner_stay_and_anything_can_be_replaced() {
+async fn mode_and_owner_are_kept_and_any_content_can_be_replaced() {
     let project = Project::new();
     let path = project.put("run.sh", b"\xff\0");
     for mode in [0o755, 0o600, 0o666] {
@@ -79,7 +79,7 @@ async fn mode_and_owner_stay_and_anything_can_be_replaced() {
 }
 
 #[tokio::test]
-async fn a_new_file_has_the_mode_that_the_process_gives_new_files() {
+async fn a_new_file_has_the_default_mode_of_the_process() {
     let project = Project::new();
     let usual = project.put("usual.txt", "");
     told(
@@ -110,7 +110,7 @@ async fn a_link_inside_the_location_is_written_through() {
 }
 
 #[tokio::test]
-async fn a_reader_sees_the_old_content_or_the_new_one() {
+async fn a_reader_finds_the_old_content_or_the_new_one() {
     let project = Project::new();
     let contents = ["a".repeat(200_000), "b".repeat(100_000)];
     let path = project.put("big.txt", &contents[0]);
@@ -127,7 +127,7 @@ async fn a_reader_sees_the_old_content_or_the_new_one() {
 }
 
 #[tokio::test]
-async fn a_name_may_hold_anything_and_be_as_long_as_the_system_allows() {
+async fn a_name_may_contain_any_character_and_have_the_maximum_length() {
     let project = Project::new();
     let long = "n".repeat(255);
     for name in [

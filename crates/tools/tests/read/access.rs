@@ -13,7 +13,7 @@ use opencode_schema::message::ErrorKind;
 use opencode_tools::{PermissionError, Settlement};
 
 #[tokio::test]
-async fn escapes_are_refused_without_a_question() {
+async fn escapes_are_refused_without_a_permission_request() {
     let project = Project::new();
     let location = project.location();
     let outside = project.root.join("outside");
@@ -67,7 +67,7 @@ async fn escapes_are_refused_without_a_question() {
 }
 
 #[tokio::test]
-async fn missing_targets_fail_before_the_read_question_but_after_the_external_one() {
+async fn missing_targets_fail_before_the_read_request_but_after_the_external_one() {
     let project = Project::new();
     let outside = project.root.join("outside").to_str().unwrap().to_owned();
     for (path, asked) in [
@@ -94,7 +94,7 @@ async fn missing_targets_fail_before_the_read_question_but_after_the_external_on
 }
 
 #[tokio::test]
-async fn outside_files_need_their_directory_first() {
+async fn outside_files_need_a_permission_for_their_directory_first() {
     let project = Project::new();
     let outside = project.root.join("outside");
     let odd = outside.join("odd*");
@@ -195,7 +195,7 @@ async fn refusals_stop_the_read() {
 }
 
 #[tokio::test]
-async fn a_link_put_in_place_during_the_question_is_not_followed() {
+async fn a_link_that_is_created_during_the_permission_request_is_not_followed() {
     let project = Project::new();
     fs::create_dir(project.location().join("sub")).unwrap();
     project.write("sub/a.txt", "mine");
@@ -212,7 +212,7 @@ async fn a_link_put_in_place_during_the_question_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_is_neither_file_nor_directory_is_not_opened() {
+async fn only_files_and_directories_are_opened() {
     let project = Project::new();
     let fifo = project.location().join("fifo");
     assert!(
@@ -236,7 +236,7 @@ async fn what_is_neither_file_nor_directory_is_not_opened() {
 }
 
 #[tokio::test]
-async fn a_read_says_below_which_directory_of_the_location_it_read_a_file() {
+async fn a_read_reports_its_base_directory_within_the_location() {
     let project = Project::new();
     let location = project.location();
     fs::create_dir_all(location.join("src/deep")).unwrap();

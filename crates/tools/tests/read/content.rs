@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const PIXEL: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 
 #[tokio::test]
-async fn small_texts_are_returned_whole() {
+async fn small_texts_are_returned_completely() {
     let project = Project::new();
     let many_lines = "x\n".repeat(3000);
     let limit = "x".repeat(51_200);
@@ -54,7 +54,7 @@ async fn small_texts_are_returned_whole() {
 }
 
 #[tokio::test]
-async fn paths_inside_are_the_same_file_however_they_are_written() {
+async fn different_spellings_of_a_path_are_the_same_file() {
     let project = Project::new();
     fs::create_dir(project.location().join("sub")).unwrap();
     let path = project.write("sub/a b#.txt", "text");
@@ -89,7 +89,7 @@ async fn paths_inside_are_the_same_file_however_they_are_written() {
 }
 
 #[tokio::test]
-async fn binary_content_goes_to_programs_and_its_size_to_the_model() {
+async fn binary_content_is_returned_to_programs_and_its_size_to_the_model() {
     let project = Project::new();
     let ratio = [[1; 31].as_slice(), &[b'a'; 69]].concat();
     for (name, bytes, mime) in [
@@ -138,7 +138,7 @@ async fn large_binaries_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn images_are_shown_whatever_they_are_called() {
+async fn images_are_shown_for_any_file_name() {
     let project = Project::new();
     let name = "photo.txt";
     let bytes = STANDARD.decode(PIXEL).unwrap();
@@ -325,7 +325,7 @@ async fn text_that_is_not_utf8_is_refused() {
 }
 
 #[tokio::test]
-async fn a_sparse_file_of_many_gigabytes_costs_only_its_page() {
+async fn reading_a_page_of_a_sparse_file_of_many_gigabytes_takes_bounded_memory() {
     let project = Project::new();
     let path = project.write("sparse.txt", "a\nb\nc\n");
     let file = fs::File::options().append(true).open(path).unwrap();

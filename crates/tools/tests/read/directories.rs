@@ -89,7 +89,7 @@ async fn directories_list_their_children() {
 }
 
 #[tokio::test]
-async fn a_large_directory_is_paged_and_its_preview_bounded() {
+async fn a_large_directory_has_pages_and_a_bounded_preview() {
     let project = Project::new();
     for index in 0..2001 {
         project.write(&format!("{index:04}"), "");

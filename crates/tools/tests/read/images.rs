@@ -97,7 +97,7 @@ const FORMATS: [(&str, ImageFormat, &str); 4] = [
 ];
 
 #[tokio::test]
-async fn what_is_within_the_limits_stays_as_it_is() {
+async fn images_within_the_limits_are_unchanged() {
     let project = Project::new();
     for (name, format, mime) in FORMATS {
         let bytes = encoded(&halves(40, 20), format);
@@ -110,7 +110,7 @@ async fn what_is_within_the_limits_stays_as_it_is() {
 
 /// Pixels are not decoded if the size alone decides.
 #[tokio::test]
-async fn of_what_is_within_the_limits_only_the_head_is_looked_at() {
+async fn only_the_header_of_an_image_within_the_limits_is_read() {
     let project = Project::new();
     for (name, format, mime) in FORMATS {
         let mut bytes = encoded(&noise(40, 20), format);
@@ -122,7 +122,7 @@ async fn of_what_is_within_the_limits_only_the_head_is_looked_at() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_scaled_in_its_shape() {
+async fn large_images_are_scaled_with_their_aspect_ratio() {
     let project = Project::new();
     for (name, format, _) in FORMATS {
         project.write(name, encoded(&halves(400, 200), format));
@@ -148,7 +148,7 @@ async fn what_is_too_large_is_scaled_in_its_shape() {
 }
 
 #[tokio::test]
-async fn what_has_too_many_bytes_becomes_a_jpeg_and_then_smaller() {
+async fn an_image_with_too_many_bytes_becomes_a_jpeg_and_then_smaller() {
     let project = Project::new();
     project.write("noise.png", encoded(&noise(200, 100), ImageFormat::Png));
     for (max_base64, size) in [(40_000, (200, 100)), (12_000, (150, 75)), (1_500, (63, 31))] {
@@ -162,7 +162,7 @@ async fn what_has_too_many_bytes_becomes_a_jpeg_and_then_smaller() {
 }
 
 #[tokio::test]
-async fn transparency_stays_and_is_white_in_a_jpeg() {
+async fn transparency_is_kept_and_white_in_a_jpeg() {
     let project = Project::new();
     let mut clear = RgbaImage::from_pixel(200, 100, Rgba([0, 0, 0, 0]));
     project.write(
@@ -183,7 +183,7 @@ async fn transparency_stays_and_is_white_in_a_jpeg() {
 }
 
 #[tokio::test]
-async fn sixteen_bits_become_eight() {
+async fn sixteen_bit_channels_become_eight_bit_channels() {
     let project = Project::new();
     let deep = DynamicImage::ImageRgb16(halves(40, 20).to_rgb16());
     project.write("deep.png", encoded(&deep, ImageFormat::Png));
@@ -201,7 +201,7 @@ fn upright(image: &DynamicImage) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_drawingis_turned_as_it_is_seen() {
+async fn an_image_is_rotated_by_its_orientation() {
     let project = Project::new();
     let bytes = upright(&halves(80, 40));
     let path = project.write("photo.jpg", &bytes);
@@ -227,7 +227,7 @@ async fn a_drawingis_turned_as_it_is_seen() {
 }
 
 #[tokio::test]
-async fn of_an_animation_the_first_drawingis_shown() {
+async fn the_first_frame_of_an_animation_is_shown() {
     let project = Project::new();
     let mut bytes = Vec::new();
     let frames = [Rgba([255, 0, 0, 255]), Rgba([0, 0, 255, 255])];
@@ -241,7 +241,7 @@ async fn of_an_animation_the_first_drawingis_shown() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_made_to_fit_is_refused_with_the_reason() {
+async fn an_image_that_cannot_be_reduced_is_refused_with_the_reason() {
     let project = Project::new();
     let bytes = encoded(&halves(400, 200), ImageFormat::Png);
     project.write("a.png", &bytes);
@@ -264,7 +264,7 @@ async fn what_cannot_be_made_to_fit_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn what_is_no_image_beyond_its_first_bytes_is_refused() {
+async fn an_image_with_only_a_valid_header_is_refused() {
     let project = Project::new();
     for (name, bytes) in [
         ("a.png", &b"\x89PNG\r\n\x1a\n\0\0"[..]),
@@ -295,7 +295,7 @@ async fn what_is_no_image_beyond_its_first_bytes_is_refused() {
 
 /// The files have a few bytes and declare gigabytes of pixels.
 #[tokio::test]
-async fn what_has_too_many_pixels_is_not_decoded() {
+async fn an_image_with_too_many_pixels_is_not_decoded() {
     let project = Project::new();
     let mut jpeg = encoded(&halves(8, 8), ImageFormat::Jpeg);
     let sizes = jpeg

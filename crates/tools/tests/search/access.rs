@@ -19,7 +19,7 @@ fn refusal(name: &str) -> Settlement {
 }
 
 #[tokio::test]
-async fn a_search_is_asked_for_with_its_circumstances() {
+async fn the_permission_request_describes_the_search() {
     let project = Project::with(&["sub/a"]);
     for (name, input, metadata) in [
         ("glob", json!({}), json!({"root": "."})),
@@ -47,7 +47,7 @@ async fn a_search_is_asked_for_with_its_circumstances() {
 }
 
 #[tokio::test]
-async fn escapes_are_refused_without_a_question() {
+async fn escapes_are_refused_without_a_permission_request() {
     let project = Project::with(&["plain", "sub/a"]);
     let location = project.location();
     fs::write(project.root.join("outside/a"), "a").unwrap();
@@ -78,7 +78,7 @@ async fn escapes_are_refused_without_a_question() {
 }
 
 #[tokio::test]
-async fn outside_directories_have_to_be_approved_first() {
+async fn outside_directories_need_a_permission_first() {
     let project = Project::new();
     fs::write(project.root.join("outside/a"), "a").unwrap();
     let (outside, file) = (project.text("outside"), project.text("outside/a"));
@@ -146,7 +146,7 @@ async fn refusals_stop_the_search() {
 }
 
 #[tokio::test]
-async fn a_link_put_in_place_during_the_question_is_not_followed() {
+async fn a_link_that_is_created_during_the_permission_request_is_not_followed() {
     for name in ["glob", "grep"] {
         let project = Project::with(&["sub/a", "file"]);
         let outside = project.root.join("outside");

@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn patterns_fit_as_those_of_ripgrep_do() {
+async fn patterns_match_as_in_ripgrep() {
     let project = Project::with(&[
         "a.js",
         "src/b.js",
@@ -76,7 +76,7 @@ async fn patterns_fit_as_those_of_ripgrep_do() {
 }
 
 #[tokio::test]
-async fn files_are_sorted_by_path_before_the_limit_counts() {
+async fn files_are_sorted_by_path_before_the_limit_applies() {
     let project = Project::with(&["x/z", "x-b", "x.b", "x/b/c", "B", "é", "b"]);
     let sorted = ["B", "b", "x-b", "x.b", "x/b/c", "x/z", "é"];
     for limit in 1..9 {
@@ -88,7 +88,7 @@ async fn files_are_sorted_by_path_before_the_limit_counts() {
 }
 
 #[tokio::test]
-async fn a_search_begins_where_the_path_says() {
+async fn a_search_starts_at_the_path() {
     let project = Project::with(&["a.js", "src/b.js", "src/deep/c.js"]);
     fs::write(project.root.join("outside/d.js"), "").unwrap();
     symlink("src", project.location().join("link")).unwrap();
@@ -117,7 +117,7 @@ async fn a_search_begins_where_the_path_says() {
 }
 
 #[tokio::test]
-async fn what_is_no_directory_cannot_be_searched() {
+async fn only_directories_can_be_searched() {
     let project = Project::with(&["a.js"]);
     project.fifo("fifo");
     for path in ["missing", "a.js", "a.js/below", "fifo"] {
@@ -127,7 +127,7 @@ async fn what_is_no_directory_cannot_be_searched() {
 }
 
 #[tokio::test]
-async fn the_rules_of_all_ignore_files_count() {
+async fn the_rules_of_all_ignore_files_apply() {
     let project = Project::with(&["a", "b", "c", "d", "e", "sub/a", "sub/keep/a"]);
     project.repository();
     for (file, rules) in [
@@ -148,7 +148,7 @@ async fn the_rules_of_all_ignore_files_count() {
 }
 
 #[tokio::test]
-async fn links_and_special_files_are_no_files() {
+async fn links_and_special_files_are_not_listed() {
     let project = Project::with(&["real/a.js"]);
     symlink("real/a.js", project.location().join("b.js")).unwrap();
     symlink("real", project.location().join("c.js")).unwrap();
@@ -161,7 +161,7 @@ async fn links_and_special_files_are_no_files() {
 }
 
 #[tokio::test]
-async fn a_name_that_could_pass_for_several_lines_is_quoted_for_the_model() {
+async fn a_name_with_line_ends_is_quoted_for_the_model() {
     let project = Project::with(&["a\nNo files found", "tab\there", "plain \"quoted\""]);
     let (found, shown) = taken(project.call("glob", json!({"pattern": "*"})).await);
     let expected = ["a\nNo files found", "plain \"quoted\"", "tab\there"];
@@ -179,7 +179,7 @@ async fn a_name_that_could_pass_for_several_lines_is_quoted_for_the_model() {
 }
 
 #[tokio::test]
-async fn ten_thousand_files_are_returned_and_the_model_is_told_that_there_are_more() {
+async fn ten_thousand_files_are_returned_and_the_model_learns_that_there_are_more() {
     let project = Project::new();
     for number in 0..10_050 {
         project.write(&format!("many/{number:05}"), "");
@@ -199,7 +199,7 @@ async fn ten_thousand_files_are_returned_and_the_model_is_told_that_there_are_mo
 }
 
 #[tokio::test]
-async fn nothing_found_is_a_success() {
+async fn a_search_without_results_succeeds() {
     let project = Project::new();
     let settled: Settlement = project.call("glob", json!({"pattern": "*"})).await;
     let nothing: Value = json!({"value": []});

@@ -14,7 +14,7 @@ fn line(path: &str, number: u64, text: &str) -> (String, u64, String) {
 }
 
 #[tokio::test]
-async fn lines_are_returned_with_their_place_and_their_matches() {
+async fn lines_are_returned_with_their_position_and_their_matches() {
     let project = Project::new();
     project.write("src/a.js", "const a = 1\nlet b\nconst c = a, d = c\n");
     project.write("src/b.js", "const é = 'ü'; const x");
@@ -47,7 +47,7 @@ async fn lines_are_returned_with_their_place_and_their_matches() {
 }
 
 #[tokio::test]
-async fn expressions_are_those_of_ripgrep() {
+async fn expressions_have_the_syntax_of_ripgrep() {
     let project = Project::new();
     project.write("a", "Foo bar\nfoo\tbar\n\nfo\u{f6} (x)\nend\r\nlast");
     let all = [1, 2, 3, 4, 5, 6];
@@ -85,7 +85,7 @@ async fn expressions_are_those_of_ripgrep() {
 }
 
 #[tokio::test]
-async fn what_is_no_expression_is_refused() {
+async fn invalid_expressions_are_refused() {
     let project = Project::with(&["a"]);
     for pattern in [
         "(",
@@ -138,7 +138,7 @@ async fn hidden_files_are_searched_and_ignored_ones_are_not() {
 }
 
 #[tokio::test]
-async fn a_search_begins_where_the_path_says() {
+async fn a_search_starts_at_the_path() {
     let project = Project::new();
     for path in ["a.js", "src/b.js", "src/deep/c.js", "src/ignored.log"] {
         project.write(path, "needle\n");
@@ -173,7 +173,7 @@ async fn a_search_begins_where_the_path_says() {
 }
 
 #[tokio::test]
-async fn lines_are_sorted_by_path_before_the_limit_counts() {
+async fn lines_are_sorted_by_path_before_the_limit_applies() {
     let project = Project::new();
     for path in ["b/z", "b-x", "a", "é"] {
         project.write(path, "needle 1\nneedle 2\n");
@@ -189,7 +189,7 @@ async fn lines_are_sorted_by_path_before_the_limit_counts() {
 }
 
 #[tokio::test]
-async fn binary_files_are_left_out_wherever_the_zero_is() {
+async fn binary_files_are_omitted_for_a_zero_byte_at_any_position() {
     let project = Project::new();
     project.write("text", "needle\n");
     project.write("early", "needle\n\0");
@@ -255,7 +255,7 @@ async fn long_lines_and_many_matches_are_cut() {
 }
 
 #[tokio::test]
-async fn ten_thousand_lines_are_returned_and_the_model_is_told_that_there_are_more() {
+async fn ten_thousand_lines_are_returned_and_the_model_learns_that_there_are_more() {
     let project = Project::new();
     for name in ["a", "b", "c"] {
         project.write(name, "x\n".repeat(6000));
@@ -272,7 +272,7 @@ async fn ten_thousand_lines_are_returned_and_the_model_is_told_that_there_are_mo
 }
 
 #[tokio::test]
-async fn nothing_found_is_a_success() {
+async fn a_search_without_results_succeeds() {
     let project = Project::with(&["a"]);
     let settled = project.call("grep", json!({"pattern": "needle"})).await;
     assert_eq!(

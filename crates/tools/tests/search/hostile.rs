@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::project::{Project, taken};
 
 #[tokio::test]
-async fn names_that_are_no_text_are_found_with_replacements() {
+async fn names_with_invalid_utf8_are_found_with_replacements() {
     let project = Project::new();
     let name = OsStr::from_bytes(b"odd\xff\n");
     fs::write(project.location().join(name), "needle\n").unwrap();
@@ -28,7 +28,7 @@ async fn names_that_are_no_text_are_found_with_replacements() {
 }
 
 #[tokio::test]
-async fn special_files_and_circles_of_links_hold_nobody() {
+async fn special_files_and_circular_links_block_no_search() {
     let project = Project::with(&["deep/a"]);
     project.fifo("fifo");
     symlink("..", project.location().join("deep/up")).unwrap();
@@ -39,7 +39,7 @@ async fn special_files_and_circles_of_links_hold_nobody() {
 }
 
 #[tokio::test]
-async fn an_ignore_file_that_never_ends_hides_its_directory_and_holds_nobody() {
+async fn an_endless_ignore_file_hides_its_directory_and_blocks_no_search() {
     let project = Project::with(&["free/a", "held/a", "zero/a", "huge/a"]);
     project.fifo("held/.gitignore");
     symlink("/dev/zero", project.location().join("zero/.ignore")).unwrap();
@@ -53,7 +53,7 @@ async fn an_ignore_file_that_never_ends_hides_its_directory_and_holds_nobody() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_gigabyte_without_a_line_end_costs_no_memory_for_it() {
+async fn a_file_of_a_gigabyte_without_a_line_end_is_searched_in_bounded_memory() {
     let project = Project::with(&["small"]);
     let path = project.location().join("huge");
     let file = File::create(&path).unwrap();
@@ -119,7 +119,7 @@ async fn a_search_can_be_interrupted() {
 }
 
 #[tokio::test]
-async fn links_swapped_in_during_a_search_lead_nowhere() {
+async fn links_that_are_created_during_a_search_are_not_followed() {
     let project = Project::new();
     for number in 0..20 {
         project.write(&format!("{number}/door/secret"), "mine\n");

@@ -28,7 +28,7 @@ fn shown(content_type: &str, format: &str, output: &str) -> Settlement {
 }
 
 #[tokio::test]
-async fn a_page_comes_in_the_format_that_was_wanted() {
+async fn a_page_is_returned_in_the_requested_format() {
     let html = "\u{feff}<h1>A</h1><p>b *c*<script>x</script>";
     let kind = "text/html; charset=iso-8859-1";
     for (format, output) in [
@@ -43,7 +43,7 @@ async fn a_page_comes_in_the_format_that_was_wanted() {
 
 /// Runs on the same kind of threads as real calls.
 #[tokio::test]
-async fn a_page_that_is_too_deep_comes_as_plain_text() {
+async fn a_page_with_deep_nesting_is_returned_as_plain_text() {
     for (levels, output) in [(97, "\\*a"), (98, "*a"), (100_000, "*a")] {
         let html = format!("{}*a", "<div>".repeat(levels));
         let settled = fetched("markdown", page("text/html", html)).await;
@@ -52,7 +52,7 @@ async fn a_page_that_is_too_deep_comes_as_plain_text() {
 }
 
 #[tokio::test]
-async fn other_texts_come_as_they_are() {
+async fn other_texts_are_returned_unchanged() {
     for kind in [
         "text/plain",
         "text/markdown; charset=utf-8",
@@ -71,7 +71,7 @@ async fn other_texts_come_as_they_are() {
 }
 
 #[tokio::test]
-async fn people_are_asked_for_the_address_as_it_was_written_and_as_it_is() {
+async fn the_permission_request_has_the_address_as_written_and_normalised() {
     for (url, resources) in [
         (
             "https://example.com/a?b=c",
@@ -120,7 +120,7 @@ async fn people_are_asked_for_the_address_as_it_was_written_and_as_it_is() {
 }
 
 #[tokio::test]
-async fn servers_are_asked_like_a_browser_would() {
+async fn requests_have_the_headers_of_a_browser() {
     let accepted = [
         (
             "markdown",
@@ -153,7 +153,7 @@ async fn servers_are_asked_like_a_browser_would() {
 }
 
 #[tokio::test]
-async fn a_challenge_is_answered_honestly_once() {
+async fn a_challenge_is_answered_once_with_the_real_user_agent() {
     let challenge = || answer(403, &[("cf-mitigated", "challenge")], "");
     let settled = |outcome: Outcome| {
         let agents = outcome.requests.iter().map(|request| {
@@ -192,7 +192,7 @@ async fn a_challenge_is_answered_honestly_once() {
 }
 
 #[tokio::test]
-async fn failures_say_why() {
+async fn failures_have_a_reason() {
     for (answer, reason) in [
         (answer(404, &[], ""), "the server answers 404 Not Found"),
         (answer(304, &[], ""), "the server answers 304 Not Modified"),
@@ -219,7 +219,7 @@ async fn failures_say_why() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_of_the_web_is_refused_before_anybody_is_asked() {
+async fn an_invalid_address_is_refused_before_a_permission_request() {
     for (url, reason) in [
         ("", "it is no address (relative URL without a base)"),
         (
@@ -263,7 +263,7 @@ async fn what_is_no_address_of_the_web_is_refused_before_anybody_is_asked() {
 }
 
 #[tokio::test]
-async fn what_is_not_allowed_is_not_fetched() {
+async fn a_denied_address_is_not_fetched() {
     for (answer, expected) in [
         (
             PermissionError::Blocked,
@@ -283,7 +283,7 @@ async fn what_is_not_allowed_is_not_fetched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_is_for_all_of_it() {
+async fn the_time_limit_covers_all_requests() {
     let late = failed(format!(
         "Unable to fetch {URL}: it takes too long; try a larger timeout"
     ));

@@ -25,7 +25,7 @@ fn output(outcome: &Outcome) -> Option<&str> {
 }
 
 #[tokio::test]
-async fn the_way_within_a_server_is_allowed_with_its_address() {
+async fn redirects_within_a_server_are_allowed_with_its_address() {
     let url = "http://a.example/x/y";
     for status in [301, 302, 303, 307, 308] {
         for (location, expected) in [
@@ -45,7 +45,7 @@ async fn the_way_within_a_server_is_allowed_with_its_address() {
 }
 
 #[tokio::test]
-async fn another_server_is_asked_for() {
+async fn a_redirect_to_another_server_needs_a_permission() {
     for (url, location, expected) in [
         (
             "http://a.example/",
@@ -106,7 +106,7 @@ async fn another_server_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_leads_nowhere_or_too_far_is_given_up() {
+async fn invalid_and_endless_redirects_are_refused() {
     let url = "http://a.example/";
     let nowhere = failed(format!(
         "Unable to fetch {url}: the server redirects to no address of the web"

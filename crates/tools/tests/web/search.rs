@@ -30,7 +30,7 @@ fn found(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn each_service_is_asked_in_its_own_words() {
+async fn each_service_receives_its_own_form_of_a_request() {
     let query = "what is new";
     let exa = |more: Value| {
         let mut arguments = json!({
@@ -107,7 +107,7 @@ async fn each_service_is_asked_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn people_are_asked_for_the_query() {
+async fn the_permission_request_has_the_query() {
     let input = json!({"query": "q", "numResults": 2.0, "type": "fast", "more": 1});
     let outcome = search(services(EXA), input, vec![page("", found("a"))]).await;
     let [asked] = &*outcome.permissions else {
@@ -139,7 +139,7 @@ async fn people_are_asked_for_the_query() {
 }
 
 #[tokio::test]
-async fn the_first_text_is_what_was_found() {
+async fn the_result_is_the_first_text() {
     let nothing = "Nothing was found. Try other words.";
     let parts = |content: Value| json!({"result": {"content": content}}).to_string();
     for (body, expected) in [
@@ -174,7 +174,7 @@ async fn the_first_text_is_what_was_found() {
 }
 
 #[tokio::test]
-async fn failures_say_why_but_never_what_the_service_said() {
+async fn failures_have_a_reason_without_the_text_of_the_service() {
     let said = "key-1 is no key";
     let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": said}});
     let as_result = json!({
@@ -217,7 +217,7 @@ async fn failures_say_why_but_never_what_the_service_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_has_its_time() {
+async fn a_request_to_a_service_times_out() {
     let begun = tokio::time::Instant::now();
     let outcome = search(services(EXA), json!({"query": "q"}), vec![Answer::Never]).await;
     let late = failed("Unable to search the web for q: exa takes longer than 25 seconds");
@@ -227,7 +227,7 @@ async fn a_service_has_its_time() {
 }
 
 #[tokio::test]
-async fn sessions_are_spread_over_the_services() {
+async fn sessions_are_distributed_over_the_services() {
     for (session, provider, address) in [
         ("ses_1", "exa", "https://mcp.exa.ai/mcp"),
         ("ses_2", "parallel", "https://search.parallel.ai/mcp"),

@@ -98,7 +98,7 @@ fn names_follow_from_package_and_model() {
 }
 
 #[test]
-fn newer_models_of_openai_know_more() {
+fn newer_models_of_openai_have_more_efforts() {
     for (date, expected) in [
         ("2025-11-12", "low medium high"),
         ("2025-11-13", "none low medium high"),
@@ -113,7 +113,7 @@ fn newer_models_of_openai_know_more() {
 }
 
 #[test]
-fn every_package_asks_in_its_own_way() {
+fn every_package_has_its_own_form() {
     for (package, id, first) in [
         (
             "@ai-sdk/openai",
@@ -186,7 +186,7 @@ fn budgets_leave_room_for_the_answer() {
 }
 
 #[test]
-fn what_a_list_says_holds_over_names() {
+fn a_list_of_efforts_overrides_names() {
     let listed = |package: &str, options: &[ReasoningOption]| {
         let reasoner = Reasoner {
             options: Some(options),

@@ -20,7 +20,7 @@ fn rules(value: Value) -> Vec<PermissionRule> {
 }
 
 #[test]
-fn both_generations_end_in_the_same_patches() {
+fn both_generations_produce_the_same_patches() {
     let patch = AgentPatch {
         model: selection::parse_model("p/m#low"),
         variant: Some("high".to_owned()),
@@ -60,7 +60,7 @@ fn both_generations_end_in_the_same_patches() {
 }
 
 #[test]
-fn where_both_generations_speak_the_newer_holds() {
+fn the_newer_generation_overrides_the_older_one() {
     let value = json!({"a": {
         "prompt": "older", "system": "newer",
         "maxSteps": 3, "steps": 2,
@@ -86,7 +86,7 @@ fn where_both_generations_speak_the_newer_holds() {
 }
 
 #[test]
-fn modes_are_agents_that_people_choose() {
+fn modes_are_primary_agents() {
     let modes = decode_modes(&json!({"a": {"mode": "subagent"}, "b": {}})).unwrap();
     let modes: Vec<_> = modes.into_iter().map(|(id, it)| (id, it.mode)).collect();
     let primary = Some(AgentMode::Primary);
@@ -97,7 +97,7 @@ fn modes_are_agents_that_people_choose() {
 }
 
 #[test]
-fn fields_of_a_file_tell_their_generation() {
+fn the_fields_of_a_file_determine_its_generation() {
     let newer = decode_fields(&json!({"steps": 2, "system": "s"})).unwrap();
     assert_eq!((newer.steps, newer.system.as_deref()), (Some(2), Some("s")));
     let older = decode_fields(&json!({"steps": 2, "temperature": 1})).unwrap();
@@ -117,7 +117,7 @@ fn steps_are_whole_and_some() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_path() {
+fn invalid_values_are_reported_with_their_path() {
     let steps = "a.steps must be a whole number of at least 1";
     let color = "a.color must be a colour such as \"#7fa0ff\", or one of \"primary\", \"secondary\", \"accent\", \"success\", \"warning\", \"error\", \"info\"";
     for (fields, expected) in [

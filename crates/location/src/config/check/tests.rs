@@ -9,7 +9,7 @@ fn lines(config: Value) -> Vec<String> {
 }
 
 #[test]
-fn the_table_has_every_key() {
+fn the_table_contains_every_key() {
     let Shape::Closed(members) = &DOCUMENT else {
         panic!("a document has its keys and no others");
     };
@@ -21,7 +21,7 @@ fn the_table_has_every_key() {
 }
 
 #[test]
-fn what_fits_has_no_problems() {
+fn valid_values_have_no_problems() {
     for config in [
         json!({}),
         json!({"$schema": "https://h/config.json", "theme": "dark", "plugin": [{"any": 1}], "tui": {"x": 1}}),
@@ -48,7 +48,7 @@ fn what_fits_has_no_problems() {
 }
 
 #[test]
-fn a_wrong_value_is_told_by_its_path() {
+fn a_wrong_value_is_reported_by_its_path() {
     for (config, expected) in [
         (json!([]), " must be an object"),
         (
@@ -89,7 +89,7 @@ fn a_wrong_value_is_told_by_its_path() {
 }
 
 #[test]
-fn an_unknown_name_is_told_at_every_level_that_is_closed() {
+fn an_unknown_name_is_reported_in_every_closed_object() {
     for (config, expected) in [
         (
             json!({"permision": {}}),
@@ -185,7 +185,7 @@ fn an_unknown_name_is_told_at_every_level_that_is_closed() {
 }
 
 #[test]
-fn all_problems_are_told_in_the_order_of_the_document() {
+fn all_problems_are_reported_in_the_order_of_the_document() {
     let config = json!({
         "tool_output": {"max_lines": 0, "max_chars": 1},
         "permision": "deny",

@@ -24,7 +24,7 @@ fn sorted_for(protocol: ProtocolId, base: Value, over: Value) -> (Value, Value, 
 }
 
 #[test]
-fn either_spelling_ends_in_the_same_domain() {
+fn both_spellings_produce_the_same_domain() {
     let camel = json!({
         "temperature": 0.5, "topP": 0.9, "topK": 40, "maxTokens": 100, "frequencyPenalty": 0.1,
         "presencePenalty": 0.2, "seed": 7, "stopSequences": ["a"],
@@ -56,7 +56,7 @@ fn either_spelling_ends_in_the_same_domain() {
 }
 
 #[test]
-fn each_protocol_has_options_of_its_own() {
+fn each_protocol_has_its_own_options() {
     let camel = json!({
         "thinking": {"type": "enabled", "budgetTokens": 5}, "effort": "low", "taskBudget": 9,
         "metadata": {"userId": "u"}, "disableParallelToolUse": true, "toolStreaming": false,
@@ -94,7 +94,7 @@ fn each_protocol_has_options_of_its_own() {
 }
 
 #[test]
-fn what_only_looks_like_an_option_stays_in_the_body() {
+fn unknown_options_stay_in_the_body() {
     let odd = json!({
         "_temperature": 1, "temperature_": 1, "top__p": 1, "Temperature": 1, "": 1,
         "reasoning": "on", "text": [1], "thinking": {"type": "enabled"},
@@ -114,7 +114,7 @@ fn what_only_looks_like_an_option_stays_in_the_body() {
 }
 
 #[test]
-fn an_overlay_merges_deeply_and_null_takes_away() {
+fn an_overlay_merges_deeply_and_null_removes() {
     for (base, over, expected) in [
         (
             json!({"reasoning": {"effort": "low", "summary": "auto"}}),

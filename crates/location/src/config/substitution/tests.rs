@@ -20,7 +20,7 @@ fn replaced(text: &str) -> Result<String, SubstitutionError> {
 }
 
 #[test]
-fn tokens_are_replaced_where_they_mean_something() {
+fn tokens_are_replaced_only_in_values() {
     for (text, expected) in [
         ("", ""),
         ("{}", "{}"),
@@ -80,7 +80,7 @@ fn files_are_found_from_the_document_and_from_home() {
 }
 
 #[test]
-fn a_file_that_cannot_be_had_is_told_with_its_place() {
+fn an_unreadable_file_is_reported_with_its_position() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     let large = vec![b'a'; usize::try_from(MAX_FILE_BYTES).unwrap() + 1];
@@ -104,7 +104,7 @@ fn a_file_that_cannot_be_had_is_told_with_its_place() {
 }
 
 #[test]
-fn there_is_an_end_to_files_and_to_what_they_hold() {
+fn number_and_size_of_files_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     let names: Vec<_> = (0..=MAX_FILES).map(|number| number.to_string()).collect();
@@ -134,7 +134,7 @@ fn there_is_an_end_to_files_and_to_what_they_hold() {
 }
 
 #[test]
-fn a_place_after_replacements_is_one_of_the_original() {
+fn a_position_after_replacements_is_mapped_to_the_original() {
     let here = Path::new("/nowhere");
     let original = "\"{env:WIDE}\", \"{env:NONE}\", 1\n{env:NUMBER}, 2";
     let source = substitute(original, here, Tokens::All, &environment(here)).unwrap();
@@ -155,7 +155,7 @@ fn a_place_after_replacements_is_one_of_the_original() {
 }
 
 #[test]
-fn no_part_of_a_text_is_a_trap() {
+fn hostile_text_does_no_harm() {
     let text = "// {env:A}\n{\"ä\\\"{env:KEY}\": {file:x} /* {env:B} */ \"\\{env:NUMBER}\\";
     for (start, _) in text.char_indices() {
         for (end, _) in text[start..].char_indices() {
@@ -167,7 +167,7 @@ fn no_part_of_a_text_is_a_trap() {
 }
 
 #[test]
-fn an_untrusted_document_reads_files_below_its_root_alone() {
+fn an_untrusted_document_reads_only_files_below_its_root() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("project");
     std::fs::create_dir(&root).unwrap();

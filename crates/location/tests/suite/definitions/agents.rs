@@ -63,7 +63,7 @@ fn a_later_description_overrides_an_earlier_one_field_by_field() {
 }
 
 #[test]
-fn a_disabled_agent_is_gone_and_what_comes_later_is_a_new_one() {
+fn a_disabled_agent_is_removed_and_a_later_definition_creates_a_new_one() {
     let machine = Machine::new();
     machine.write(
         "config/opencode.json",
@@ -93,7 +93,7 @@ fn a_disabled_agent_is_gone_and_what_comes_later_is_a_new_one() {
 }
 
 #[test]
-fn agents_and_rules_without_effect_are_told_and_not_listed() {
+fn agents_and_rules_without_effect_are_reported_and_not_listed() {
     let machine = Machine::new();
     machine.write(
         "config/opencode.json",
@@ -136,7 +136,7 @@ fn agents_and_rules_without_effect_are_told_and_not_listed() {
 }
 
 #[test]
-fn the_newer_generation_holds_over_the_older_ones() {
+fn the_newer_generation_overrides_the_older_ones() {
     let machine = Machine::new();
     let host = json!({
         "agents": {"a": {"steps": 1}},
@@ -195,7 +195,7 @@ fn markdown_files_are_named_by_their_path() {
 }
 
 #[test]
-fn an_empty_file_takes_a_built_in_prompt_away() {
+fn an_empty_file_removes_a_built_in_prompt() {
     let machine = Machine::new();
     machine.write("config/agent/build.md", "---\nsteps: 2\n---\n\n");
     let definitions = defined(&machine, nothing());
@@ -204,7 +204,7 @@ fn an_empty_file_takes_a_built_in_prompt_away() {
 }
 
 #[test]
-fn a_wrong_field_of_a_file_is_left_out_with_its_place() {
+fn a_wrong_field_of_a_file_is_omitted_and_reported_with_its_position() {
     let machine = Machine::new();
     machine.write(
         "config/agent/a.md",
@@ -259,7 +259,7 @@ fn default(host: Value) -> (Option<String>, Vec<String>) {
 }
 
 #[test]
-fn sessions_that_choose_no_agent_have_one() {
+fn sessions_without_a_selected_agent_have_a_default() {
     let without = |ids: &[&str], mut host: Value| {
         for id in ids {
             host["agents"][*id] = json!({"disabled": true});
@@ -338,7 +338,7 @@ fn sessions_that_choose_no_agent_have_one() {
 }
 
 #[test]
-fn a_choice_of_an_agent_is_taken_at_its_word() {
+fn a_selected_agent_is_never_replaced() {
     let machine = Machine::new();
     let resolved = |host: Value, chosen: Option<&str>| {
         let (definitions, _) = define(&machine, host);
@@ -414,7 +414,7 @@ fn secrets_of_requests_are_used_and_not_shown() {
 }
 
 #[test]
-fn there_are_only_so_many_agents_and_copies_of_rules() {
+fn the_numbers_of_agents_and_rules_are_bounded() {
     let rule = json!({"action": "bash", "resource": "*", "effect": "deny"});
     for (rules, most) in [(0, 500), (1000, 100)] {
         let many: serde_json::Map<_, _> =

@@ -97,7 +97,7 @@ fn a_command_needs_a_template() {
 }
 
 #[test]
-fn a_command_without_template_is_told_where_it_was_described_last() {
+fn a_command_without_template_is_reported_at_its_last_definition() {
     let machine = Machine::new();
     let described =
         |by: &str| format!("{{\n  \"commands\": {{\n    \"a\": {{\"agent\": \"{by}\"}}\n  }}\n}}");
@@ -112,7 +112,7 @@ fn a_command_without_template_is_told_where_it_was_described_last() {
 }
 
 #[test]
-fn wrong_fields_are_told() {
+fn wrong_fields_are_reported() {
     let machine = Machine::new();
     machine.write("config/command/a.md", "---\nsubtask: maybe\n---\ntext");
     machine.write(

@@ -34,7 +34,7 @@ fn each(lines: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_no_readable_file_is_told_and_costs_nobody_else() {
+async fn an_unreadable_file_is_reported_and_does_not_affect_others() {
     let machine = Machine::new();
     let large = vec![b'x'; 10 * 1024 * 1024];
     for folder in FOLDERS {
@@ -79,7 +79,7 @@ async fn what_is_no_readable_file_is_told_and_costs_nobody_else() {
 }
 
 #[tokio::test]
-async fn circles_of_links_end() {
+async fn circular_links_end() {
     let machine = Machine::new();
     for folder in FOLDERS {
         let at = |name: &str| format!("config/{folder}/{name}");
@@ -105,7 +105,7 @@ async fn circles_of_links_end() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_something_else_is_told() {
+async fn a_folder_of_another_kind_is_reported() {
     let machine = Machine::new();
     for folder in FOLDERS {
         machine.write(&format!("config/{folder}"), "a file");
@@ -130,7 +130,7 @@ async fn a_folder_that_is_something_else_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_too_deep_or_too_much_is_told_and_the_rest_holds() {
+async fn files_beyond_the_limits_are_reported_and_the_others_are_read() {
     let machine = Machine::new();
     for folder in FOLDERS {
         let deep = "d/".repeat(20);
@@ -174,7 +174,7 @@ async fn a_file_that_becomes_a_directory_and_back_is_followed() {
 }
 
 #[tokio::test]
-async fn a_file_that_could_not_be_read_is_tried_again() {
+async fn an_unreadable_file_is_read_again() {
     let machine = Machine::new();
     machine.directory("config/skill");
     symlink("../later", machine.path("config/skill/a.md")).unwrap();

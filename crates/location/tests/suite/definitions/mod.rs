@@ -43,7 +43,7 @@ fn defined(machine: &Machine, host: Value) -> Definitions {
 }
 
 #[tokio::test]
-async fn a_location_has_its_definitions_and_what_is_wrong_with_them() {
+async fn a_location_has_definitions_and_their_diagnostics() {
     let machine = Machine::new();
     machine.write("project/.opencode/agent/own.md", "Do it.");
     machine.write("project/.opencode/agent/bad.md", "---\nsteps: 0\n---\n");

@@ -12,7 +12,7 @@ fn shown(machine: &Machine, definitions: &opencode_location::definitions::Defini
 }
 
 #[test]
-fn directories_start_at_the_document_that_names_them() {
+fn directories_are_relative_to_their_document() {
     let machine = Machine::new();
     for directory in ["docs", "config/near", "home/far", "project/sub"] {
         machine.directory(directory);
@@ -52,7 +52,7 @@ fn directories_start_at_the_document_that_names_them() {
 }
 
 #[test]
-fn repositories_are_read_from_where_their_clones_belong() {
+fn repositories_are_read_from_the_directories_of_their_clones() {
     let machine = Machine::new();
     machine.directory("data/repos/github.com/owner/there");
     let (definitions, said) = define(
@@ -91,7 +91,7 @@ fn repositories_are_read_from_where_their_clones_belong() {
 }
 
 #[test]
-fn the_last_declaration_of_a_name_holds_in_the_place_of_the_first() {
+fn the_last_declaration_of_a_name_keeps_the_position_of_the_first() {
     let machine = Machine::new();
     machine.directory("a");
     machine.directory("b");
@@ -118,7 +118,7 @@ fn the_last_declaration_of_a_name_holds_in_the_place_of_the_first() {
 }
 
 #[test]
-fn what_leads_nowhere_is_told() {
+fn missing_targets_are_reported() {
     let machine = Machine::new();
     machine.write("file", "");
     machine.write(
@@ -150,7 +150,7 @@ fn what_leads_nowhere_is_told() {
 }
 
 #[test]
-fn a_wrong_reference_is_left_out() {
+fn a_wrong_reference_is_omitted() {
     for (value, expected) in [
         (json!([]), "references must be an object, found an array"),
         (

@@ -107,7 +107,7 @@ fn the_built_in_agents_have_their_rules_in_order() {
 }
 
 #[test]
-fn repetition_is_asked_about_after_the_common_rules_and_not_listed() {
+fn the_rule_for_repetition_follows_the_common_rules_and_is_not_listed() {
     let machine = machine();
     let definitions = defined(
         &machine,
@@ -136,7 +136,7 @@ fn repetition_is_asked_about_after_the_common_rules_and_not_listed() {
 }
 
 #[test]
-fn what_everybody_may_do_stands_between_the_defaults_and_the_agents_own() {
+fn common_rules_are_between_the_defaults_and_the_rules_of_the_agent() {
     let machine = machine();
     machine.write(
         "config/opencode.json",

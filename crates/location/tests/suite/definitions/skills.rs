@@ -39,7 +39,7 @@ fn said(machine: &Machine, skills: &Skills) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn there_are_no_skills_without_files() {
+async fn without_files_there_are_no_skills() {
     let machine = Machine::new();
     let skills = defined(&machine, nothing()).skills;
     assert_eq!(shown(&machine, &skills).await, json!([]));
@@ -110,7 +110,7 @@ async fn skills_are_found_in_their_sources_in_order() {
 }
 
 #[tokio::test]
-async fn the_last_skill_of_a_name_holds_in_the_place_of_the_first() {
+async fn the_last_skill_of_a_name_keeps_the_position_of_the_first() {
     let machine = Machine::new();
     machine.write("config/skill/a.md", "global");
     machine.write("config/skill/b.md", "global");
@@ -128,7 +128,7 @@ async fn the_last_skill_of_a_name_holds_in_the_place_of_the_first() {
 }
 
 #[tokio::test]
-async fn what_is_no_skill_is_told() {
+async fn invalid_skills_are_reported() {
     let machine = Machine::new();
     let skill = "config/skill";
     machine.write(&format!("{skill}/nameless/SKILL.md"), "text");
@@ -178,7 +178,7 @@ async fn what_is_no_skill_is_told() {
 }
 
 #[tokio::test]
-async fn changes_on_the_disk_are_seen_at_the_next_look() {
+async fn changes_of_files_are_visible_at_the_next_observation() {
     let machine = Machine::new();
     machine.write("config/skill/a.md", "one");
     let skills = defined(&machine, nothing()).skills;
@@ -214,7 +214,7 @@ async fn changes_on_the_disk_are_seen_at_the_next_look() {
 }
 
 #[tokio::test]
-async fn nothing_is_read_again_while_size_and_time_are_the_same() {
+async fn unchanged_files_are_not_read_again() {
     let machine = Machine::new();
     machine.write("config/skill/a.md", "one");
     let skills = defined(&machine, nothing()).skills;
@@ -239,7 +239,7 @@ async fn nothing_is_read_again_while_size_and_time_are_the_same() {
 }
 
 #[tokio::test]
-async fn a_directory_is_listed_again_when_its_time_has_changed() {
+async fn a_directory_is_listed_again_if_its_time_has_changed() {
     let machine = Machine::new();
     machine.write("config/skill/one/SKILL.md", file("one", "d", "text"));
     let skills = defined(&machine, nothing()).skills;
@@ -325,7 +325,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_kept_shows_in_nothing(changes in prop::collection::vec(change(), 1..12)) {
+    fn the_cache_does_not_change_the_result(changes in prop::collection::vec(change(), 1..12)) {
         let machine = Machine::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let kept = define(&machine, nothing()).0.skills;
@@ -341,7 +341,7 @@ proptest! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_look_at_once() {
+async fn concurrent_observations_return_the_same() {
     let machine = Machine::new();
     for number in 0..20 {
         machine.write(&format!("config/skill/s{number:02}.md"), "text");
@@ -361,7 +361,7 @@ async fn many_look_at_once() {
 }
 
 #[test]
-fn an_agent_has_the_skills_it_is_not_denied() {
+fn an_agent_has_all_skills_that_are_not_denied() {
     let skill = |name: &str| SkillInfo {
         name: name.to_owned(),
         description: None,

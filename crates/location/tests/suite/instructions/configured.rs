@@ -3,7 +3,7 @@
 use super::{Seen, Site, texts};
 
 #[test]
-fn paths_start_at_the_document_the_home_directory_or_the_root() {
+fn paths_are_relative_to_the_document_the_home_directory_or_the_root() {
     let site = Site::new();
     let absolute = site.machine.text("elsewhere/absolute.md");
     let site = site
@@ -38,7 +38,7 @@ fn paths_start_at_the_document_the_home_directory_or_the_root() {
 }
 
 #[test]
-fn what_is_not_there_and_what_is_an_address_is_passed_over() {
+fn missing_files_and_addresses_are_skipped() {
     let site = Site::new().ask(
         "project",
         &[
@@ -54,7 +54,7 @@ fn what_is_not_there_and_what_is_an_address_is_passed_over() {
 
 /// A project can come from any source. It must not cause files of the machine to be sent away.
 #[test]
-fn a_project_names_nothing_outside_of_itself() {
+fn a_project_names_only_its_own_files() {
     let site = Site::new();
     let absolute = site.machine.text("home/secret.md");
     let site = site
@@ -82,7 +82,7 @@ fn a_project_names_nothing_outside_of_itself() {
 }
 
 #[test]
-fn a_file_is_told_where_it_stands_first() {
+fn a_file_is_listed_at_its_first_position() {
     let site = Site::new()
         .ask(
             "project",

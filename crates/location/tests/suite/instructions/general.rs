@@ -7,7 +7,7 @@ use opencode_location::project::Project;
 use super::{Seen, Site, texts};
 
 #[test]
-fn the_users_come_first_then_those_of_the_project_nearest_first() {
+fn instructions_of_the_user_precede_those_of_the_project_nearest_first() {
     let site = Site::new();
     site.write("config/AGENTS.md", "of the user\n")
         .write("AGENTS.md", "above the project")
@@ -35,7 +35,7 @@ fn the_users_come_first_then_those_of_the_project_nearest_first() {
 }
 
 #[test]
-fn every_look_sees_what_is_there() {
+fn every_observation_reads_the_current_files() {
     let site = Site::new();
     let file = site.machine.path("project/AGENTS.md");
     let mut seen = Vec::new();
@@ -61,7 +61,7 @@ fn every_look_sees_what_is_there() {
 }
 
 #[test]
-fn a_directory_outside_of_its_project_has_those_of_the_user_alone() {
+fn a_directory_outside_of_its_project_has_only_instructions_of_the_user() {
     let site = Site::at("project", "elsewhere/a");
     site.write("config/AGENTS.md", "of the user")
         .write("elsewhere/AGENTS.md", "above")
@@ -74,7 +74,7 @@ fn a_directory_outside_of_its_project_has_those_of_the_user_alone() {
 }
 
 #[test]
-fn outside_of_any_repository_all_above_count_if_the_host_trusts_them() {
+fn outside_of_any_repository_all_parents_are_read_if_trusted() {
     let mut site = Site::at("disk", "disk/a/b");
     site.project = Project::global();
     site.write("disk/AGENTS.md", "above")
@@ -87,7 +87,7 @@ fn outside_of_any_repository_all_above_count_if_the_host_trusts_them() {
 
 #[cfg(unix)]
 #[test]
-fn outside_of_any_repository_a_link_stays_in_the_directory_that_holds_it() {
+fn outside_of_any_repository_a_link_stays_in_its_directory() {
     let mut site = Site::at("disk", "disk/a");
     site.project = Project::global();
     site.write("disk/secret", "secret")
@@ -109,7 +109,7 @@ fn outside_of_any_repository_a_link_stays_in_the_directory_that_holds_it() {
 
 /// Documents of the project, which could name more files, are not read either.
 #[test]
-fn projects_can_be_switched_off() {
+fn project_instructions_can_be_switched_off() {
     let mut site = Site::new().read_in(&["project/a/b/c"]);
     for file in [
         "config/AGENTS.md",
@@ -133,7 +133,7 @@ fn projects_can_be_switched_off() {
 }
 
 #[test]
-fn a_machine_without_a_configuration_directory_has_no_instructions_of_the_user() {
+fn without_a_configuration_directory_there_are_no_instructions_of_the_user() {
     let mut site = Site::new();
     site.write("config/AGENTS.md", "of the user");
     site.machine.environment.config = std::path::PathBuf::new();
@@ -147,7 +147,7 @@ mod linked {
     use super::*;
 
     #[test]
-    fn a_directory_reached_through_a_link_is_the_one_it_leads_to() {
+    fn a_directory_behind_a_link_is_the_link_target() {
         let mut site = Site::new();
         site.write("project/AGENTS.md", "of the project")
             .write("project/a/AGENTS.md", "above");
@@ -163,7 +163,7 @@ mod linked {
     }
 
     #[test]
-    fn links_are_followed_within_the_project_and_not_out_of_it() {
+    fn links_are_followed_only_within_the_project() {
         let site = Site::new();
         site.write("outside/secret.md", "secret")
             .write("project/docs/rules.md", "rules");
@@ -183,7 +183,7 @@ mod linked {
     }
 
     #[test]
-    fn a_file_of_two_names_is_read_once() {
+    fn a_file_with_two_names_is_read_once() {
         let site = Site::new();
         site.write("project/AGENTS.md", "rules");
         for link in ["project/a/AGENTS.md", "config/AGENTS.md"] {

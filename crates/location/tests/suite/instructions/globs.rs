@@ -88,7 +88,7 @@ fn patterns_name_files() {
 }
 
 #[test]
-fn a_name_that_looks_like_a_pattern_is_a_name_where_there_is_one() {
+fn an_existing_file_with_the_name_of_a_pattern_is_read() {
     let site = Site::new().ask("project", &["docs/[b].md"]);
     site.write("project/docs/[b].md", "name")
         .write("project/docs/b.md", "pattern");
@@ -96,7 +96,7 @@ fn a_name_that_looks_like_a_pattern_is_a_name_where_there_is_one() {
 }
 
 #[test]
-fn patterns_that_look_at_too_much_say_so() {
+fn patterns_that_match_too_much_are_reported() {
     let site = Site::new().ask("project", &["few/**/*.md", "many/**/*.md"]);
     for (name, count) in [("few", 20), ("many", 80)] {
         for number in 0..count {
@@ -114,7 +114,7 @@ fn patterns_that_look_at_too_much_say_so() {
 
 #[cfg(unix)]
 #[test]
-fn circles_of_links_end() {
+fn circular_links_end() {
     let site = Site::new().ask("project", &["docs/**/a.md", "docs/*/b.md"]);
     site.write("project/docs/one/a.md", "a")
         .write("project/two/b.md", "b");

@@ -3,7 +3,7 @@
 use super::{Site, texts};
 
 #[test]
-fn directories_are_looked_into_in_their_order() {
+fn directories_are_searched_in_order() {
     let site = Site::new().read_in(&[
         "project/a/b/d",
         "project/a/b/none",
@@ -22,7 +22,7 @@ fn directories_are_looked_into_in_their_order() {
 
 #[cfg(unix)]
 #[test]
-fn what_a_link_leads_to_has_to_lie_below() {
+fn link_targets_must_be_below_the_project() {
     use std::os::unix::fs::symlink;
 
     let site = Site::new().read_in(&[

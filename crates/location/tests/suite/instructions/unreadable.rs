@@ -86,7 +86,7 @@ fn files_of_a_pattern() {
 }
 
 #[test]
-fn one_kind_that_cannot_be_read_leaves_the_others_alone() {
+fn an_unreadable_kind_does_not_affect_the_others() {
     let site = Site::new()
         .ask("project", &["rules.md"])
         .read_in(&["project/a/b/c"]);
@@ -106,7 +106,7 @@ fn one_kind_that_cannot_be_read_leaves_the_others_alone() {
 
 /// Otherwise a file would be listed again under another kind because a different file cannot be read.
 #[test]
-fn a_kind_that_cannot_be_read_still_covers_its_files() {
+fn an_unreadable_kind_still_covers_its_files() {
     let site = Site::new()
         .ask("project", &["AGENTS.md", "a/AGENTS.md", "rules.md"])
         .read_in(&["project/a/b/c"]);
@@ -138,7 +138,7 @@ fn a_kind_that_cannot_be_read_still_covers_its_files() {
 }
 
 #[test]
-fn all_files_of_a_kind_together_are_bounded() {
+fn the_total_size_of_a_kind_is_bounded() {
     let site = Site::new();
     site.write("project/a/AGENTS.md", vec![b'a'; 1024 * 1024]);
     assert_eq!(site.seen().general.len(), 1);
@@ -152,7 +152,7 @@ fn all_files_of_a_kind_together_are_bounded() {
 }
 
 #[test]
-fn a_directory_that_has_gone_cannot_be_looked_at() {
+fn a_removed_directory_cannot_be_observed() {
     let site = Site::new().read_in(&["project/a/b/c"]);
     site.write("config/AGENTS.md", "of the user");
     fs::remove_dir(site.machine.path("project/a/b")).unwrap();

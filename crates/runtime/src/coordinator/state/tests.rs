@@ -38,7 +38,7 @@ fn check(steps: &[(In, &[Out])]) {
 }
 
 #[test]
-fn nothing_is_interrupted_or_awaited_where_nothing_runs() {
+fn without_a_drain_there_is_nothing_to_interrupt_or_wait_for() {
     check(&[
         (Interrupt(1), &[done(1)]),
         (Wait(2), &[done(2)]),
@@ -70,7 +70,7 @@ fn runs_join_and_share_the_exit_of_the_last_rerun() {
 }
 
 #[test]
-fn a_run_that_joined_a_drain_without_anything_to_do_gets_its_turn() {
+fn a_run_that_joined_a_drain_without_work_gets_its_turn() {
     check(&[
         (Wake, &[START]),
         (Run(1), &[]),
@@ -123,7 +123,7 @@ fn an_interrupt_suppresses_earlier_wakes_and_keeps_later_ones() {
 }
 
 #[test]
-fn a_drain_that_was_done_when_it_was_stopped_does_not_rerun_earlier_wakes() {
+fn a_drain_that_was_finished_when_it_was_stopped_does_not_rerun_earlier_wakes() {
     for (exit, answer) in [(DONE, done(1)), (IDLE, cut(1)), (FAILED, failed(1))] {
         check(&[
             (Run(1), &[FORCE]),
@@ -135,7 +135,7 @@ fn a_drain_that_was_done_when_it_was_stopped_does_not_rerun_earlier_wakes() {
 }
 
 #[test]
-fn a_run_while_stopping_starts_over() {
+fn a_run_during_stopping_starts_again() {
     for exit in [INTERRUPTED, DONE, IDLE] {
         check(&[
             (Wake, &[START]),
@@ -149,7 +149,7 @@ fn a_run_while_stopping_starts_over() {
 }
 
 #[test]
-fn a_failed_drain_keeps_wakes_that_came_while_it_ran() {
+fn a_failed_drain_keeps_wakes_that_arrived_while_it_ran() {
     check(&[
         (Run(1), &[FORCE]),
         (Wake, &[]),
@@ -199,7 +199,7 @@ fn waiters_wait_over_reruns_and_restarts() {
 }
 
 #[test]
-fn whoever_goes_away_is_not_answered_and_what_he_asked_for_stands() {
+fn a_dropped_caller_gets_no_answer_and_its_request_remains() {
     check(&[
         (Wake, &[START]),
         (Run(1), &[]),
@@ -217,7 +217,7 @@ fn whoever_goes_away_is_not_answered_and_what_he_asked_for_stands() {
 }
 
 #[test]
-fn nothing_begins_while_somebody_holds_the_session_and_what_was_asked_begins_then() {
+fn exclusive_access_delays_work_until_it_ends() {
     check(&[(Hold, &[]), (IDLE, &[])]);
     check(&[(Hold, &[]), (Wake, &[]), (IDLE, &[START]), (DONE, &[])]);
     check(&[

@@ -44,7 +44,7 @@ async fn world(case: &Case) -> World {
 }
 
 #[tokio::test]
-async fn files_come_change_go_and_come_back() {
+async fn files_are_added_changed_removed_and_restored() {
     for case in cases() {
         let mut world = world(&case).await;
         let (file, title) = (case.file, case.title);
@@ -67,7 +67,7 @@ async fn files_come_change_go_and_come_back() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_blocks_the_beginning_and_changes_nothing_later() {
+async fn unreadable_files_block_the_first_epoch_and_change_nothing_later() {
     for case in cases() {
         let mut world = world(&case).await;
         let (file, title) = (case.file, case.title);
@@ -95,7 +95,7 @@ async fn what_cannot_be_read_blocks_the_beginning_and_changes_nothing_later() {
 
 /// The changed source states all its files. The other sources state nothing.
 #[tokio::test]
-async fn a_change_is_told_by_its_own_source_alone() {
+async fn a_change_is_reported_only_by_its_own_source() {
     let config = json!({ "instructions": ["~/../project/rules.md"] });
     let mut world = World::new(config).await;
     world.nested = vec![world.project.path("src"), world.project.path("docs")];
@@ -112,7 +112,7 @@ async fn a_change_is_told_by_its_own_source_alone() {
 
 /// A file moves from one source to an earlier one. The earlier source states it, the other drops it.
 #[tokio::test]
-async fn a_file_that_an_earlier_source_begins_to_cover_is_told_once() {
+async fn a_file_that_a_second_source_begins_to_cover_is_reported_once() {
     let mut world = World::new(json!({})).await;
     world.nested = vec![world.project.path("src")];
     world.write("src/AGENTS.md", "rules");

@@ -29,7 +29,7 @@ fn skills(names: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn a_new_day_is_told_once() {
+async fn a_new_day_is_reported_once() {
     let mut world = World::new(json!({})).await;
     world.told().await;
     world.clock.advance(DAY);
@@ -38,7 +38,7 @@ async fn a_new_day_is_told_once() {
 }
 
 #[tokio::test]
-async fn another_model_is_told_and_another_variant_is_not() {
+async fn another_model_is_reported_and_another_variant_is_not() {
     let mut world = World::new(json!({})).await;
     world.told().await;
     world.model.variant = Some("high".to_owned());
@@ -50,7 +50,7 @@ async fn another_model_is_told_and_another_variant_is_not() {
 }
 
 #[tokio::test]
-async fn skills_are_those_on_the_disk_that_have_a_description() {
+async fn skills_with_a_description_are_listed() {
     let mut world = World::new(json!({})).await;
     assert_eq!(world.told().await, always(""));
     skill(&world, "b", "description: b\n");
@@ -68,7 +68,7 @@ async fn skills_are_those_on_the_disk_that_have_a_description() {
 }
 
 #[tokio::test]
-async fn skills_are_those_of_the_selected_agent() {
+async fn skills_are_filtered_by_the_selected_agent() {
     let rules = |rules: Value| json!({ "permissions": rules });
     let deny =
         |resource: &str| json!({ "action": "skill", "resource": resource, "effect": "deny" });
@@ -98,7 +98,7 @@ async fn skills_are_those_of_the_selected_agent() {
 }
 
 #[tokio::test]
-async fn references_are_those_that_say_what_they_are_for() {
+async fn references_with_a_description_are_listed() {
     let reference = |name: &str| json!({ (name): { "path": "/x", "description": "for tests" } });
     let told = |name: &str| {
         format!(
@@ -126,7 +126,7 @@ async fn references_are_those_that_say_what_they_are_for() {
 }
 
 #[tokio::test]
-async fn contributions_stand_by_their_keys_among_those_of_the_runtime() {
+async fn contributions_are_sorted_by_key_among_those_of_the_runtime() {
     let mut world = World::new(json!({})).await;
     world.write("AGENTS.md", "rules");
     let _late = contribute(&world, "zoo/late", "late");

@@ -212,7 +212,7 @@ impl Fetch for Web {
 }
 
 #[tokio::test]
-async fn everything_is_told_in_its_order() {
+async fn all_sources_are_reported_in_order() {
     let mut world = World::new(json!({
         "instructions": ["rules/*.md", "https://example.com/rules.md?token=secret"],
         "references": { "docs": { "path": "~/docs", "description": "How <it> works" } },

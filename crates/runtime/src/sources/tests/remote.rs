@@ -92,7 +92,7 @@ fn failures(world: &World) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_first_boundary_waits_and_later_ones_take_what_there_is() {
+async fn the_first_boundary_waits_and_later_ones_use_the_available_texts() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
     let gate = world.web.hold(ADDRESS);
@@ -115,7 +115,7 @@ async fn the_first_boundary_waits_and_later_ones_take_what_there_is() {
 
 /// A drain has many boundaries in a minute.
 #[tokio::test]
-async fn an_address_is_left_alone_for_a_minute_after_it_answered() {
+async fn an_address_is_not_requested_again_for_a_minute_after_an_answer() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
     world.told().await;
@@ -137,7 +137,7 @@ async fn left_alone(world: &mut World) {
 }
 
 #[tokio::test]
-async fn an_address_that_never_answered_holds_nobody_up() {
+async fn an_unresponsive_address_delays_no_turn() {
     let mut world = world().await;
     world
         .web
@@ -155,7 +155,7 @@ async fn an_address_that_never_answered_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_text_holds_while_its_address_fails() {
+async fn a_text_is_kept_while_its_address_fails() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
     let began = always(&format!("{}\n\n", stated("one")));
@@ -171,7 +171,7 @@ async fn a_text_holds_while_its_address_fails() {
 
 /// A session keeps what an earlier host told it, and is not told that it no longer applies.
 #[tokio::test]
-async fn what_an_earlier_host_told_stays_while_the_address_fails() {
+async fn a_text_of_an_earlier_host_is_kept_while_the_address_fails() {
     let mut before = world().await;
     before.web.say(ADDRESS, "one");
     before.told().await;
@@ -197,7 +197,7 @@ async fn what_an_earlier_host_told_stays_while_the_address_fails() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_not_configured_any_more_is_revoked() {
+async fn an_address_that_is_no_longer_configured_is_revoked() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
     world.told().await;
@@ -207,7 +207,7 @@ async fn an_address_that_is_not_configured_any_more_is_revoked() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_within_the_limit_is_a_failure() {
+async fn binary_and_large_answers_are_failures() {
     for (body, failure) in [
         (b"caf\xe9".to_vec(), "the answer is not UTF-8 text"),
         (
@@ -223,7 +223,7 @@ async fn what_is_no_text_within_the_limit_is_a_failure() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_is_given_up() {
+async fn a_request_to_an_unresponsive_server_times_out() {
     let mut world = world().await;
     let gate = world.web.hold(ADDRESS);
     tokio::time::pause();
@@ -235,7 +235,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
 }
 
 #[tokio::test]
-async fn sessions_share_what_is_asked() {
+async fn sessions_share_requests() {
     let other = "https://example.com/other.md";
     let twice = json!({ "instructions": [ADDRESS, other, ADDRESS] });
     let world = World::new(twice).await;
@@ -258,7 +258,7 @@ async fn sessions_share_what_is_asked() {
 }
 
 #[tokio::test]
-async fn closing_ends_what_runs_in_the_background() {
+async fn closing_ends_background_requests() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
     world.told().await;
@@ -269,7 +269,7 @@ async fn closing_ends_what_runs_in_the_background() {
 }
 
 #[tokio::test]
-async fn addresses_beyond_the_limit_are_told_and_not_asked() {
+async fn addresses_beyond_the_limit_are_reported_and_not_requested() {
     let address = |number| format!("https://example.com/{number}.md");
     let addresses: Vec<_> = (0..40).map(address).collect();
     let mut world = World::new(json!({ "instructions": addresses })).await;

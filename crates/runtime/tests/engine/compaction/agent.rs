@@ -45,7 +45,7 @@ async fn a_configured_agent_writes_the_summary() {
 }
 
 #[tokio::test]
-async fn a_text_alone_leaves_the_model_and_the_settings_of_the_session() {
+async fn an_agent_with_only_a_text_keeps_model_and_settings_of_the_session() {
     let f = Fixture::open().await;
     agent(&f, &json!({"system": "Sum up."}));
     let session = f.session().await;
@@ -61,7 +61,7 @@ async fn a_text_alone_leaves_the_model_and_the_settings_of_the_session() {
 }
 
 #[tokio::test]
-async fn a_model_that_cannot_be_used_is_not_replaced() {
+async fn an_unusable_model_is_not_replaced() {
     let f = Fixture::open().await;
     agent(&f, &json!({"model": "mock/none"}));
     let session = f.session().await;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 #[tokio::test]
-async fn a_turn_that_would_not_fit_is_made_from_a_checkpoint() {
+async fn a_turn_that_exceeds_the_window_continues_from_a_checkpoint() {
     let (f, session) = open().await;
     let [alpha, beta] = grown(&f, &session).await;
     let mut live = f.live();
@@ -85,7 +85,7 @@ async fn a_turn_that_would_not_fit_is_made_from_a_checkpoint() {
 }
 
 #[tokio::test]
-async fn a_second_checkpoint_is_made_of_the_first_and_what_follows_it() {
+async fn a_second_checkpoint_contains_the_first_and_the_messages_after_it() {
     let (f, session) = open().await;
     let [_, beta] = grown(&f, &session).await;
     let gamma = filler("gamma", 12_500);
@@ -117,7 +117,7 @@ async fn a_second_checkpoint_is_made_of_the_first_and_what_follows_it() {
 }
 
 #[tokio::test]
-async fn what_fits_and_what_holds_nothing_older_is_sent_as_it_is() {
+async fn small_requests_and_those_without_older_messages_are_unchanged() {
     // The answer is shorter than in `grown`, so everything fits.
     let (f, session) = open().await;
     f.model
@@ -140,7 +140,7 @@ async fn what_fits_and_what_holds_nothing_older_is_sent_as_it_is() {
 }
 
 #[tokio::test]
-async fn nothing_is_compacted_where_it_is_switched_off_or_the_window_is_unknown() {
+async fn compaction_is_off_if_disabled_or_if_the_window_is_unknown() {
     for settings in [
         json!({"auto": false}),
         json!({"limit": {"context": 0, "output": OUTPUT}}),
@@ -154,7 +154,7 @@ async fn nothing_is_compacted_where_it_is_switched_off_or_the_window_is_unknown(
 }
 
 #[tokio::test]
-async fn a_turn_that_owes_results_goes_on_from_a_checkpoint_and_keeps_its_place() {
+async fn a_turn_with_open_results_continues_from_a_checkpoint_with_them() {
     let (f, session) = open().await;
     f.tool("echo", |_, _| async {
         output(json!({"out": filler("gamma", 6_000)}))
@@ -206,7 +206,7 @@ async fn a_turn_that_owes_results_goes_on_from_a_checkpoint_and_keeps_its_place(
 }
 
 #[tokio::test]
-async fn the_context_is_replaced_with_the_history() {
+async fn the_context_is_replaced_together_with_the_history() {
     let (f, session) = open().await;
     let source = ScriptedSource::telling("acme/rules", "one");
     let _contributed = f.contribute(&f.project.directory(), &source);
@@ -227,7 +227,7 @@ async fn the_context_is_replaced_with_the_history() {
 }
 
 #[tokio::test]
-async fn a_context_that_cannot_be_replaced_stays_and_is_no_reason_to_compact_for_ever() {
+async fn a_context_that_cannot_be_replaced_stays_and_causes_no_endless_compaction() {
     let (f, session) = open().await;
     let source = ScriptedSource::telling("acme/rules", "one");
     let _contributed = f.contribute(&f.project.directory(), &source);
@@ -290,7 +290,7 @@ async fn outputs_that_are_long_only_in_the_request_are_summarised() {
 }
 
 #[tokio::test]
-async fn the_window_is_that_of_the_model_that_is_asked_next() {
+async fn the_window_is_that_of_the_next_model() {
     let f = Fixture::open().await;
     let limit = |context: u64| json!({"limit": {"context": context, "output": OUTPUT}});
     let config = json!({
@@ -320,7 +320,7 @@ async fn the_window_is_that_of_the_model_that_is_asked_next() {
 }
 
 #[tokio::test]
-async fn a_window_smaller_than_the_buffer_is_compacted_once_a_turn() {
+async fn a_window_smaller_than_the_buffer_is_compacted_once_per_turn() {
     let limit = json!({"context": 6_000, "output": OUTPUT});
     let (f, session) = with(json!({"limit": limit, "buffer": 20_000})).await;
     f.tool("echo", |input, _| async { output(input) });
@@ -358,7 +358,7 @@ async fn a_window_smaller_than_the_buffer_is_compacted_once_a_turn() {
 }
 
 #[tokio::test]
-async fn a_long_activity_is_compacted_as_soon_as_it_holds_something_older() {
+async fn a_long_activity_is_compacted_as_soon_as_it_has_older_messages() {
     let limit = json!({"context": 6_000, "output": OUTPUT});
     let settings = json!({"limit": limit, "buffer": 20_000, "keep": {"tokens": 600}});
     let (f, session) = with(settings).await;

@@ -80,7 +80,7 @@ fn summarised(f: &Fixture) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_model_that_was_switched_meanwhile_makes_the_summary_or_none_is_made() {
+async fn a_model_switch_before_the_dispatch_applies_to_the_summary_or_cancels_it() {
     let mut refused = 0;
     for read in 0.. {
         let switch = async |f: &Fixture, session: &SessionID, _: &Blockade| {
@@ -108,7 +108,7 @@ async fn a_model_that_was_switched_meanwhile_makes_the_summary_or_none_is_made()
 }
 
 #[tokio::test]
-async fn a_move_meanwhile_is_followed_or_no_summary_is_made() {
+async fn a_move_before_the_dispatch_applies_to_the_summary_or_cancels_it() {
     let mut refused = 0;
     for read in 0.. {
         let leave = async |f: &Fixture, session: &SessionID, _: &Blockade| {
@@ -135,7 +135,7 @@ async fn a_move_meanwhile_is_followed_or_no_summary_is_made() {
 }
 
 #[tokio::test]
-async fn an_interruption_meanwhile_sends_nothing() {
+async fn an_interruption_before_the_dispatch_sends_nothing() {
     let mut interrupted = 0;
     // The first read looks up the session. Before it there is nothing to interrupt.
     for read in 1.. {
@@ -163,7 +163,7 @@ async fn an_interruption_meanwhile_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_switch_while_the_provider_is_waited_for_ends_the_compaction() {
+async fn a_switch_while_waiting_for_the_provider_ends_the_compaction() {
     let f = Fixture::with(|options| options.retry = RetryPolicy::default()).await;
     configure(&f, json!({"keep": {"tokens": 4}}));
     let session = f.session().await;

@@ -41,7 +41,7 @@ async fn failed(f: &Fixture, session: &SessionID, reply: Reply) -> (String, Stri
 }
 
 #[tokio::test]
-async fn a_summary_that_fails_leaves_everything_as_it_was() {
+async fn a_failed_summary_changes_nothing() {
     let lost = || LlmError::invalid_output("mock", "lost");
     for (reply, message, kind) in [
         (
@@ -92,7 +92,7 @@ async fn a_summary_that_fails_leaves_everything_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_summary_that_takes_too_long_is_given_up() {
+async fn a_summary_that_takes_too_long_is_cancelled() {
     let (f, session) = open().await;
     grown(&f, &session).await;
     let gate = Gate::new();
@@ -117,7 +117,7 @@ async fn a_summary_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_summary_is_as_long_as_it_was_asked_for() {
+async fn the_length_of_a_summary_is_limited() {
     let (f, session) = open().await;
     let [_, beta] = grown(&f, &session).await;
     let gate = Gate::new();
@@ -137,7 +137,7 @@ async fn a_summary_is_as_long_as_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a_window_without_room_for_a_request_for_a_summary_is_not_asked_for_one() {
+async fn a_window_that_is_too_small_for_a_summary_request_gets_none() {
     let limit = json!({"context": 1_200, "output": OUTPUT});
     let (f, session) = with(json!({"limit": limit})).await;
     let mut live = f.live();
@@ -162,7 +162,7 @@ async fn a_window_without_room_for_a_request_for_a_summary_is_not_asked_for_one(
 }
 
 #[tokio::test]
-async fn an_activity_does_not_try_again_at_each_of_its_turns() {
+async fn an_activity_does_not_retry_at_each_turn() {
     let (f, session) = open().await;
     f.tool("echo", |input, _| async { output(input) });
     grown(&f, &session).await;

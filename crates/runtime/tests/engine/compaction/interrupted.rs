@@ -31,7 +31,7 @@ const ANSWERED: [&str; 4] = [
 ];
 
 #[tokio::test]
-async fn an_interruption_leaves_a_beginning_and_nothing_else() {
+async fn an_interruption_leaves_only_the_start_event() {
     let (f, session, gate, _) = summarising().await;
     f.interrupt(&session).await;
     f.dropped(&gate).await;
@@ -53,7 +53,7 @@ async fn an_interruption_leaves_a_beginning_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_prompt_waits_until_the_turn_that_is_compacted_for_is_answered() {
+async fn a_prompt_waits_for_the_turn_that_is_being_compacted() {
     let (f, session, gate, [_, beta]) = summarising().await;
     f.prompt(&session, "Faster").await;
     f.queue(&session, "Later").await;
@@ -73,7 +73,7 @@ async fn a_prompt_waits_until_the_turn_that_is_compacted_for_is_answered() {
 }
 
 #[tokio::test]
-async fn a_process_that_dies_while_a_summary_is_written_leaves_the_history_as_it_was() {
+async fn a_process_that_dies_during_a_summary_leaves_the_history_unchanged() {
     let (mut f, session, _gate, _) = summarising().await;
     f.kill().await;
     assert_eq!(f.events_after(&session, GROWN).await, STARTED);
@@ -88,7 +88,7 @@ async fn a_process_that_dies_while_a_summary_is_written_leaves_the_history_as_it
 }
 
 #[tokio::test]
-async fn a_host_that_recovers_by_itself_writes_the_summary_anew() {
+async fn a_host_with_recovery_writes_the_summary_again() {
     let (mut f, session, _gate, [_, beta]) = summarising().await;
     f.model
         .reply(Reply::says("SUMMARY"))
@@ -110,7 +110,7 @@ async fn a_host_that_recovers_by_itself_writes_the_summary_anew() {
 }
 
 #[tokio::test]
-async fn a_process_that_dies_behind_a_checkpoint_leaves_it_to_the_next_one() {
+async fn the_next_process_uses_the_checkpoint_of_a_process_that_died() {
     let (mut f, session, gate, [_, beta]) = summarising().await;
     let turn = Gate::new();
     f.model.reply(Reply::nothing().hold(&turn));
@@ -131,7 +131,7 @@ async fn a_process_that_dies_behind_a_checkpoint_leaves_it_to_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_host_that_closes_ends_it() {
+async fn a_host_that_closes_ends_the_compaction() {
     let (mut f, session, gate, _) = summarising().await;
     f.reopen().await;
     f.dropped(&gate).await;
@@ -139,7 +139,7 @@ async fn a_host_that_closes_ends_it() {
 }
 
 #[tokio::test]
-async fn a_session_that_moves_meanwhile_goes_on_where_it_lives() {
+async fn a_session_that_moves_during_a_compaction_continues_at_its_new_location() {
     let (f, session, gate, [_, beta]) = summarising().await;
     f.project.write("inner/a.txt", "");
     let inner = f.project.path("inner");

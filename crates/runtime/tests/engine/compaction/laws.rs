@@ -164,7 +164,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_input_gets_its_turn_and_no_turn_is_compacted_for_again_and_again(
+    fn every_input_gets_its_turn_and_no_turn_is_compacted_repeatedly(
         answers in prop::collection::vec(says(), 0..30),
         story in prop::collection::vec(act(), 0..14),
     ) {

@@ -18,7 +18,7 @@ async fn compacted(f: &Fixture, session: &SessionID) -> Result<(), String> {
 }
 
 #[tokio::test]
-async fn a_history_is_compacted_on_demand_and_the_next_turn_goes_on_from_there() {
+async fn a_history_is_compacted_on_demand_and_the_next_turn_uses_the_checkpoint() {
     // It works for any size of the history, and also if automatic compaction is off.
     let (f, session) = with(json!({"auto": false, "keep": {"tokens": 4}})).await;
     f.model
@@ -43,7 +43,7 @@ async fn a_history_is_compacted_on_demand_and_the_next_turn_goes_on_from_there()
 }
 
 #[tokio::test]
-async fn what_is_short_or_compacted_already_needs_none() {
+async fn a_short_or_compacted_history_is_not_compacted() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     let none: [String; 0] = [];
     assert_eq!(compacted(&f, &session).await, Ok(()));
@@ -64,7 +64,7 @@ async fn what_is_short_or_compacted_already_needs_none() {
 }
 
 #[tokio::test]
-async fn it_waits_for_a_drain_and_keeps_others_waiting() {
+async fn it_waits_for_a_drain_and_delays_other_work() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     let (turn, summary) = (Gate::new(), Gate::new());
     f.model
@@ -99,7 +99,7 @@ async fn it_waits_for_a_drain_and_keeps_others_waiting() {
 }
 
 #[tokio::test]
-async fn an_interruption_of_the_drain_that_it_waits_for_is_none_of_it() {
+async fn an_interruption_of_the_preceding_drain_does_not_interrupt_it() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     f.model.reply(Reply::says("A long enough answer"));
     f.ask(&session, "Hi").await;
@@ -129,7 +129,7 @@ async fn an_interruption_of_the_drain_that_it_waits_for_is_none_of_it() {
 }
 
 #[tokio::test]
-async fn who_asks_is_told_why_there_is_no_summary() {
+async fn a_failure_is_reported_to_the_caller() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     f.model.reply(Reply::says("A long enough answer"));
     f.ask(&session, "Hi").await;
@@ -151,7 +151,7 @@ async fn who_asks_is_told_why_there_is_no_summary() {
 }
 
 #[tokio::test]
-async fn an_interruption_ends_it_and_the_session_goes_on() {
+async fn an_interruption_ends_it_and_the_session_continues() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     let summary = Gate::new();
     f.model
@@ -180,7 +180,7 @@ async fn an_interruption_ends_it_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn it_goes_on_although_nobody_waits_for_it() {
+async fn it_continues_after_its_caller_is_dropped() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     let summary = Gate::new();
     f.model
@@ -237,7 +237,7 @@ async fn it_needs_no_context() {
 }
 
 #[tokio::test]
-async fn of_those_who_ask_at_the_same_time_the_first_is_enough() {
+async fn concurrent_requests_share_one_compaction() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     f.model
         .reply(Reply::says("A long enough answer"))
@@ -250,7 +250,7 @@ async fn of_those_who_ask_at_the_same_time_the_first_is_enough() {
 }
 
 #[tokio::test]
-async fn what_is_staged_to_be_reverted_is_gone_before() {
+async fn a_staged_revert_is_committed_before() {
     let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
     f.model.otherwise(|_| Reply::says("A long enough answer"));
     f.ask(&session, "One").await;
@@ -300,7 +300,7 @@ impl ModelClient for Unceasing {
 }
 
 #[tokio::test]
-async fn a_summary_without_pause_is_interrupted() {
+async fn an_endless_summary_can_be_interrupted() {
     let turns = || {
         let model = ScriptedModel::new();
         model.reply(Reply::says("A long enough answer"));

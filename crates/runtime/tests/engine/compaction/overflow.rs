@@ -30,7 +30,7 @@ fn refusals() -> [Reply; 2] {
 const WHOLE: [&str; 3] = [ALPHA, BETA, "user: Next"];
 
 #[tokio::test]
-async fn a_refused_request_is_compacted_and_made_once_more() {
+async fn a_refused_request_is_compacted_and_repeated_once() {
     for refusal in refusals() {
         let (f, session) = unknown_window().await;
         grown(&f, &session).await;
@@ -89,7 +89,7 @@ async fn a_second_refusal_is_the_outcome() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_the_outcome_where_there_is_nothing_to_compact() {
+async fn a_refusal_is_the_outcome_if_there_is_nothing_to_compact() {
     for refusal in refusals() {
         // First a session with a single message, then one with only recent messages.
         let (f, session) = unknown_window().await;
@@ -107,7 +107,7 @@ async fn a_refusal_is_the_outcome_where_there_is_nothing_to_compact() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_the_outcome_where_it_is_switched_off() {
+async fn a_refusal_is_the_outcome_if_compaction_is_off() {
     for refusal in refusals() {
         let (f, session) = with(json!({"auto": false})).await;
         grown(&f, &session).await;
@@ -119,7 +119,7 @@ async fn a_refusal_is_the_outcome_where_it_is_switched_off() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_the_outcome_where_the_summary_fails() {
+async fn a_refusal_is_the_outcome_if_the_summary_fails() {
     for (at, refusal) in refusals().into_iter().enumerate() {
         let (f, session) = unknown_window().await;
         grown(&f, &session).await;
@@ -142,7 +142,7 @@ async fn a_refusal_is_the_outcome_where_the_summary_fails() {
 }
 
 #[tokio::test]
-async fn nothing_is_made_again_after_there_was_output() {
+async fn a_request_is_not_repeated_after_output() {
     let (f, session) = unknown_window().await;
     grown(&f, &session).await;
     f.model
@@ -163,8 +163,7 @@ async fn nothing_is_made_again_after_there_was_output() {
 }
 
 #[tokio::test]
-async fn one_turn_is_compacted_for_its_estimate_and_not_again_for_its_refusal_where_nothing_is_left()
- {
+async fn a_turn_compacted_for_its_estimate_is_not_compacted_again_for_a_refusal() {
     let (f, session) = open().await;
     grown(&f, &session).await;
     f.model
@@ -183,7 +182,7 @@ async fn one_turn_is_compacted_for_its_estimate_and_not_again_for_its_refusal_wh
 }
 
 #[tokio::test]
-async fn results_that_are_owed_are_in_the_checkpoint() {
+async fn open_results_are_in_the_checkpoint() {
     let (f, session) = unknown_window().await;
     f.tool("echo", |_, _| async { output(json!({"out": "gamma"})) });
     grown(&f, &session).await;

@@ -121,7 +121,7 @@ async fn a_history_larger_than_the_window_is_summarised_in_parts() {
 }
 
 #[tokio::test]
-async fn a_part_that_fails_is_an_attempt_that_failed() {
+async fn a_failed_part_is_a_failed_attempt() {
     let lost = || LlmError::invalid_output("mock", "lost");
     for (reply, message) in [
         (Reply::says(" "), "the model answered with nothing"),
@@ -210,7 +210,7 @@ fn given_up(session: &SessionID, seconds: u32) -> String {
 }
 
 #[tokio::test]
-async fn a_part_that_takes_too_long_is_given_up() {
+async fn a_part_that_takes_too_long_is_cancelled() {
     let (f, session, gate) = in_second_part().await;
     let mut live = f.live();
     f.model.reply(Reply::says("Yes."));
@@ -221,7 +221,7 @@ async fn a_part_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test]
-async fn parts_that_take_too_long_in_all_are_given_up() {
+async fn parts_that_take_too_long_in_total_are_cancelled() {
     let (f, session) = outgrown().await;
     let gates = [(); TURNS].map(|()| Gate::new());
     for gate in &gates {
@@ -242,7 +242,7 @@ async fn parts_that_take_too_long_in_all_are_given_up() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_made_in_parts_is_merged_with_what_follows() {
+async fn a_checkpoint_of_several_parts_is_merged_with_later_messages() {
     let (f, session) = outgrown().await;
     for _ in 0..TURNS {
         f.model.reply(Reply::says("FIRST"));
@@ -276,7 +276,7 @@ async fn a_checkpoint_made_in_parts_is_merged_with_what_follows() {
 }
 
 #[tokio::test]
-async fn somebody_who_asks_gets_it_in_parts_too() {
+async fn a_manual_compaction_also_uses_parts() {
     let (f, session) = outgrown().await;
     for _ in 0..TURNS {
         f.model.reply(Reply::says("SUMMARY"));
@@ -294,7 +294,7 @@ async fn somebody_who_asks_gets_it_in_parts_too() {
 }
 
 #[tokio::test]
-async fn a_message_larger_than_a_part_is_cut_in_its_middle_and_says_so() {
+async fn a_message_larger_than_a_part_is_cut_in_the_middle_with_a_notice() {
     let (f, session) = open().await;
     f.model
         .reply(Reply::says("Hello."))
@@ -336,7 +336,7 @@ async fn a_message_larger_than_a_part_is_cut_in_its_middle_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_stays_in_its_own_words_fits_the_window() {
+async fn the_kept_messages_fit_the_window() {
     // A verbatim part of this size could never be sent.
     let (f, session) = with(json!({"keep": {"tokens": WINDOW}})).await;
     let [alpha, beta] = grown(&f, &session).await;

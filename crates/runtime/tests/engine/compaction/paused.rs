@@ -5,7 +5,7 @@ use opencode_testkit::{Reply, compact};
 use super::*;
 
 #[tokio::test]
-async fn a_checkpoint_that_is_no_smaller_pauses_compaction_until_the_history_has_grown() {
+async fn a_checkpoint_without_gain_pauses_compaction_until_the_history_has_grown() {
     // Nearly the whole history stays verbatim.
     let (f, session) = with(json!({"keep": {"tokens": 12_900}})).await;
     grown(&f, &session).await;

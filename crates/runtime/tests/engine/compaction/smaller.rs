@@ -74,7 +74,7 @@ fn sizes(f: &Fixture) -> Vec<(bool, usize)> {
 }
 
 #[tokio::test]
-async fn a_window_that_nobody_knows_is_found() {
+async fn an_unknown_window_is_found() {
     for in_stream in [false, true] {
         let limit = json!({"context": 0, "output": OUTPUT});
         let (f, session) = outgrown(limit).await;
@@ -95,7 +95,7 @@ async fn a_window_that_nobody_knows_is_found() {
 }
 
 #[tokio::test]
-async fn a_window_that_is_smaller_than_configured_is_found() {
+async fn a_window_smaller_than_configured_is_found() {
     // Each of these characters is one token, but the estimate counts it as a quarter.
     let limit = json!({"context": WINDOW, "output": OUTPUT});
     let (f, session) = with(json!({"limit": limit, "keep": {"tokens": 4_000}})).await;
@@ -116,7 +116,7 @@ async fn a_window_that_is_smaller_than_configured_is_found() {
 }
 
 #[tokio::test]
-async fn a_provider_that_refuses_everything_is_asked_so_often() {
+async fn the_number_of_requests_to_a_refusing_provider_is_bounded() {
     for in_stream in [false, true] {
         let limit = json!({"context": 0, "output": OUTPUT});
         let (f, session) = outgrown(limit).await;
@@ -147,7 +147,7 @@ async fn a_provider_that_refuses_everything_is_asked_so_often() {
 }
 
 #[tokio::test]
-async fn a_refusal_after_something_was_written_is_a_failure() {
+async fn a_refusal_after_output_is_a_failure() {
     let limit = json!({"context": 0, "output": OUTPUT});
     let (f, session) = outgrown(limit).await;
     let refusal = || Reply::new().provider_error("too long", ErrorKind::ContextOverflow);
@@ -165,7 +165,7 @@ async fn a_refusal_after_something_was_written_is_a_failure() {
 }
 
 #[tokio::test]
-async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_no_reason_to_ask_again() {
+async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_not_repeated() {
     let (f, session) = open().await;
     let provider = Provider {
         takes: WINDOW as usize,
@@ -184,7 +184,7 @@ async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_no_reason_to_ask_
 }
 
 #[tokio::test]
-async fn a_window_little_larger_than_what_stays_is_enough_to_go_on() {
+async fn a_window_slightly_larger_than_the_kept_messages_is_sufficient() {
     for window in [8_192, 12_000] {
         // The request also needs room for its instructions and its answer.
         let limit = json!({"context": window, "output": OUTPUT});

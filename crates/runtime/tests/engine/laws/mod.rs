@@ -441,7 +441,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_each_input_is_accounted_for_and_each_request_has_a_reason(
+    fn each_input_has_an_outcome_and_each_request_a_reason(
         answers in prop::collection::vec(model::answer(), 0..12),
         story in prop::collection::vec(act(), 0..30),
     ) {

@@ -64,7 +64,7 @@ async fn the_rules_of_the_agent_decide() {
 }
 
 #[tokio::test]
-async fn a_request_waits_as_it_was_made() {
+async fn a_request_is_listed_unchanged() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -117,7 +117,7 @@ async fn a_request_waits_as_it_was_made() {
 }
 
 #[tokio::test]
-async fn answers_reach_the_tools_of_the_session_too() {
+async fn answers_also_reach_the_tools_of_the_session() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -181,7 +181,7 @@ async fn requests_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_workspace_is_a_location_of_its_own() {
+async fn a_workspace_is_a_separate_location() {
     let f = open().await;
     let here = f.new_session().location;
     let there = LocationRef {
@@ -229,7 +229,7 @@ async fn go_on<F: Future + Unpin>(work: &mut F, times: usize) -> Option<F::Outpu
 }
 
 #[tokio::test]
-async fn what_is_allowed_while_a_request_comes_holds_for_it() {
+async fn a_permission_saved_during_a_request_applies_to_it() {
     for times in 0..6 {
         let f = open().await;
         let session = f.session().await;

@@ -26,7 +26,7 @@ fn ended(request: &PermissionRequest) -> Option<Notice> {
 }
 
 #[tokio::test]
-async fn what_waits_and_what_comes_is_seen_once() {
+async fn each_pending_and_new_request_is_delivered_once() {
     let f = open().await;
     let (one, two) = (f.session().await, f.session().await);
     let mut live = f.live();
@@ -53,7 +53,7 @@ async fn what_waits_and_what_comes_is_seen_once() {
 }
 
 #[tokio::test]
-async fn many_that_come_at_once_are_seen_in_their_order() {
+async fn concurrent_requests_are_delivered_in_order() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();

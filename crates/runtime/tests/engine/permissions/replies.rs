@@ -14,7 +14,7 @@ fn declined(count: usize) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn once_lets_one_call_go_on() {
+async fn once_allows_one_call() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -69,7 +69,7 @@ async fn the_event_of_an_answer_precedes_its_effect() {
 }
 
 #[tokio::test]
-async fn declining_one_declines_all_of_its_session_and_ends_the_drain() {
+async fn declining_one_request_declines_all_of_its_session_and_ends_the_drain() {
     let f = open().await;
     let (session, other) = (f.session().await, f.session().await);
     let mut live = f.live();
@@ -102,7 +102,7 @@ async fn declining_one_declines_all_of_its_session_and_ends_the_drain() {
 }
 
 #[tokio::test]
-async fn a_reason_fails_the_call_and_the_model_reads_it() {
+async fn a_rejection_with_a_reason_fails_the_call_and_the_model_reads_the_reason() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -119,7 +119,7 @@ async fn a_reason_fails_the_call_and_the_model_reads_it() {
 }
 
 #[tokio::test]
-async fn a_reason_for_one_declines_the_others_of_its_session() {
+async fn a_rejection_with_a_reason_declines_the_others_of_its_session() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -135,7 +135,7 @@ async fn a_reason_for_one_declines_the_others_of_its_session() {
 }
 
 #[tokio::test]
-async fn an_empty_reason_is_none() {
+async fn an_empty_reason_counts_as_absent() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -150,7 +150,7 @@ async fn an_empty_reason_is_none() {
 }
 
 #[tokio::test]
-async fn always_answers_whatever_it_allows_in_every_session() {
+async fn always_answers_all_matching_requests_in_every_session() {
     let f = open().await;
     let (session, other) = (f.session().await, f.session().await);
     let mut live = f.live();
@@ -181,7 +181,7 @@ async fn always_answers_whatever_it_allows_in_every_session() {
 }
 
 #[tokio::test]
-async fn always_with_nothing_to_save_is_for_once() {
+async fn always_without_a_pattern_allows_once() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();

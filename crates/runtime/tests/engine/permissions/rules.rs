@@ -7,7 +7,7 @@ use opencode_testkit::Reply;
 use super::{ask, equip, of_permissions, open, reply, settled, uses};
 
 #[tokio::test]
-async fn rules_that_allow_or_deny_ask_nobody() {
+async fn rules_that_allow_or_deny_create_no_request() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -26,7 +26,7 @@ async fn rules_that_allow_or_deny_ask_nobody() {
 }
 
 #[tokio::test]
-async fn one_resource_decides_for_all() {
+async fn one_resource_decides_for_all_resources() {
     let f = open().await;
     let session = f.session().await;
     let use_of = |id: &str, on: &[&str]| {
@@ -65,7 +65,7 @@ async fn one_resource_decides_for_all() {
 }
 
 #[tokio::test]
-async fn each_agent_is_judged_by_its_own_rules_and_one_without_any_asks() {
+async fn each_agent_has_its_own_rules_and_one_without_rules_asks() {
     let f = open().await;
     let session = f.session().await;
     for (agent, expected) in [
@@ -94,7 +94,7 @@ async fn each_agent_is_judged_by_its_own_rules_and_one_without_any_asks() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_keeps_the_agent_of_its_turn() {
+async fn a_waiting_call_keeps_the_agent_of_its_turn() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -109,7 +109,7 @@ async fn a_call_that_waits_keeps_the_agent_of_its_turn() {
 }
 
 #[tokio::test]
-async fn by_default_reading_is_allowed_secrets_and_what_lies_outside_are_asked_for() {
+async fn by_default_reading_is_allowed_and_secrets_and_outside_paths_are_asked() {
     let f = opencode_testkit::Fixture::open().await;
     f.register(opencode_tools::built_in_tools(&SystemClock));
     f.project.write("a.txt", "A");
@@ -146,7 +146,7 @@ async fn by_default_reading_is_allowed_secrets_and_what_lies_outside_are_asked_f
 
 /// The rules come from the directory in which the session works.
 #[tokio::test]
-async fn a_session_without_a_location_of_its_own_rules_uses_the_defaults() {
+async fn a_location_without_rules_uses_the_defaults() {
     let f = opencode_testkit::Fixture::open().await;
     equip(&f);
     f.project.write("opencode.json", "{}");

@@ -33,7 +33,7 @@ async fn outcome(f: &Fixture, on: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_saved_outlasts_the_host_and_each_pattern_is_saved_once() {
+async fn saved_permissions_outlive_the_host_and_each_pattern_is_saved_once() {
     let mut f = open().await;
     allow(&f, "x 1", &["x *", "y *", "x *"]).await;
     f.reopen().await;
@@ -53,7 +53,7 @@ async fn what_is_saved_outlasts_the_host_and_each_pattern_is_saved_once() {
 }
 
 #[tokio::test]
-async fn a_configured_denial_stands_above_everything_saved() {
+async fn a_configured_denial_overrides_saved_permissions() {
     let f = open().await;
     allow(&f, "x 1", &["*"]).await;
     assert_eq!(
@@ -64,7 +64,7 @@ async fn a_configured_denial_stands_above_everything_saved() {
 }
 
 #[tokio::test]
-async fn what_is_taken_back_is_asked_for_again() {
+async fn a_removed_permission_is_asked_again() {
     let f = open().await;
     allow(&f, "x 1", &["x *"]).await;
     let id = saved(&f, "global").await.remove(0).id;
@@ -77,7 +77,7 @@ async fn what_is_taken_back_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn each_project_has_its_own() {
+async fn each_project_has_its_own_permissions() {
     let f = open().await;
     allow(&f, "x 1", &["x *"]).await;
     f.project.git();

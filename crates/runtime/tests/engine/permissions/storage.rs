@@ -25,7 +25,7 @@ async fn stopping(blockade: &Blockade, armed: &Arc<AtomicBool>) -> Fixture {
 }
 
 #[tokio::test]
-async fn what_is_being_answered_cannot_be_answered_otherwise() {
+async fn a_request_that_is_being_answered_cannot_get_another_answer() {
     let (blockade, armed) = (Blockade::new(), Arc::new(AtomicBool::new(false)));
     let f = stopping(&blockade, &armed).await;
     let session = f.session().await;

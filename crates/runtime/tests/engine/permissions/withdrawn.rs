@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{ask, of_permissions, open, reply, settled, waiting};
 
 #[tokio::test]
-async fn an_interruption_withdraws_what_waits() {
+async fn an_interruption_withdraws_pending_requests() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -31,7 +31,7 @@ async fn an_interruption_withdraws_what_waits() {
 }
 
 #[tokio::test]
-async fn closing_the_host_withdraws_what_waits_before_it_says_goodbye() {
+async fn closing_the_host_withdraws_pending_requests_before_global_disposed() {
     let f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -48,7 +48,7 @@ async fn closing_the_host_withdraws_what_waits_before_it_says_goodbye() {
 }
 
 #[tokio::test]
-async fn nothing_waits_after_a_crash_and_the_call_is_not_made_again() {
+async fn after_a_crash_no_request_is_pending_and_the_call_is_not_repeated() {
     let mut f = open().await;
     let session = f.session().await;
     let mut live = f.live();
@@ -103,7 +103,7 @@ async fn a_tool_that_stops_waiting_withdraws_its_request() {
 }
 
 #[tokio::test]
-async fn an_answer_of_another_session_is_none() {
+async fn an_answer_for_another_session_is_refused() {
     let f = open().await;
     let (session, other) = (f.session().await, f.session().await);
     let mut live = f.live();

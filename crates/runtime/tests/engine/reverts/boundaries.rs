@@ -27,7 +27,7 @@ async fn story() -> (World, MessageID) {
 }
 
 #[tokio::test]
-async fn a_boundary_within_a_message_keeps_what_came_before_it_and_reverts_its_whole_step() {
+async fn a_boundary_within_a_message_keeps_the_parts_before_it_and_reverts_its_whole_step() {
     for (part, kept) in [
         ("c2", "assistant: First. | tool c1 | Then."),
         ("text-1", "assistant: First. | tool c1"),
@@ -72,7 +72,7 @@ async fn a_boundary_within_a_message_keeps_what_came_before_it_and_reverts_its_w
 }
 
 #[tokio::test]
-async fn staging_the_whole_message_again_forgets_the_part() {
+async fn staging_the_whole_message_again_removes_the_part() {
     let (world, step) = story().await;
     world.try_stage(&step, Some("c2"), true).await.unwrap();
     let staged = world.stage(&step).await;

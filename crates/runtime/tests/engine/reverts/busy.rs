@@ -37,7 +37,7 @@ async fn a_running_session_is_not_reverted() {
 }
 
 #[tokio::test]
-async fn of_reverts_at_the_same_time_one_is_carried_out_and_the_others_are_refused() {
+async fn one_of_several_concurrent_reverts_succeeds_and_the_others_are_refused() {
     let world = World::open().await;
     let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;
     let all = join_all((0..5).map(|_| world.try_stage(&first, None, true))).await;
@@ -50,7 +50,7 @@ async fn of_reverts_at_the_same_time_one_is_carried_out_and_the_others_are_refus
 }
 
 #[tokio::test]
-async fn a_prompt_during_a_revert_waits_for_its_end() {
+async fn a_prompt_during_a_revert_waits_for_it() {
     let world = World::open().await;
     let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;
     world.f.model.reply(Reply::says("Hello."));

@@ -6,7 +6,7 @@ use opencode_testkit::{Reply, compact};
 use super::{World, is};
 
 #[tokio::test]
-async fn a_commit_keeps_the_boundary_and_leaves_files_as_they_are_staged() {
+async fn a_commit_keeps_the_boundary_and_does_not_change_files() {
     let world = World::open().await;
     world.turn("one", &[("a.txt", Some("two\n"))]).await;
     let second = world.turn("two", &[("b.txt", Some("b\n"))]).await;
@@ -33,7 +33,7 @@ async fn a_commit_keeps_the_boundary_and_leaves_files_as_they_are_staged() {
 }
 
 #[tokio::test]
-async fn the_next_drain_commits_before_it_promotes_and_no_request_has_what_was_reverted() {
+async fn the_next_drain_commits_before_it_promotes_and_requests_omit_reverted_messages() {
     let world = World::open().await;
     world.turn("one", &[("a.txt", Some("two\n"))]).await;
     let second = world.turn("two", &[("b.txt", Some("b\n"))]).await;
@@ -70,7 +70,7 @@ async fn the_next_drain_commits_before_it_promotes_and_no_request_has_what_was_r
 }
 
 #[tokio::test]
-async fn an_admission_alone_commits_nothing_and_its_input_outlives_the_commit() {
+async fn an_admission_does_not_commit_and_its_input_outlives_the_commit() {
     let world = World::open().await;
     let first = world.turn("one", &[("a.txt", Some("two\n"))]).await;
     world.stage(&first).await;
@@ -93,7 +93,7 @@ async fn an_admission_alone_commits_nothing_and_its_input_outlives_the_commit() 
 }
 
 #[tokio::test]
-async fn what_a_committed_revert_took_from_the_context_is_told_again() {
+async fn context_that_a_committed_revert_removed_is_reported_again() {
     let world = World::open().await;
     world.f.project.write("AGENTS.md", "Be brief.");
     world.turn("one", &[]).await;
@@ -126,7 +126,7 @@ async fn what_a_committed_revert_took_from_the_context_is_told_again() {
 }
 
 #[tokio::test]
-async fn a_revert_is_not_an_interruption_and_a_run_goes_on_from_the_boundary() {
+async fn a_revert_is_not_an_interruption_and_a_run_continues_from_the_boundary() {
     let world = World::open().await;
     let first = world.turn("one", &[("a.txt", Some("two\n"))]).await;
     world.stage(&first).await;

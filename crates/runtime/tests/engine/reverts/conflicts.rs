@@ -5,7 +5,7 @@ use std::fs;
 use super::{World, changed, is};
 
 #[tokio::test]
-async fn a_file_that_others_changed_since_is_left_alone_and_listed() {
+async fn a_file_that_another_program_changed_is_kept_and_listed() {
     let world = World::open().await;
     let changes = [
         ("a.txt", Some("two\n")),
@@ -26,7 +26,7 @@ async fn a_file_that_others_changed_since_is_left_alone_and_listed() {
 }
 
 #[tokio::test]
-async fn a_file_that_others_changed_while_a_revert_was_staged_stays_theirs() {
+async fn a_file_that_another_program_changed_during_a_staged_revert_is_kept() {
     let world = World::open().await;
     let first = world.turn("one", &[("a.txt", Some("two\n"))]).await;
     let second = world.turn("two", &[("b.txt", Some("b\n"))]).await;
@@ -49,7 +49,7 @@ async fn a_file_that_others_changed_while_a_revert_was_staged_stays_theirs() {
 }
 
 #[tokio::test]
-async fn what_lies_outside_the_place_a_session_moved_to_stays() {
+async fn files_outside_of_the_new_location_are_kept() {
     let world = World::open().await;
     let changes = [("a.txt", Some("two\n")), ("sub/c.txt", Some("c\n"))];
     let first = world.turn("change", &changes).await;
@@ -72,7 +72,7 @@ async fn what_lies_outside_the_place_a_session_moved_to_stays() {
 }
 
 #[tokio::test]
-async fn files_whose_snapshots_are_gone_stay_and_messages_go_back() {
+async fn files_without_snapshots_are_kept_and_messages_are_reverted() {
     let mut world = World::open().await;
     // The file is not in the repository.
     world.turn("write", &[("b.txt", Some("one\n"))]).await;
@@ -91,7 +91,7 @@ async fn files_whose_snapshots_are_gone_stay_and_messages_go_back() {
 }
 
 #[tokio::test]
-async fn files_that_no_step_touched_stay_as_they_are() {
+async fn files_that_no_step_changed_are_kept() {
     let world = World::open().await;
     let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;
     world.f.project.write("mine.txt", "mine\n");
@@ -110,7 +110,7 @@ async fn files_that_no_step_touched_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_folder_that_stands_where_a_file_was_stays_and_is_listed() {
+async fn a_folder_in_place_of_a_file_is_kept_and_listed() {
     let world = World::open().await;
     let first = world.turn("remove", &[("a.txt", None)]).await;
     world.f.project.write("a.txt/mine.txt", "mine\n");
@@ -125,7 +125,7 @@ async fn a_folder_that_stands_where_a_file_was_stays_and_is_listed() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn modes_and_links_go_back() {
+async fn modes_and_links_are_restored() {
     use opencode_testkit::{Reply, output};
     use serde_json::json;
     use std::os::unix::fs::{PermissionsExt, symlink};

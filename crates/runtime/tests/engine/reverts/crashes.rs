@@ -62,7 +62,7 @@ impl Drop for Died {
 }
 
 #[tokio::test]
-async fn staging_again_carries_out_what_a_dead_process_staged() {
+async fn staging_again_completes_the_staged_revert_of_a_dead_process() {
     let died = Died::while_staging().await;
     let (world, first) = (&died.world, &died.first);
     let staged = world.stage(first).await;
@@ -73,7 +73,7 @@ async fn staging_again_carries_out_what_a_dead_process_staged() {
 }
 
 #[tokio::test]
-async fn clearing_drops_what_a_dead_process_staged() {
+async fn clearing_removes_the_staged_revert_of_a_dead_process() {
     let died = Died::while_staging().await;
     let world = &died.world;
     // The dead process had done half of the work.
@@ -84,7 +84,7 @@ async fn clearing_drops_what_a_dead_process_staged() {
 }
 
 #[tokio::test]
-async fn the_next_drain_carries_out_what_a_dead_process_staged() {
+async fn the_next_drain_commits_the_staged_revert_of_a_dead_process() {
     let died = Died::while_staging().await;
     let world = &died.world;
     // The change of another writer stays.

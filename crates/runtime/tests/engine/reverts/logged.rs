@@ -20,7 +20,7 @@ fn is_warning(entry: &Entry, world: &World) {
 }
 
 #[tokio::test]
-async fn a_snapshot_that_fails_is_a_warning_with_the_reason() {
+async fn a_failed_snapshot_is_a_warning_with_the_reason() {
     let mut log = RecordedLog::begin();
     let world = World::open().await;
     fs::write(world.f.project.root().join("data/embedded"), "in the way").unwrap();
@@ -55,7 +55,7 @@ async fn a_snapshot_that_takes_too_long_is_a_warning() {
 }
 
 #[tokio::test]
-async fn a_sweep_that_fails_is_a_warning() {
+async fn a_failed_sweep_is_a_warning() {
     let mut log = RecordedLog::begin();
     let world = World::open().await;
     let embedded = world.f.project.root().join("data/embedded");

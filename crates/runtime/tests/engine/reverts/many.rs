@@ -8,7 +8,7 @@ use super::{World, is};
 const MANY: usize = 3000;
 
 #[tokio::test]
-async fn thousands_of_files_go_back_and_forth_together() {
+async fn thousands_of_files_are_reverted_and_restored_together() {
     let world = World::open().await;
     let names: Vec<_> = (0..MANY).map(|it| format!("many/{it}")).collect();
     let changes = names.iter().map(|name| (name.as_str(), Some("new\n")));

@@ -25,7 +25,7 @@ fn make_old(object: &Path) {
 }
 
 #[tokio::test]
-async fn what_nobody_needs_for_a_week_goes_and_what_is_staged_stays() {
+async fn unused_snapshots_are_deleted_after_a_week_and_staged_ones_are_kept() {
     let world = World::open().await;
     let first = world.turn("one", &[("a.txt", Some("two\n"))]).await;
     // The snapshots of another session, which no staged revert uses.
@@ -53,7 +53,7 @@ async fn what_nobody_needs_for_a_week_goes_and_what_is_staged_stays() {
 }
 
 #[tokio::test]
-async fn the_repository_of_the_user_is_as_it_was() {
+async fn the_repository_of_the_user_is_unchanged() {
     let world = World::open().await;
     let git = || {
         let mut found = BTreeMap::new();

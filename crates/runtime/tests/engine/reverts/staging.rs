@@ -17,7 +17,7 @@ async fn two_turns() -> (World, MessageID, MessageID) {
 }
 
 #[tokio::test]
-async fn files_follow_the_boundary_wherever_it_is_staged_and_come_back() {
+async fn files_follow_the_staged_boundary_and_are_restored() {
     let (world, first, second) = two_turns().await;
     let (before, story) = (world.files(), world.story().await);
     assert_eq!(before, is(&[("a.txt", "two\n"), ("b.txt", "new\n")]));
@@ -64,7 +64,7 @@ async fn files_follow_the_boundary_wherever_it_is_staged_and_come_back() {
 }
 
 #[tokio::test]
-async fn a_staged_revert_says_what_it_does_as_git_does() {
+async fn a_staged_revert_lists_its_changes_as_git_does() {
     let (world, first, _) = two_turns().await;
     let staged = world.stage(&first).await;
     let patches = [
@@ -90,7 +90,7 @@ async fn a_staged_revert_says_what_it_does_as_git_does() {
 }
 
 #[tokio::test]
-async fn files_are_told_as_the_steps_changed_them_also_those_that_end_as_they_are() {
+async fn files_are_listed_as_the_steps_changed_them_even_if_unchanged_in_total() {
     let world = World::open().await;
     let changes = [("z.txt", Some("z\n")), ("gone.txt", Some("g\n"))];
     let first = world.turn("first", &changes).await;
@@ -112,7 +112,7 @@ async fn files_are_told_as_the_steps_changed_them_also_those_that_end_as_they_ar
 }
 
 #[tokio::test]
-async fn a_patch_that_is_too_long_is_left_out_and_its_file_goes_back() {
+async fn a_patch_that_is_too_long_is_omitted_and_its_file_is_reverted() {
     let world = World::open().await;
     let long = "long\n".repeat(120_000);
     let changes = [
@@ -141,7 +141,7 @@ async fn a_patch_that_is_too_long_is_left_out_and_its_file_goes_back() {
 }
 
 #[tokio::test]
-async fn files_stay_where_nobody_wants_them_back() {
+async fn files_are_kept_if_the_caller_reverts_only_messages() {
     let (world, first, second) = two_turns().await;
     let before = world.files();
     let staged = world.try_stage(&first, None, false).await.unwrap();
@@ -157,7 +157,7 @@ async fn files_stay_where_nobody_wants_them_back() {
 }
 
 #[tokio::test]
-async fn any_message_is_a_boundary_and_keeps_what_came_with_it() {
+async fn any_message_can_be_the_boundary() {
     let (world, ..) = two_turns().await;
     let messages = world.f.messages(&world.session).await;
     let id = |it| {
@@ -182,7 +182,7 @@ async fn any_message_is_a_boundary_and_keeps_what_came_with_it() {
 }
 
 #[tokio::test]
-async fn a_boundary_that_is_none_changes_nothing() {
+async fn an_invalid_boundary_changes_nothing() {
     let (world, first, _) = two_turns().await;
     let before = world.files();
     let staged = world.stage(&first).await;
@@ -205,7 +205,7 @@ async fn a_boundary_that_is_none_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_in_a_folder_goes_back_in_that_folder_alone() {
+async fn a_session_in_a_folder_reverts_only_that_folder() {
     let world = World::with(
         |_| {},
         |f| {
@@ -231,7 +231,7 @@ async fn a_session_in_a_folder_goes_back_in_that_folder_alone() {
 }
 
 #[tokio::test]
-async fn without_snapshots_messages_alone_go_back() {
+async fn without_snapshots_only_messages_are_reverted() {
     let disabled = |f: &Fixture| {
         f.project.write("opencode.json", r#"{"snapshots": false}"#);
         f.project.git();
@@ -259,7 +259,7 @@ async fn without_snapshots_messages_alone_go_back() {
 }
 
 #[tokio::test]
-async fn a_log_with_a_staged_revert_is_the_same_elsewhere() {
+async fn a_log_with_a_staged_revert_is_replayed_identically() {
     let (world, first, _) = two_turns().await;
     world.stage(&first).await;
     let lines = world.f.export(&world.session).await;

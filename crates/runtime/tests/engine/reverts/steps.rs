@@ -74,7 +74,7 @@ fn none() -> Option<Value> {
 }
 
 #[tokio::test]
-async fn a_step_says_what_it_found_and_what_it_changed() {
+async fn a_step_records_the_files_before_and_its_changes() {
     let world = World::open().await;
     let both = [("a.txt", Some("two\n")), ("deep/b.txt", Some("b\n"))];
     world.turn("write", &both).await;
@@ -98,7 +98,7 @@ async fn a_step_says_what_it_found_and_what_it_changed() {
 }
 
 #[tokio::test]
-async fn what_happens_between_turns_is_nobodys_and_what_happens_during_calls_is_the_steps() {
+async fn changes_between_turns_belong_to_no_step_and_changes_during_calls_to_the_step() {
     let world = World::open().await;
     let gate = Gate::new();
     world.f.held_tool("wait", &gate);
@@ -123,7 +123,7 @@ async fn what_happens_between_turns_is_nobodys_and_what_happens_during_calls_is_
 }
 
 #[tokio::test]
-async fn a_step_that_fails_says_what_it_found_alone() {
+async fn a_failed_step_records_only_the_files_before() {
     let world = World::open().await;
     let broken = opencode_llm::LlmError::invalid_request("no");
     world.f.model.reply(Reply::new().text("So").fail(broken));
@@ -132,7 +132,7 @@ async fn a_step_that_fails_says_what_it_found_alone() {
 }
 
 #[tokio::test]
-async fn an_interrupted_step_whose_answer_had_ended_says_what_its_calls_had_done() {
+async fn an_interrupted_step_with_a_complete_answer_records_the_changes_of_its_calls() {
     let world = World::open().await;
     let gate = Gate::new();
     world.f.held_tool("wait", &gate);
@@ -160,7 +160,7 @@ async fn an_interrupted_step_whose_answer_had_ended_says_what_its_calls_had_done
 }
 
 #[tokio::test]
-async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
+async fn an_interruption_does_not_wait_for_a_long_capture() {
     let world = World::open().await;
     world.turn("change", &[("a.txt", Some("two\n"))]).await;
     world.f.within("both sweeps wait", world.timed(2)).await;
@@ -195,7 +195,7 @@ async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
 }
 
 #[tokio::test]
-async fn a_request_that_waits_for_a_capture_when_it_is_interrupted_was_not_sent() {
+async fn a_request_that_waits_for_a_capture_is_not_sent_after_an_interruption() {
     let world = World::open().await;
     world.turn("change", &[("a.txt", Some("two\n"))]).await;
     world.f.within("both sweeps wait", world.timed(2)).await;
@@ -218,7 +218,7 @@ async fn a_request_that_waits_for_a_capture_when_it_is_interrupted_was_not_sent(
 }
 
 #[tokio::test]
-async fn outside_a_repository_and_where_they_are_switched_off_steps_say_nothing_of_files() {
+async fn without_a_repository_or_snapshots_steps_record_no_files() {
     let disabled = |f: &Fixture| {
         f.project.write("opencode.json", r#"{"snapshots": false}"#);
         f.project.git();
@@ -239,7 +239,7 @@ async fn outside_a_repository_and_where_they_are_switched_off_steps_say_nothing_
 }
 
 #[tokio::test]
-async fn ignored_and_large_files_are_left_alone() {
+async fn ignored_and_large_files_are_skipped() {
     const LIMIT: usize = 2 * 1024 * 1024;
     let world = World::with(
         |_| {},
@@ -270,7 +270,7 @@ async fn ignored_and_large_files_are_left_alone() {
 }
 
 #[tokio::test]
-async fn a_step_that_changes_very_many_files_does_not_list_them() {
+async fn a_step_with_very_many_changed_files_does_not_list_them() {
     let world = World::open().await;
     let (beside, root) = (world.f.project.root().to_owned(), world.f.project.path(""));
     let made = beside.clone();
@@ -308,7 +308,7 @@ async fn a_step_that_changes_very_many_files_does_not_list_them() {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_be_used_costs_a_step_its_snapshot_and_nothing_else() {
+async fn an_unusable_store_affects_only_the_snapshot_of_a_step() {
     let world = World::open().await;
     let folder = world.f.project.root().join("data/embedded");
     fs::create_dir_all(folder.parent().unwrap()).unwrap();
@@ -325,7 +325,7 @@ async fn a_store_that_cannot_be_used_costs_a_step_its_snapshot_and_nothing_else(
 }
 
 #[tokio::test]
-async fn two_sessions_in_one_worktree_record_side_by_side() {
+async fn two_sessions_in_one_worktree_record_in_parallel() {
     let world = World::open().await;
     let other = world.f.session().await;
     let gate = Gate::new();
@@ -365,7 +365,7 @@ async fn two_sessions_in_one_worktree_record_side_by_side() {
 }
 
 #[tokio::test]
-async fn what_is_the_hosts_own_is_not_captured_where_it_lies_in_the_worktree() {
+async fn files_of_the_host_in_the_worktree_are_not_captured() {
     let folder = std::sync::OnceLock::new();
     let change = move |options: &mut opencode_runtime::RuntimeOptions| {
         let directory = folder.get_or_init(|| options.directory.clone());

@@ -72,7 +72,7 @@ async fn an_interruption_interrupts_the_children_and_waits_for_them() {
 }
 
 #[tokio::test]
-async fn a_child_that_somebody_interrupts_fails_the_call_alone() {
+async fn an_interrupted_child_fails_only_the_call() {
     let f = open().await;
     let ([session, one, two], _) = nested(&f).await;
     f.model.reply(Reply::says("Then not."));
@@ -104,7 +104,7 @@ async fn closing_the_host_settles_the_children() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_dropped_leaves_what_a_crash_leaves() {
+async fn a_dropped_host_leaves_the_same_state_as_a_crash() {
     let mut f = open().await;
     let (sessions, gate) = nested(&f).await;
     let mut left = Vec::new();
@@ -123,7 +123,7 @@ async fn a_host_that_is_dropped_leaves_what_a_crash_leaves() {
 }
 
 #[tokio::test]
-async fn after_a_crash_the_call_fails_and_the_child_stays_as_it_was() {
+async fn after_a_crash_the_call_fails_and_the_child_is_unchanged() {
     let mut f = open().await;
     let ([session, one, two], _) = nested(&f).await;
     f.kill().await;
@@ -142,7 +142,7 @@ async fn after_a_crash_the_call_fails_and_the_child_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_host_that_resumes_leaves_the_children_alone() {
+async fn a_recovering_host_does_not_resume_children() {
     let mut f = open().await;
     let ([session, one, two], _) = nested(&f).await;
     let left = [f.events(&one).await, f.events(&two).await];

@@ -72,7 +72,7 @@ fn tools(f: &Fixture, request: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_denied_to_the_parent_is_denied_to_the_child() {
+async fn actions_that_are_denied_to_the_parent_are_denied_to_the_child() {
     let f = equipped().await;
     let (_, child) = worked(&f, "careful", &["a", "no 1"]).await;
     assert_eq!(
@@ -84,7 +84,7 @@ async fn what_is_denied_to_the_parent_is_denied_to_the_child() {
 }
 
 #[tokio::test]
-async fn a_tool_that_the_parent_does_not_see_is_not_shown_to_the_child() {
+async fn a_tool_that_is_hidden_from_the_parent_is_not_offered_to_the_child() {
     let f = equipped().await;
     let (_, child) = worked(&f, "strict", &["a"]).await;
     assert_eq!(
@@ -96,7 +96,7 @@ async fn a_tool_that_the_parent_does_not_see_is_not_shown_to_the_child() {
 
 /// The rules of a subagent apply, except to actions that are denied to its parent.
 #[tokio::test]
-async fn exceptions_of_what_is_denied_to_the_parent_hold_for_the_child() {
+async fn exceptions_to_denials_of_the_parent_apply_to_the_child() {
     let f = equipped().await;
     let (_, child) = worked(&f, "narrow", &["a", "b"]).await;
     assert_eq!(
@@ -109,7 +109,7 @@ async fn exceptions_of_what_is_denied_to_the_parent_hold_for_the_child() {
 }
 
 #[tokio::test]
-async fn a_child_of_a_child_may_what_neither_of_them_is_denied() {
+async fn a_grandchild_may_do_what_neither_ancestor_is_denied() {
     let f = equipped().await;
     let session = f.session().await;
     f.switch_agent(&session, "narrow").await;
@@ -134,7 +134,7 @@ async fn a_child_of_a_child_may_what_neither_of_them_is_denied() {
 }
 
 #[tokio::test]
-async fn denials_reach_the_children_of_the_children() {
+async fn denials_apply_to_the_children_of_the_children() {
     let f = equipped().await;
     let session = f.session().await;
     f.switch_agent(&session, "careful").await;
@@ -174,7 +174,7 @@ async fn an_answer_of_always_does_not_allow_what_the_session_denies() {
 }
 
 #[tokio::test]
-async fn what_is_denied_to_a_child_outlives_the_host_and_travels_with_it() {
+async fn denials_of_a_child_outlive_the_host_and_are_exported() {
     let mut f = equipped().await;
     let (_, child) = worked(&f, "careful", &["a"]).await;
     let exported = f.export(&child).await;
@@ -194,7 +194,7 @@ async fn what_is_denied_to_a_child_outlives_the_host_and_travels_with_it() {
 }
 
 #[tokio::test]
-async fn an_earlier_task_is_denied_what_its_parent_is_denied_by_now() {
+async fn an_earlier_task_gets_the_current_denials_of_its_parent() {
     let f = equipped().await;
     let (session, child) = worked(&f, "build", &["no 1"]).await;
     assert_eq!(settled(&f, &child).await, ["tool.success c0 {}"]);
@@ -229,7 +229,7 @@ async fn an_earlier_task_is_denied_what_its_parent_is_denied_by_now() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_for_a_child_is_told_what_the_child_may() {
+async fn a_client_request_for_a_child_uses_the_rules_of_the_child() {
     let f = equipped().await;
     let (_, child) = worked(&f, "careful", &["a"]).await;
     for (on, expected) in [

@@ -60,7 +60,7 @@ fn system(request: &LlmRequest) -> String {
 }
 
 #[tokio::test]
-async fn a_move_of_the_child_sends_the_request_of_the_destination() {
+async fn a_move_of_the_child_sends_the_request_for_the_destination() {
     let turn = prepared().await;
     let f = &turn.f;
     f.model
@@ -92,7 +92,7 @@ async fn a_move_of_the_child_sends_the_request_of_the_destination() {
 }
 
 #[tokio::test]
-async fn a_model_chosen_for_the_child_answers() {
+async fn a_model_that_is_chosen_for_the_child_answers() {
     let turn = prepared().await;
     let f = &turn.f;
     f.model
@@ -108,7 +108,7 @@ async fn a_model_chosen_for_the_child_answers() {
 }
 
 #[tokio::test]
-async fn a_switch_of_the_parent_is_none_of_the_child() {
+async fn a_switch_of_the_parent_does_not_affect_the_child() {
     let turn = prepared().await;
     let f = &turn.f;
     f.model
@@ -140,7 +140,7 @@ async fn an_interruption_of_the_child_sends_nothing_and_fails_the_call() {
 }
 
 #[tokio::test]
-async fn an_interruption_of_the_parent_sends_nothing_at_all() {
+async fn an_interruption_of_the_parent_sends_nothing() {
     let turn = prepared().await;
     let f = &turn.f;
     let interrupting = f.begin_interrupt(&turn.parent).await;

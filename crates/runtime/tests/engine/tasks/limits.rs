@@ -34,7 +34,7 @@ async fn tasks_are_nested_three_levels_deep() {
 }
 
 #[tokio::test]
-async fn a_host_chooses_how_deep() {
+async fn the_host_sets_the_depth() {
     let f = open_with(|options| options.limits.subagent_depth = 1).await;
     let session = f.session().await;
     f.model
@@ -54,7 +54,7 @@ async fn a_host_chooses_how_deep() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_too_deep_goes_on_with_no_task_either() {
+async fn a_session_at_the_maximum_depth_cannot_continue_a_task() {
     let mut f = open().await;
     let session = f.session().await;
     f.model
@@ -81,7 +81,7 @@ async fn a_session_that_is_too_deep_goes_on_with_no_task_either() {
 }
 
 #[tokio::test]
-async fn eight_tasks_of_a_session_run_at_the_same_time() {
+async fn eight_tasks_of_a_session_run_in_parallel() {
     let f = open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -119,7 +119,7 @@ async fn eight_tasks_of_a_session_run_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn a_host_chooses_how_many() {
+async fn the_host_sets_the_number() {
     let f = open_with(|options| options.limits.subagents = 1).await;
     let session = f.session().await;
     let gate = Gate::new();

@@ -16,7 +16,7 @@ fn listed(f: &Fixture, request: usize) -> Option<String> {
 }
 
 #[tokio::test]
-async fn agents_that_take_tasks_are_listed_by_name() {
+async fn agents_for_tasks_are_listed_by_name() {
     let f = open().await;
     let long = "w ".repeat(400);
     let config = json!({"agent": {
@@ -99,7 +99,7 @@ async fn the_list_is_that_of_the_agent_of_the_turn() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_denied_is_not_given_a_task() {
+async fn a_denied_agent_is_not_given_a_task() {
     let f = open().await;
     let config = json!({"permission": {"task": {"general": "deny"}}});
     f.project.write("opencode.json", &config.to_string());
@@ -116,7 +116,7 @@ async fn an_agent_that_is_denied_is_not_given_a_task() {
 }
 
 #[tokio::test]
-async fn somebody_is_asked_and_may_allow_all_tasks_for_good() {
+async fn a_permission_may_allow_all_tasks_permanently() {
     let f = open().await;
     f.project.write(
         "opencode.json",

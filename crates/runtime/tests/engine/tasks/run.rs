@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{child, children, failed, input, open, task};
 
 #[tokio::test]
-async fn a_task_runs_in_a_session_of_its_own() {
+async fn a_task_runs_in_a_new_session() {
     let f = open().await;
     let session = f.session().await;
     f.model
@@ -100,7 +100,7 @@ async fn done(f: &Fixture) -> (SessionID, SessionID) {
 }
 
 #[tokio::test]
-async fn an_earlier_task_is_gone_on_with() {
+async fn an_earlier_task_can_be_continued() {
     let f = open().await;
     let (session, child) = done(&f).await;
     let mut again = input("general", "Second");
@@ -123,7 +123,7 @@ async fn an_earlier_task_is_gone_on_with() {
 }
 
 #[tokio::test]
-async fn an_earlier_task_can_go_to_another_agent_with_its_model() {
+async fn an_earlier_task_can_be_continued_by_another_agent_with_its_model() {
     let f = open().await;
     f.project.write(
         "opencode.json",
@@ -154,7 +154,7 @@ async fn an_earlier_task_can_go_to_another_agent_with_its_model() {
 }
 
 #[tokio::test]
-async fn only_a_session_that_one_has_made_is_gone_on_with() {
+async fn only_a_child_of_the_session_can_be_continued() {
     let f = open().await;
     let (_, foreign) = done(&f).await;
     let session = f.session().await;
@@ -181,7 +181,7 @@ async fn only_a_session_that_one_has_made_is_gone_on_with() {
 }
 
 #[tokio::test]
-async fn the_model_is_that_of_the_agent_else_that_of_the_turn() {
+async fn the_model_is_that_of_the_agent_or_else_that_of_the_turn() {
     let f = open().await;
     f.project.write(
         "opencode.json",
@@ -200,7 +200,7 @@ async fn the_model_is_that_of_the_agent_else_that_of_the_turn() {
 }
 
 #[tokio::test]
-async fn agents_that_are_for_people_or_hidden_or_unknown_take_no_tasks() {
+async fn primary_hidden_and_unknown_agents_take_no_tasks() {
     let f = open().await;
     let hidden = json!({"agent": {"secret": {"mode": "subagent", "hidden": true}}});
     f.project.write("opencode.json", &hidden.to_string());
@@ -217,7 +217,7 @@ async fn agents_that_are_for_people_or_hidden_or_unknown_take_no_tasks() {
 }
 
 #[tokio::test]
-async fn a_child_that_fails_fails_the_call_and_says_why() {
+async fn a_failed_child_fails_the_call_with_the_reason() {
     let f = open().await;
     let config = json!({"agent": {"lost": {"mode": "subagent", "model": "mock/none"}}});
     f.project.write("opencode.json", &config.to_string());
@@ -280,7 +280,7 @@ async fn a_child_without_a_text_succeeds_without_one() {
 }
 
 #[tokio::test]
-async fn the_last_text_may_stand_before_the_last_calls() {
+async fn the_last_text_may_precede_the_last_calls() {
     let f = open().await;
     f.tool("echo", |input, _| async { opencode_testkit::output(input) });
     let session = f.session().await;
@@ -300,7 +300,7 @@ async fn the_last_text_may_stand_before_the_last_calls() {
 }
 
 #[tokio::test]
-async fn a_child_at_a_place_that_is_gone_fails_the_call() {
+async fn a_child_at_a_removed_location_fails_the_call() {
     let f = open().await;
     let (session, child) = done(&f).await;
     // The child moves, and its new directory is removed.
@@ -326,7 +326,7 @@ async fn a_child_at_a_place_that_is_gone_fails_the_call() {
 }
 
 #[tokio::test]
-async fn a_task_that_says_nothing_of_itself_has_the_title_of_a_child() {
+async fn a_task_without_a_description_has_the_title_of_a_child() {
     let f = open().await;
     let session = f
         .create(CreateSession {

@@ -16,7 +16,7 @@ async fn open(unanswered: Unanswered) -> Fixture {
 }
 
 #[tokio::test]
-async fn a_request_of_a_child_is_its_own() {
+async fn a_request_of_a_child_belongs_to_the_child() {
     let f = open(Unanswered::Wait).await;
     let session = f.session().await;
     let mut live = f.live();
@@ -39,7 +39,7 @@ async fn a_request_of_a_child_is_its_own() {
 }
 
 #[tokio::test]
-async fn what_somebody_declines_ends_the_child_and_not_its_parent() {
+async fn a_declined_request_ends_the_child_and_not_its_parent() {
     let f = open(Unanswered::Wait).await;
     let session = f.session().await;
     let mut live = f.live();
@@ -67,7 +67,7 @@ async fn what_somebody_declines_ends_the_child_and_not_its_parent() {
 }
 
 #[tokio::test]
-async fn what_somebody_corrects_lets_the_child_go_on() {
+async fn a_rejection_with_a_reason_lets_the_child_continue() {
     let f = open(Unanswered::Wait).await;
     let session = f.session().await;
     let mut live = f.live();
@@ -91,7 +91,7 @@ async fn what_somebody_corrects_lets_the_child_go_on() {
 }
 
 #[tokio::test]
-async fn where_nobody_answers_children_are_refused_too() {
+async fn without_an_answering_client_requests_of_children_are_refused() {
     let f = open(Unanswered::Deny).await;
     let session = f.session().await;
     f.model
@@ -108,7 +108,7 @@ async fn where_nobody_answers_children_are_refused_too() {
 }
 
 #[tokio::test]
-async fn an_interruption_withdraws_what_a_child_asks() {
+async fn an_interruption_withdraws_the_requests_of_a_child() {
     let f = open(Unanswered::Wait).await;
     let session = f.session().await;
     let mut live = f.live();

@@ -73,7 +73,7 @@ fn asked(requests: usize) -> Vec<String> {
 const HELLO: [&str; 3] = ["text.started", "text.ended Hello.", "step.ended stop"];
 
 #[tokio::test]
-async fn a_refusal_is_a_failed_step_and_names_its_kind() {
+async fn a_refusal_is_a_failed_step_with_its_kind() {
     let overflow = "prompt is too long: 9 tokens";
     let quota = r#"{"error":{"code":"insufficient_quota"}}"#;
     let policy = r#"{"error":{"code":"content_filter"}}"#;
@@ -113,7 +113,7 @@ async fn a_refusal_is_a_failed_step_and_names_its_kind() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_when_to_come_back_is_quoted() {
+async fn the_retry_time_of_a_server_is_quoted() {
     let refusals = vec![refuse(429, "retry-after: 3\r\n", "no")];
     let (_, cause, _) = outcome(refusals).await;
     assert_eq!(
@@ -123,7 +123,7 @@ async fn a_server_that_says_when_to_come_back_is_quoted() {
 }
 
 #[tokio::test]
-async fn requests_that_are_made_again_are_on_record() {
+async fn repeated_requests_are_recorded() {
     let answer = Script::Answer(format!("{OK}{}{}", says("Hello."), stop()));
     for refusals in [
         vec![refuse(429, "", "no"), refuse(429, "", "no")],
@@ -140,7 +140,7 @@ async fn requests_that_are_made_again_are_on_record() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_server_is_asked_past_without_a_record() {
+async fn a_server_failure_is_retried_without_a_record() {
     let answer = Script::Answer(format!("{OK}{}{}", says("Hello."), stop()));
     let (events, cause, requests) = outcome(vec![refuse(500, "", "no"), answer]).await;
     assert_eq!((cause, requests), (Value::Null, 2));
@@ -151,7 +151,7 @@ async fn a_failure_of_the_server_is_asked_past_without_a_record() {
 }
 
 #[tokio::test]
-async fn an_exchange_that_breaks_before_an_answer_is_not_made_again() {
+async fn an_exchange_that_breaks_before_an_answer_is_not_repeated() {
     let (events, cause, requests) = outcome(vec![Script::HangUp]).await;
     let [before @ .., failed] = &events[..] else {
         panic!("{events:?}")
@@ -168,7 +168,7 @@ async fn an_exchange_that_breaks_before_an_answer_is_not_made_again() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_keeps_what_there_is_of_it() {
+async fn a_broken_answer_keeps_its_received_part() {
     let announced = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
     let cut = format!("{announced}{}", says("Hel"));
     for script in [Script::Answer(cut.clone()), Script::Reset(cut)] {
@@ -191,7 +191,7 @@ async fn an_answer_that_breaks_off_keeps_what_there_is_of_it() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_in_the_protocol_is_a_failed_step() {
+async fn an_answer_outside_of_the_protocol_is_a_failed_step() {
     let call = |arguments: &str| {
         let function = json!({"name": "echo", "arguments": arguments});
         let calls = json!([{"index": 0, "id": "c1", "function": function}]);
@@ -244,7 +244,7 @@ async fn an_answer_that_is_not_in_the_protocol_is_a_failed_step() {
 }
 
 #[tokio::test]
-async fn a_page_is_a_failed_step_that_says_so() {
+async fn a_page_is_a_failed_step_with_that_reason() {
     let page = format!("{OK}<html>Welcome</html>");
     let (events, cause, requests) = outcome(vec![Script::Answer(page)]).await;
     let failed = events.last().unwrap();
@@ -262,7 +262,7 @@ async fn a_page_is_a_failed_step_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_failure_that_the_server_reports_in_its_answer_names_its_kind() {
+async fn a_failure_inside_an_answer_has_its_kind() {
     for (error, failed, kind, retryable) in [
         (
             json!({"message": "too big", "code": "context_length_exceeded"}),
@@ -303,7 +303,7 @@ async fn a_failure_that_the_server_reports_in_its_answer_names_its_kind() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_silent_or_never_done_is_left_by_an_interruption() {
+async fn an_interruption_ends_silent_and_endless_answers() {
     let gate = Gate::new;
     let begun = ["step.started", "text.started"];
     for (gone, script, expected) in [

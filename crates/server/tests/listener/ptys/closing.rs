@@ -39,7 +39,7 @@ async fn closing_the_host_closes_connections_before_its_listeners() {
 }
 
 #[tokio::test]
-async fn closing_a_listener_closes_its_connections_and_waits_for_none() {
+async fn closing_a_listener_closes_its_connections_without_waiting() {
     let shown = Shown::open("sleep 600").await;
     let mut polite = shown.connect("?cursor=-1").await;
     let mut rude = shown.connect("?cursor=-1").await;
@@ -75,7 +75,7 @@ async fn cutting_a_listener_cuts_its_connections() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_gone_is_noticed() {
+async fn a_disconnected_client_is_detected() {
     let ping = Duration::from_secs(60);
     let bounds = Bounds { ping, ..patient() };
     let shown = Shown::with("sleep 600", unlocked(), bounds).await;
@@ -125,7 +125,7 @@ async fn connections_count_among_those_of_the_listener() {
 }
 
 #[tokio::test]
-async fn a_slow_client_neither_stops_a_program_nor_stays() {
+async fn a_slow_client_does_not_stop_a_program_and_is_disconnected() {
     let mut log = RecordedLog::begin();
     let script = "stty -opost -echo; echo ready; read x; i=0; while [ $i -lt 5000 ]; do printf '%04000d' 7; i=$((i+1)); done; echo end";
     let shown = Shown::open(script).await;

@@ -8,7 +8,7 @@ fn text(text: &str) -> Message {
 }
 
 #[tokio::test]
-async fn what_there_was_comes_first_then_its_cursor_then_what_is_new() {
+async fn earlier_output_is_first_then_its_cursor_then_new_output() {
     let script = "stty -echo; printf 'aä😀b'; read x; echo got $x; read y";
     let shown = Shown::open(script).await;
     let mut first = shown.connect("").await;
@@ -43,7 +43,7 @@ async fn what_there_was_comes_first_then_its_cursor_then_what_is_new() {
 }
 
 #[tokio::test]
-async fn a_long_replay_comes_in_pieces() {
+async fn a_long_replay_is_sent_in_pieces() {
     let script = "stty -opost; i=0; while [ $i -lt 70 ]; do printf '%02000d' 7; i=$((i+1)); done; echo end; read x";
     let shown = Shown::open(script).await;
     shown.connect("").await.until("end\n").await;
@@ -60,7 +60,7 @@ async fn a_long_replay_comes_in_pieces() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_not_typed() {
+async fn invalid_text_is_not_typed() {
     let shown = Shown::open("stty -echo; echo ready; read x; echo \"<$x>\"").await;
     let mut client = shown.connect("").await;
     client.until("ready\r\n").await;
@@ -82,7 +82,7 @@ async fn a_ping_is_answered() {
 }
 
 #[tokio::test]
-async fn too_much_typed_at_once_closes_the_connection() {
+async fn too_much_input_at_once_closes_the_connection() {
     let shown = Shown::open("stty raw -echo; echo ready; cat >/dev/null").await;
     let largest = vec![b'x'; 1024 * 1024];
     let unreadable = "what came is no message, or far too large";
@@ -106,7 +106,7 @@ async fn too_much_typed_at_once_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn a_terminal_whose_program_has_ended_says_so() {
+async fn a_terminal_with_an_ended_program_reports_it() {
     let shown = Shown::open("read x").await;
     let mut client = shown.connect("").await;
     client.text("\n").await;

@@ -54,7 +54,7 @@ async fn without_a_password_foreign_pages_open_no_connection() {
 }
 
 #[tokio::test]
-async fn with_a_password_foreign_pages_must_know_it_themselves() {
+async fn with_a_password_foreign_pages_must_send_it() {
     let shown = shown(locked()).await;
     let token = "?auth_token=b3BlbmNvZGU6czNjcmV0";
     for (page, status) in PAGES {

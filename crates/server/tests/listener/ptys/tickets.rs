@@ -26,7 +26,7 @@ async fn a_ticket_opens_one_connection_without_credentials() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_become_a_connection_uses_no_ticket_up() {
+async fn an_invalid_connection_request_uses_no_ticket() {
     let shown = Shown::with("sleep 600", locked(), patient()).await;
     let ticket = shown.a_ticket().await;
     let path = format!("{}/connect?ticket={ticket}", shown.path);
@@ -38,7 +38,7 @@ async fn a_request_that_cannot_become_a_connection_uses_no_ticket_up() {
 }
 
 #[tokio::test]
-async fn a_ticket_for_a_terminal_that_is_gone_opens_nothing() {
+async fn a_ticket_for_a_removed_terminal_is_invalid() {
     let shown = Shown::with("sleep 600", locked(), patient()).await;
     let (good, bad) = (shown.a_ticket().await, "?ticket=x");
     let removed = shown
@@ -53,7 +53,7 @@ async fn a_ticket_for_a_terminal_that_is_gone_opens_nothing() {
 }
 
 #[tokio::test]
-async fn a_ticket_opens_nothing_else() {
+async fn a_ticket_is_valid_only_for_a_connection() {
     let shown = Shown::with("sleep 600", locked(), patient()).await;
     let ticket = shown.a_ticket().await;
     let server = &shown.served.server;

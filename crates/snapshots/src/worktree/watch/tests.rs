@@ -69,7 +69,7 @@ fn write(path: &Path, text: &str) {
 }
 
 #[test]
-fn a_file_with_another_name_is_looked_at_each_time() {
+fn a_file_with_a_second_name_is_read_at_each_capture() {
     let mut project = Watched::new();
     let outside = project.link();
     project.settle();
@@ -82,7 +82,7 @@ fn a_file_with_another_name_is_looked_at_each_time() {
 }
 
 #[test]
-fn what_nobody_tells_is_found_by_a_review_and_taken_in_by_the_next_capture() {
+fn unreported_changes_are_found_by_a_review_and_used_by_the_next_capture() {
     let mut project = Watched::new();
     project.settle();
     project.engine.review(|| false);
@@ -99,7 +99,7 @@ fn what_nobody_tells_is_found_by_a_review_and_taken_in_by_the_next_capture() {
 }
 
 #[test]
-fn a_review_that_was_stopped_counts_as_none() {
+fn a_stopped_review_has_no_effect() {
     let mut project = Watched::new();
     project.capture();
     project.engine.review(|| true);

@@ -355,7 +355,7 @@ async fn fresh(folder: &Path) -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_database_of_every_version_reads_and_goes_on_as_one_of_today() {
+async fn a_database_of_every_version_can_be_read_and_continued() {
     let folder = tempfile::tempdir().unwrap();
     let today = fresh(folder.path()).await;
     let (current, expected_schema) = {
@@ -388,7 +388,7 @@ async fn a_database_of_every_version_reads_and_goes_on_as_one_of_today() {
 }
 
 #[tokio::test]
-async fn a_migration_that_fails_leaves_the_file_as_it_was() {
+async fn a_failed_migration_leaves_the_file_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("1.db");
     let raw = raw(&path);
@@ -425,7 +425,7 @@ async fn a_migration_that_fails_leaves_the_file_as_it_was() {
 }
 
 #[tokio::test]
-async fn the_newest_version_is_kept_with_the_others() {
+async fn the_newest_version_is_among_the_stored_samples() {
     let folder = tempfile::tempdir().unwrap();
     let raw = raw(&fresh(folder.path()).await);
     let file = file(number(&raw, "user_version"));

@@ -69,7 +69,7 @@ fn assistant_says(parts: Value) -> Value {
 }
 
 #[test]
-fn everything_that_is_no_answer() {
+fn messages_that_are_not_answers() {
     check([
         (
             message(json!({"type": "agent-switched", "agent": "plan"})),
@@ -125,7 +125,7 @@ fn everything_that_is_no_answer() {
 }
 
 #[test]
-fn what_a_provider_attached_to_a_text_goes_back_to_it() {
+fn provider_metadata_of_a_text_is_sent_back_with_it() {
     let attached = json!({"mock": {"phase": "final_answer"}});
     let said = |message: Value| {
         let mut message = message;
@@ -338,7 +338,7 @@ fn results_follow_the_answer_in_the_order_of_the_calls() {
 }
 
 #[test]
-fn of_calls_that_share_an_id_the_last_is_sent() {
+fn the_last_of_several_calls_with_the_same_id_is_sent() {
     let content = json!([
         tool("c1", json!({"status": "pending", "input": "{}"})),
         tool("c2", completed_with(json!([]))),
@@ -357,7 +357,7 @@ fn of_calls_that_share_an_id_the_last_is_sent() {
 }
 
 #[test]
-fn what_providers_attached_to_calls_goes_back_to_the_same_model_alone() {
+fn provider_metadata_of_calls_is_sent_back_only_to_the_same_model() {
     let (on_call, on_result) = (
         json!({"mock": {"at": "call"}}),
         json!({"mock": {"at": "result"}}),
@@ -391,7 +391,7 @@ fn what_providers_attached_to_calls_goes_back_to_the_same_model_alone() {
 }
 
 #[test]
-fn hosted_calls_stand_inside_the_answer_and_are_text_for_any_other_model() {
+fn hosted_calls_are_inside_the_answer_and_text_for_any_other_model() {
     let hosted = |state: Value| {
         let mut part = tool("h1", state);
         part["provider"] = json!({"executed": true});
@@ -474,7 +474,7 @@ fn hosted_calls_stand_inside_the_answer_and_are_text_for_any_other_model() {
 }
 
 #[test]
-fn metadata_that_is_no_object_is_not_stored() {
+fn metadata_that_is_not_an_object_is_not_stored() {
     let given = json!({"mock": {"a": 1}, "odd": 5});
     let Value::Object(given) = given else {
         unreachable!()

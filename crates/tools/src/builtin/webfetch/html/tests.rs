@@ -16,7 +16,7 @@ fn to_text(html: &str) -> Option<String> {
 }
 
 #[test]
-fn a_page_becomes_markdown() {
+fn a_page_is_converted_to_markdown() {
     for (html, expected) in [
         ("", ""),
         ("plain", "plain"),
@@ -54,7 +54,7 @@ fn a_page_becomes_markdown() {
 }
 
 #[test]
-fn tables_with_headings_are_tables_and_others_are_not() {
+fn only_tables_with_headings_are_tables() {
     for (html, expected) in [
         (
             "<table><thead><tr><th>A<th>B</thead><tr><td>1<td>two<br>lines<tr><td>a|b<td></table>",
@@ -72,7 +72,7 @@ fn tables_with_headings_are_tables_and_others_are_not() {
 }
 
 #[test]
-fn the_text_of_a_page_is_what_is_seen() {
+fn the_text_of_a_page_is_its_visible_text() {
     for (html, expected) in [
         ("", ""),
         (" <p>a</p><p>b <b>c</b></p>\n", "ab c"),
@@ -116,7 +116,7 @@ fn a_hundred_levels_are_converted() {
 }
 
 #[test]
-fn what_costs_too_much_comes_as_plain_text() {
+fn expensive_pages_are_returned_as_plain_text() {
     let deep = |open: &str| format!("{}*", open.repeat(100_000));
     let many = |part: &str, count: usize| part.repeat(count);
     let options = "<select><button><selectedcontent></selectedcontent></button><option selected>";
@@ -172,7 +172,7 @@ fn a_wide_table_stays_small() {
 }
 
 #[test]
-fn what_takes_too_long_to_read_is_given_up() {
+fn reading_a_page_times_out() {
     let attributes: String = (0..700_000).map(|n| format!(" {n}")).collect();
     let page = format!("<p{attributes}>*");
     let patience = Duration::from_millis(100);
