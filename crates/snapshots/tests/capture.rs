@@ -97,7 +97,7 @@ async fn a_change_within_the_same_tick_is_detected() {
 }
 
 #[tokio::test]
-async fn rules_apply_at_every_level_and_not_to_tracked_files() {
+async fn rules_apply_at_every_level_and_to_tracked_files() {
     let project = Project::new();
     project.write(".gitignore", "*.log\n/build/\n!keep.log\ntracked.txt\n");
     project.write(".git/info/exclude", "secret*\n");

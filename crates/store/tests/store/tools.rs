@@ -189,7 +189,7 @@ async fn events_in_a_wrong_state_are_ignored() {
 }
 
 #[tokio::test]
-async fn a_name_refers_to_the_last_call_with_it() {
+async fn an_id_refers_to_the_last_call_with_it() {
     let twice = content([started(), called(), success(), started(), called()]).await;
     let first = completed(json!({"created": 12, "ran": 13, "completed": 14}));
     let second = running(json!({}), json!([]), json!({"created": 15, "ran": 16}));

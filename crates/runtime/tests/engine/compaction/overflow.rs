@@ -163,7 +163,7 @@ async fn a_request_is_not_repeated_after_output() {
 }
 
 #[tokio::test]
-async fn a_turn_compacted_for_its_estimate_is_not_compacted_again_for_a_refusal() {
+async fn a_turn_compacted_for_its_estimate_is_not_compacted_for_a_refusal() {
     let (f, session) = open().await;
     grown(&f, &session).await;
     f.model
