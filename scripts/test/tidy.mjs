@@ -49,14 +49,19 @@ const UNNAMED = /\b(?:somebody|someone|nobody|anybody|whoever|everybody|no one)\
 /** Beginnings of comments that are questions instead of statements. */
 const QUESTION = /^(?:What|Who|Whoever|Whether|How)\b/;
 
+/** A tag of JSDoc in front of its description, such as `@param {string} name `. */
+const TAG = /^@\w+ +(?:\{.*\} +)?(?:\[?[\w.]+\]? +(?=[A-Z]))?/;
+
 /**
- * Comments of Rust, and public declarations.
+ * Comments of all code, and the handwritten documents.
  *
  * @param {readonly Text[]} files
  */
 function checkComments(files) {
-  const checked = files.filter(({ file }) => /\.rs$|^index\.d\.ts$|^(?:client|embedded)\/.*\.ts$/.test(file));
-  mustBeEmpty(checked.flatMap(({ file, text }) => listOpaqueComments(file, text)));
+  const code = files.filter(({ file }) => isCode(file));
+  const documents = files.filter(({ file }) => /^(?:docs\/)?[^/]+\.md$/.test(file));
+  mustNotMatch(documents, [UNNAMED]);
+  mustBeEmpty(code.flatMap(({ file, text }) => listOpaqueComments(file, text)));
 }
 
 /**
@@ -67,10 +72,10 @@ function listOpaqueComments(file, text) {
   let continues = false;
   return text.split("\n").flatMap((line, index) => {
     const comment = line.match(/^\s*(?:\/\/[/!]?|\/\*\*|\*)(?!\/) ?(.*?)(?: ?\*\/)?$/)?.[1];
-    const begins = !continues;
+    const begins = !continues || comment?.startsWith("@");
     continues = comment !== undefined && comment !== "";
     if (comment === undefined) return [];
-    const isOpaque = UNNAMED.test(comment) || (begins && QUESTION.test(comment));
+    const isOpaque = UNNAMED.test(comment) || (begins && QUESTION.test(comment.replace(TAG, "")));
     return isOpaque ? [`${file}:${index + 1}: ${comment.slice(0, 120)}`] : [];
   });
 }

@@ -73,7 +73,7 @@ fn payload(schema: impl Fn(&mut SchemaGenerator) -> Schema, members: Members) ->
     sample(&root, &schema, members).to_string()
 }
 
-/// Where a reference leads.
+/// The JSON pointer of a reference.
 fn pointer(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix('#')
 }

@@ -1,4 +1,4 @@
-//! Where a listener listens, and where it refuses to.
+//! The addresses on which a listener listens, and those that it refuses.
 
 use axum::Router;
 use opencode_protocol::failure::{Failure, Tag};

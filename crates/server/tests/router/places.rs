@@ -1,4 +1,4 @@
-//! Where a request works and where a session lives.
+//! The Location of a request and the Location of a session.
 
 use axum::body::Body;
 use serde_json::{Value, json};

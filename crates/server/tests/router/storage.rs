@@ -35,7 +35,7 @@ async fn open() -> (Api, Arc<Faulty>) {
     (Api::on(f.await), faulty)
 }
 
-/// Status, tag and service. The rest is for people.
+/// Status, tag and service. The message is not compared.
 fn told(answer: (u16, Value)) -> (u16, Value) {
     let (status, body) = answer;
     (status, json!([body["_tag"], body["service"]]))

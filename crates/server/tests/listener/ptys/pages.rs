@@ -32,7 +32,7 @@ async fn without_a_password_foreign_pages_open_no_connection() {
     let shown = shown(unlocked()).await;
     for (page, status) in PAGES {
         assert_eq!(shown.status("", page).await, status, "{page}");
-        // Where nothing is locked, a password in the address says nothing.
+        // If no password is set, a password in the address has no effect.
         let token = "?auth_token=b3BlbmNvZGU6czNjcmV0";
         assert_eq!(shown.status(token, page).await, status, "{page}");
         let ticket = format!("?ticket={}", shown.a_ticket().await);
@@ -42,7 +42,7 @@ async fn without_a_password_foreign_pages_open_no_connection() {
             "{page} by ticket"
         );
     }
-    // A name that others can make mean this machine.
+    // A host name that a foreign DNS server can resolve to this machine.
     let path = format!("{}/connect", shown.path);
     let mut client = shown.served.server.client().await;
     let rebound = format!(
