@@ -144,11 +144,11 @@ class ScriptedModel {
     }
     const { reply, rendered } = this.#replies.shift() ?? { reply: { text: UNSCRIPTED } };
     const isReady = rendered !== undefined && protocol.dialect === undefined;
-    const said = isReady ? rendered : renderReply(reply, protocol.dialect);
+    const chosen = isReady ? rendered : renderReply(reply, protocol.dialect);
     this.#record(request, response, text, protocol.findViolations);
     this.#isPaused ||= reply.finish === "pause_turn";
     // Writing fails if the client has disconnected. The record of the request contains that.
-    await this.#answer(said, response).catch(() => {});
+    await this.#answer(chosen, response).catch(() => {});
   }
 
   /**

@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { setUp } from "./support";
 
 /** The texts of the messages of a request, one string per message. */
-function said(body: { messages: readonly { role: string; content: unknown }[] }) {
+function messageTexts(body: { messages: readonly { role: string; content: unknown }[] }) {
   return body.messages.map(
     ({ role, content }) => `${role}: ${typeof content === "string" ? content : JSON.stringify(content)}`,
   );
@@ -24,7 +24,7 @@ test("sends the model the text of attached files as it was at Prompt Promotion",
   };
   const { id } = await host.sessions.prompt({ sessionID, prompt });
   await host.sessions.wait({ sessionID });
-  const first = said(setup.model.requests[0]!.body).join("\n");
+  const first = messageTexts(setup.model.requests[0]!.body).join("\n");
   expect(first).toContain("Buy milk.");
   expect(first).toContain('{"a":1}');
   expect(first).toMatch(/none\.txt.* was not read/);
@@ -37,7 +37,7 @@ test("sends the model the text of attached files as it was at Prompt Promotion",
   host = await setup.open();
   await host.sessions.prompt({ sessionID, prompt: { text: "And?" } });
   await host.sessions.wait({ sessionID });
-  const second = said(setup.model.requests[1]!.body).join("\n");
+  const second = messageTexts(setup.model.requests[1]!.body).join("\n");
   expect(second.startsWith(first)).toBe(true);
   expect(second).not.toContain("Sell milk.");
   expect(setup.model.requests).toHaveLength(2);
@@ -53,7 +53,7 @@ test("does not read an attachment that the rules do not allow, and creates no pe
   const uri = pathToFileURL(`${setup.directory}/.env`).href;
   await host.sessions.prompt({ sessionID, prompt: { text: "Read it", files: [{ uri, name: ".env" }] } });
   await host.sessions.wait({ sessionID });
-  const request = said(setup.model.requests[0]!.body).join("\n");
+  const request = messageTexts(setup.model.requests[0]!.body).join("\n");
   expect(request).not.toContain("planted");
   expect(request).toContain("do not allow it without a question");
   await expect(host.permissions.list({ sessionID })).resolves.toEqual([]);
@@ -66,7 +66,7 @@ test("names an agent that a prompt mentions to the model", async () => {
   const { id: sessionID } = await host.sessions.create({});
   await host.sessions.prompt({ sessionID, prompt: { text: "Look", agents: [{ name: "explore" }, { name: "plan" }] } });
   await host.sessions.wait({ sessionID });
-  const request = said(setup.model.requests[0]!.body).join("\n");
+  const request = messageTexts(setup.model.requests[0]!.body).join("\n");
   expect(request).toContain('mentions the agent "explore". Give it the work');
   expect(request).toContain('mentions the agent "plan", but no agent of that name takes tasks');
 });

@@ -121,9 +121,9 @@ describe("a file that is open", () => {
     expect(error).toMatchObject(inUse);
     if (isLinux) expect(error.pid).toBe(child.pid);
     if (isLinux) expect(error.message).toContain(`is already open in the process ${child.pid} (${name});`);
-    const gone = once(child, "close");
+    const closed = once(child, "close");
     child.kill("SIGKILL");
-    await gone;
+    await closed;
     await setup.open();
     const own = await openingFails(setup);
     expect(own).toMatchObject(inUse);

@@ -38,7 +38,7 @@ async function runningCommand(...more: ReturnType<typeof bash>[]) {
   const alive = new Alive(started.setup.directory);
   started.model.reply({ tools: [bash(STUBBORN), ...more] }, { text: "Done." });
   await started.host.sessions.prompt({ sessionID: started.sessionID, prompt: { text: "Run it" } });
-  await alive.said(2);
+  await alive.wrote(2);
   return { ...started, alive };
 }
 
@@ -142,7 +142,7 @@ test("an interruption does not stop commands of other sessions", async () => {
   const begun = new Alive(setup.directory, "begun");
   model.reply({ tools: [bash("exec 4>begun; echo a >&4; until [ -e go ]; do sleep 0.01; done; echo fine")] });
   const running = run(host, other.id, "Run it");
-  await begun.said(1);
+  await begun.wrote(1);
   await host.sessions.interrupt({ sessionID });
   await alive.ended();
   setup.write("go", "");

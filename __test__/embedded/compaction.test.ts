@@ -61,8 +61,8 @@ test("continues a conversation that exceeds its window from a checkpoint", async
     recent: expect.stringMatching(/beta \n\n\[User\]: PENDING$/),
   });
   expect(asked(setup).slice(1)).toEqual([SUMMARY, COMPACTED]);
-  const told: OpenCodeEvent[] = await readUntil(live, "session.next.compaction.ended");
-  const deltas = told.flatMap((event) => (event.type === "session.next.compaction.delta" ? [event.data.text] : []));
+  const observed: OpenCodeEvent[] = await readUntil(live, "session.next.compaction.ended");
+  const deltas = observed.flatMap((event) => (event.type === "session.next.compaction.delta" ? [event.data.text] : []));
   expect(deltas).toEqual(["## Objective\n", "- Go on"]);
   const context = await host.sessions.context({ sessionID });
   expect(context.map(({ type }) => type)).toEqual(["compaction", "assistant"]);
@@ -146,8 +146,8 @@ test("summarises a history of five windows in parts, and the session continues",
     "compaction.ended",
     "step.started",
   ]);
-  const told: OpenCodeEvent[] = await readUntil(live, "session.next.compaction.ended");
-  const deltas = told.flatMap((event) => (event.type === "session.next.compaction.delta" ? [event.data.text] : []));
+  const observed: OpenCodeEvent[] = await readUntil(live, "session.next.compaction.ended");
+  const deltas = observed.flatMap((event) => (event.type === "session.next.compaction.delta" ? [event.data.text] : []));
   expect(deltas).toEqual(["PART 17"]);
   expect(asked(setup).at(-1)).toEqual(COMPACTED);
   await live.return?.();
@@ -166,8 +166,8 @@ test("reports a failed summary, and makes the turn without it", async () => {
   await run(host, sessionID, "PENDING");
   expect(types(await readHistory(host, sessionID)).slice(8, 10)).toEqual(["compaction.started", "step.started"]);
   expect(asked(setup).slice(1)).toEqual([SUMMARY, TURN]);
-  const told = (await readUntil(live, "session.error")).at(-1);
-  expect(told?.data).toStrictEqual({
+  const observed = (await readUntil(live, "session.error")).at(-1);
+  expect(observed?.data).toStrictEqual({
     sessionID,
     error: {
       name: "UnknownError",

@@ -21,7 +21,7 @@ async function aboutToRead(options?: OpenCodeOptions) {
 }
 
 /** The tool result that the model received. */
-function toldOf(model: Model) {
+function toolResult(model: Model) {
   return String(model.requests.at(-1)?.body.messages.find(({ role }: { role: string }) => role === "tool")?.content);
 }
 
@@ -60,7 +60,7 @@ test("a function answers permission requests instead of a user", async () => {
       source: { type: "tool", messageID: expect.stringMatching(/^msg_/), callID: "c1" },
     },
   ]);
-  expect(toldOf(model)).toContain("SECRET=1");
+  expect(toolResult(model)).toContain("SECRET=1");
   expect(await host.permissions.listSaved()).toEqual([]);
 });
 
@@ -68,7 +68,7 @@ test("a function rejects with a message for the model, or saves its permission",
   const { host, model, sessionID } = await aboutToRead();
   const rejecting = host.permissions.handle(async () => ({ reply: "reject", message: "it is a secret" }));
   await run(host, sessionID, "Read it");
-  expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env: it is a secret" } });
+  expect(JSON.parse(toolResult(model))).toMatchObject({ error: { message: "Unable to read .env: it is a secret" } });
   rejecting.dispose();
   host.permissions.handle(() => ({ reply: "always" }));
   model.reply(READ_SECRET, { text: "Done." });
@@ -95,7 +95,7 @@ test("the newest function is called first and may pass the request to the one be
   third.dispose();
   await run(host, sessionID, "Read it");
   expect(asked).toEqual(["second", "first"]);
-  expect(toldOf(model)).toContain("SECRET=1");
+  expect(toolResult(model)).toContain("SECRET=1");
 });
 
 test("a function that is disposed while another decides is not called", async () => {
@@ -135,7 +135,7 @@ test("a function that replaces another is called once", async () => {
   });
   await host.sessions.wait({ sessionID });
   expect(asked).toEqual(["latter"]);
-  expect(toldOf(model)).toContain("SECRET=1");
+  expect(toolResult(model)).toContain("SECRET=1");
 });
 
 test("a request that no function answers waits for clients", async () => {
@@ -150,7 +150,7 @@ test("a request that no function answers waits for clients", async () => {
   const { id: requestID } = await passed;
   await host.permissions.reply({ sessionID, requestID, reply: "once" });
   await host.sessions.wait({ sessionID });
-  expect(toldOf(model)).toContain("SECRET=1");
+  expect(toolResult(model)).toContain("SECRET=1");
 });
 
 test("a function that is added later is called for waiting requests", async () => {
@@ -158,7 +158,7 @@ test("a function that is added later is called for waiting requests", async () =
   await ask(host, sessionID);
   host.permissions.handle(() => "once");
   await host.sessions.wait({ sessionID });
-  expect(toldOf(model)).toContain("SECRET=1");
+  expect(toolResult(model)).toContain("SECRET=1");
 });
 
 test.each([
@@ -222,7 +222,7 @@ test("another client may answer before a function", async () => {
   // The answer is sent before the second of these calls.
   await host.health.get();
   await host.health.get();
-  expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env: no" } });
+  expect(JSON.parse(toolResult(model))).toMatchObject({ error: { message: "Unable to read .env: no" } });
   expect(warn).not.toHaveBeenCalled();
 });
 
@@ -235,7 +235,7 @@ test("a function has the same time limit as other unanswered requests", async ()
   });
   await run(host, sessionID, "Read it");
   expect(asked).toBe(1);
-  expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env" } });
+  expect(JSON.parse(toolResult(model))).toMatchObject({ error: { message: "Unable to read .env" } });
 });
 
 test("a function is also called for the sessions of tasks", async () => {
@@ -265,7 +265,7 @@ test("a function answers or rejects questions", async () => {
     questions.map(({ options }) => options.map((it) => it.label)),
   );
   await run(host, sessionID, "Ask me");
-  expect(toldOf(model)).toContain('"Which colour?"="Red"');
+  expect(toolResult(model)).toContain('"Which colour?"="Red"');
   answering.dispose();
   host.questions.handle(() => "reject");
   model.reply(ASK);

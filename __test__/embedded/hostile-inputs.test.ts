@@ -69,12 +69,12 @@ test("refuses a missing key and a key of the wrong type, for each tool", async (
     wrongInputs(name, input).map((wrong) => ({ name, input: wrong })),
   );
   const tools = await call(started, calls, 200);
-  const told = tools.map(({ name, state }, index) => {
+  const results = tools.map(({ name, state }, index) => {
     const message = state.status === "error" ? state.error.message : state.status;
     return `${name} ${JSON.stringify(calls[index]?.input)}: ${message.replace(/^(Invalid tool input: ).*$/s, "$1…")}`;
   });
   const expected = calls.map(({ name, input }) => `${name} ${JSON.stringify(input)}: Invalid tool input: …`);
-  expect(told).toEqual(expected);
+  expect(results).toEqual(expected);
   expect(existsSync(path.join(started.setup.directory, "made"))).toBe(false);
   // The model was offered all tools of this test.
   const [first] = started.model.requests;
@@ -119,8 +119,11 @@ test("refuses names and texts of any size with a short message", async () => {
     { name: "read", input: { path: [huge] } },
   ];
   const tools = await call(started, calls);
-  const told = tools.map(({ name, state }) => [name, state.status === "error" && state.error.message.length < 60_000]);
-  expect(told).toEqual(calls.map(({ name }) => [name, true]));
+  const results = tools.map(({ name, state }) => [
+    name,
+    state.status === "error" && state.error.message.length < 60_000,
+  ]);
+  expect(results).toEqual(calls.map(({ name }) => [name, true]));
 });
 
 test("a deeply nested input fails its step or its call, and the session continues", async () => {

@@ -51,7 +51,7 @@ async function everythingUnderWay() {
     // The child session has the beginning of its answer, which the model alone does not show.
     "session.next.text.delta",
   ]);
-  const [{ closed }] = await Promise.all([connected, asked, model.reached("child"), alive.said(1)]);
+  const [{ closed }] = await Promise.all([connected, asked, model.reached("child"), alive.wrote(1)]);
   const [child] = await host.sessions.children({ sessionID });
   return { ...started, alive, closed, childID: child?.id ?? "" };
 }

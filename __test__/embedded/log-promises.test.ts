@@ -38,11 +38,11 @@ function obstruct(...place: string[]) {
 
 describe("opencode::store", () => {
   test("a database that is removed while it is open", async () => {
-    const { setup, host, sessionID, said } = await setUpHost(() => {});
+    const { setup, host, sessionID, waitForMessage } = await setUpHost(() => {});
     fs.rmSync(setup.database);
     const error = await rejection(host.sessions.prompt({ sessionID, prompt: { text: "Hi" } }));
     expect(isStorePoisonedError(error)).toBe(true);
-    const entry = await said("the database failed");
+    const entry = await waitForMessage("the database failed");
     expect(entry).toMatchObject({ level: "error", target: "opencode::store" });
     expect(entry.fields["reason"]).toContain("removed");
   });
@@ -50,17 +50,17 @@ describe("opencode::store", () => {
 
 describe("opencode::runtime", () => {
   test("outputs of tools that cannot be swept", async () => {
-    const { said, dataDirectory } = await setUpHost((_, data) => obstruct(data, "tool-output"));
-    const entry = await said("Managed Tool Output Files are not swept");
+    const { waitForMessage, dataDirectory } = await setUpHost((_, data) => obstruct(data, "tool-output"));
+    const entry = await waitForMessage("Managed Tool Output Files are not swept");
     expect(entry).toMatchObject({ level: "warn", target: "opencode::runtime" });
     expect(entry.fields["directory"]).toBe(path.join(dataDirectory, "tool-output"));
   });
 
   test("a step without a snapshot, with the reason", async () => {
-    const { host, model, sessionID, about, said } = await setUpHost((_, data) => obstruct(data, "embedded"));
+    const { host, model, sessionID, about, waitForMessage } = await setUpHost((_, data) => obstruct(data, "embedded"));
     model.reply({ text: "Done." });
     await run(host, sessionID, "Go");
-    const entry = await said("a step goes on without a snapshot");
+    const entry = await waitForMessage("a step goes on without a snapshot");
     expect(entry).toMatchObject({ level: "warn", target: "opencode::runtime", ...about });
     expect(entry.fields["error"]).toEqual(expect.any(String));
   });
@@ -79,20 +79,23 @@ describe("opencode::runtime", () => {
   });
 
   test("the counts of debug.context, as details", async () => {
-    const { log, said } = debugging("opencode::runtime");
+    const { log, waitForMessage } = debugging("opencode::runtime");
     const { host, model, sessionID, about } = await setUpHost(() => {}, { log });
     model.reply({ text: "Done." });
     await run(host, sessionID, "Go");
-    const observed = await said("the System Context was observed");
+    const observed = await waitForMessage("the System Context was observed");
     expect(observed).toMatchObject({ level: "debug", ...about });
     expect(observed.fields).toMatchObject({ micros: expect.any(Number), missed: "[]" });
-    await expect(said("the model is told of its surroundings")).resolves.toMatchObject({ level: "debug", ...about });
+    await expect(waitForMessage("the model is told of its surroundings")).resolves.toMatchObject({
+      level: "debug",
+      ...about,
+    });
   });
 });
 
 describe("opencode::snapshots", () => {
   test("a damaged list of captured files", async () => {
-    const { host, setup, model, sessionID, said, dataDirectory, log } = await setUpHost(() => {});
+    const { host, setup, model, sessionID, waitForMessage, dataDirectory, log } = await setUpHost(() => {});
     setup.write("a.txt", "A");
     model.reply({ text: "Done." }, { text: "Done." });
     await run(host, sessionID, "Go");
@@ -105,7 +108,7 @@ describe("opencode::snapshots", () => {
     fs.writeFileSync(path.join(store, lists[0]!), "x".repeat(100));
     const again = await setup.open({ dataDirectory, log });
     await run(again, sessionID, "Again");
-    const entry = await said("the list of captured files is damaged; all files are read again");
+    const entry = await waitForMessage("the list of captured files is damaged; all files are read again");
     const location = { directory: setup.directory };
     expect(entry).toMatchObject({ level: "warn", target: "opencode::snapshots", sessionID, location });
   });
@@ -155,25 +158,27 @@ describe("opencode::location", () => {
 
 describe("opencode::llm", () => {
   test("requests to model servers and their failures, as details", async () => {
-    const { log, said } = debugging("opencode::llm");
+    const { log, waitForMessage } = debugging("opencode::llm");
     const { host, model, sessionID, about } = await setUpHost(() => {}, { log });
     model.reply({ text: "Done." }, { status: 400, body: { error: { message: "no" } } });
     await run(host, sessionID, "Go");
-    const answered = await said("a model server answers");
+    const answered = await waitForMessage("a model server answers");
     expect(answered).toMatchObject({ level: "debug", target: "opencode::llm", ...about });
     expect(answered.fields["model"]).toEqual(expect.stringContaining("/"));
     await run(host, sessionID, "Go on").catch(() => {});
-    const failed = await said("a request to a model server failed");
+    const failed = await waitForMessage("a request to a model server failed");
     expect(failed).toMatchObject({ level: "debug", fields: { status: 400, error: expect.any(String) }, ...about });
   });
 });
 
 describe("opencode::tools", () => {
   test("an output that could not be stored", async () => {
-    const { host, model, sessionID, about, said } = await setUpHost((_, data) => obstruct(data, "tool-output"));
+    const { host, model, sessionID, about, waitForMessage } = await setUpHost((_, data) =>
+      obstruct(data, "tool-output"),
+    );
     model.reply({ tools: [{ name: "bash", input: { command: "seq 1 9000" } }] }, { text: "Done." });
     await run(host, sessionID, "Print much");
-    const entry = await said("a tool output could not be kept");
+    const entry = await waitForMessage("a tool output could not be kept");
     expect(entry).toMatchObject({ level: "warn", target: "opencode::tools", ...about });
   });
 });
@@ -195,7 +200,7 @@ describe("opencode::handlers", () => {
 
 describe("opencode::server", () => {
   test("a reader of live events that is too slow", async () => {
-    const { log, said } = recorder();
+    const { log, waitForMessage } = recorder();
     const { host, model } = await setUpSession({ log });
     const idle = await subscribe(host);
     // Together more bytes than may wait for a subscriber.
@@ -205,7 +210,7 @@ describe("opencode::server", () => {
       await run(host, session.id, "Write a lot");
     }
     await rejection(readUntil(idle, "global.disposed"));
-    const entry = await said("a reader of live events was too slow and is cut off");
+    const entry = await waitForMessage("a reader of live events was too slow and is cut off");
     expect(entry).toMatchObject({ level: "warn", target: "opencode::server" });
   });
 
@@ -228,18 +233,18 @@ describe("opencode::server", () => {
   });
 
   test("requests with wrong credentials, as details without their contents", async () => {
-    const { log, entries, said } = debugging("opencode::server");
+    const { log, entries, waitForMessage } = debugging("opencode::server");
     const setup = await setUp();
     const host = await setup.open({ log });
     const { url } = await host.listen();
     const headers = { authorization: `Basic ${Buffer.from("opencode:hunter2").toString("base64")}` };
     const { status } = await fetch(`${url}/api/session?auth_token=hunter3`, { headers });
     expect(status).toBe(401);
-    const entry = await said("a request without the right credentials was refused");
+    const entry = await waitForMessage("a request without the right credentials was refused");
     expect(entry).toMatchObject({ level: "debug", fields: { path: "/api/session" } });
     expect(JSON.stringify(entries)).not.toContain("hunter");
     await fetch(`${url}/api/pty/pty_none/connect?ticket=hunter4`);
-    await expect(said("a connection to a terminal was refused")).resolves.toMatchObject({ level: "debug" });
+    await expect(waitForMessage("a connection to a terminal was refused")).resolves.toMatchObject({ level: "debug" });
     expect(JSON.stringify(entries)).not.toContain("hunter");
   });
 });

@@ -17,6 +17,6 @@ export function recorder() {
     }
   };
   /** Waits for an entry with this message. */
-  const said = (message: string) => find((entry) => entry.message === message);
-  return { entries, find, log, said };
+  const waitForMessage = (message: string) => find((entry) => entry.message === message);
+  return { entries, find, log, waitForMessage };
 }

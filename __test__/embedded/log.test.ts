@@ -91,9 +91,9 @@ test("emits grave entries as warnings of the process if the option is absent, ea
     await run(host, sessionID, text).catch(() => {});
   }
   await host.close();
-  const said = warned.mock.calls.filter(([message]) => message === "the Session Drain failed");
+  const matching = warned.mock.calls.filter(([message]) => message === "the Session Drain failed");
   const detail = expect.stringContaining(`sessionID="${sessionID}"`);
-  expect(said).toEqual([[expect.any(String), { type: "OpenCodeWarning", code: "OPENCODE_LOG", detail }]]);
+  expect(matching).toEqual([[expect.any(String), { type: "OpenCodeWarning", code: "OPENCODE_LOG", detail }]]);
 });
 
 test("the level off logs nothing", async () => {
@@ -166,12 +166,12 @@ test("logs functions of the program that fail", async () => {
   setup.model.reply({ text: "Done." });
   await run(host, sessionID, "Go");
   await host.close();
-  const said = entries.filter(({ target }) => target === "opencode::handlers");
+  const matching = entries.filter(({ target }) => target === "opencode::handlers");
   const location = { directory: setup.directory };
-  expect(said).toContainEqual(
+  expect(matching).toContainEqual(
     expect.objectContaining({ level: "warn", message: expect.stringContaining("no decision"), location }),
   );
-  expect(said).toContainEqual(
+  expect(matching).toContainEqual(
     expect.objectContaining({ level: "warn", message: expect.stringContaining("no variables"), location }),
   );
 });

@@ -24,8 +24,8 @@ test("continues a paused answer without a new prompt", async () => {
 
   const roles = () => setup.model.requests.map(({ body }) => body.messages.map((it: { role: string }) => it.role));
   expect(roles()).toEqual([["user"], ["user", "assistant"], ["user", "assistant"]]);
-  const said = setup.model.requests[2]?.body.messages[1].content.map((it: { text: string }) => it.text);
-  expect(said).toEqual(["Looking.", "Still looking."]);
+  const texts = setup.model.requests[2]?.body.messages[1].content.map((it: { text: string }) => it.text);
+  expect(texts).toEqual(["Looking.", "Still looking."]);
   expect(await host.sessions.interrupted()).toEqual([]);
 
   await run(host, sessionID, "Thanks");

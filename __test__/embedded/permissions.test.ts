@@ -32,7 +32,7 @@ async function askingToRead() {
 }
 
 /** The tool result that the model received. */
-function toldOf(model: Model) {
+function toolResult(model: Model) {
   return String(model.requests.at(-1)?.body.messages.find(({ role }: { role: string }) => role === "tool")?.content);
 }
 
@@ -59,7 +59,7 @@ test("reads a secret file after a client has allowed it", async () => {
   const replied = (await readUntil(live, "permission.v2.replied")).at(-1);
   expect(replied).toMatchObject({ data: { sessionID, requestID, reply: "once" } });
   await settle(host, sessionID);
-  expect(toldOf(model)).toContain("SECRET=1");
+  expect(toolResult(model)).toContain("SECRET=1");
   expect(await host.permissions.listSaved()).toEqual([]);
   const late = await rejection(host.permissions.reply({ sessionID, requestID, reply: "once" }));
   expect(isPermissionNotFoundError(late)).toBe(true);
@@ -71,7 +71,9 @@ test("reports a rejection with a message to the model, and ends the activity if 
   const reply = { sessionID: first.sessionID, requestID: first.request.id, reply: "reject" } as const;
   await first.host.permissions.reply({ ...reply, message: "it is a secret" });
   await settle(first.host, first.sessionID);
-  expect(JSON.parse(toldOf(first.model))).toMatchObject({ error: { message: "Unable to read .env: it is a secret" } });
+  expect(JSON.parse(toolResult(first.model))).toMatchObject({
+    error: { message: "Unable to read .env: it is a secret" },
+  });
 
   const second = await askingToRead();
   const { host, model, sessionID, request } = second;
@@ -95,7 +97,7 @@ test("saves an answer of `always` for the project until it is removed", async ()
   const other = await later.sessions.create();
   model.reply(READ_SECRET, { text: "Again." });
   await run(later, other.id, "Read it again");
-  expect(toldOf(model)).toContain("SECRET=1");
+  expect(toolResult(model)).toContain("SECRET=1");
   await later.permissions.removeSaved({ id: String(saved?.id) });
   expect(await later.permissions.listSaved({ projectID: "global" })).toEqual([]);
   const asked = { sessionID: other.id, action: "read", resources: [".env"] };
@@ -122,8 +124,8 @@ test.each([["deny"], [{ denyAfterMs: 1 }]] as const)(
       "assistant: [question error]",
       "assistant: Understood.",
     ]);
-    const told = await readUntil(live, "question.v2.rejected");
-    expect(types(told).filter((type) => type.includes(".v2."))).toEqual([
+    const observed = await readUntil(live, "question.v2.rejected");
+    expect(types(observed).filter((type) => type.includes(".v2."))).toEqual([
       "permission.v2.asked",
       "permission.v2.replied",
       "question.v2.asked",
@@ -168,7 +170,7 @@ test("a question waits for its answer, which the model receives", async () => {
   const requestID = request.id;
   await host.questions.reply({ sessionID, requestID, answers: [["Red", "or so"]] });
   await host.sessions.wait({ sessionID });
-  expect(toldOf(model)).toContain('"Which colour?"="Red, or so"');
+  expect(toolResult(model)).toContain('"Which colour?"="Red, or so"');
   const late = await rejection(host.questions.reject({ sessionID, requestID }));
   expect(isQuestionNotFoundError(late)).toBe(true);
 });

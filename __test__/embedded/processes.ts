@@ -24,7 +24,7 @@ export class Alive {
   }
 
   /** Waits until the command has written this number of lines to descriptor 3, one byte each. */
-  async said(lines: number) {
+  async wrote(lines: number) {
     const file = await this.#file;
     const buffer = Buffer.alloc(2 * lines);
     for (let length = 0; length < buffer.length;) {

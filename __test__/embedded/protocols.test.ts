@@ -53,8 +53,8 @@ test.each(PROTOCOLS)("%s: five turns with tools, and each request extends the on
   for (const text of ["Two?", "Three?", "Four?"]) await ask(host, sessionID, text);
 
   const { items } = await host.sessions.messages({ sessionID, order: "asc", limit: 100 });
-  const said = answers(items).map(({ content }) => content.flatMap((it) => (it.type === "text" ? [it.text] : [])));
-  expect(said).toEqual([["Reading."], ["Alpha and beta."], [], ["Still alpha."], ["Two."], ["Three."], ["Four."]]);
+  const texts = answers(items).map(({ content }) => content.flatMap((it) => (it.type === "text" ? [it.text] : [])));
+  expect(texts).toEqual([["Reading."], ["Alpha and beta."], [], ["Still alpha."], ["Two."], ["Three."], ["Four."]]);
   const thoughts = answers(items).flatMap(({ content }) =>
     content.flatMap((it) => (it.type === "reasoning" ? [it.text] : [])),
   );

@@ -8,7 +8,7 @@ import {
   type PtyEnvironmentHook,
 } from "../../index.js";
 import { rejection } from "../client/support";
-import { say, script, setUpTerminals } from "./pty-support";
+import { readOutput, script, setUpTerminals } from "./pty-support";
 import { setUp, subscribe } from "./support";
 
 const PATH = process.env["PATH"];
@@ -20,8 +20,8 @@ test.each(["in memory", "over the network"])(
     host.ptys.environment(() => ({ C: "program", D: "program", TERM: "program", OPENCODE_TERMINAL: "0" }));
     const client = way === "in memory" ? host : createClient({ baseUrl: url });
     const env = { B: "caller", C: "caller", TERM: "caller" };
-    const told = await say(client, url, "echo $A $B $C $D $TERM $OPENCODE_TERMINAL", { env });
-    expect(told).toBe("host caller program program xterm-256color 1\n");
+    const output = await readOutput(client, url, "echo $A $B $C $D $TERM $OPENCODE_TERMINAL", { env });
+    expect(output).toBe("host caller program program xterm-256color 1\n");
   },
 );
 
@@ -45,29 +45,29 @@ test("a function receives the description of its terminal", async () => {
 
 test("the newest of several functions overrides the others, and a disposed one is not called", async () => {
   const { host, url } = await setUpTerminals({ ptyEnvironment: () => ({ A: "option", B: "option", C: "option" }) });
-  const told = () => say(host, url, "echo $A $B $C");
-  expect(await told()).toBe("option option option\n");
+  const output = () => readOutput(host, url, "echo $A $B $C");
+  expect(await output()).toBe("option option option\n");
   const second = host.ptys.environment(async () => ({ B: "second", C: "second" }));
   const third = () => ({ C: "third" });
   const registered = [host.ptys.environment(third), host.ptys.environment(third)];
-  expect(await told()).toBe("option second third\n");
+  expect(await output()).toBe("option second third\n");
   registered[0]!.dispose();
   registered[0]!.dispose();
-  expect(await told()).toBe("option second third\n");
+  expect(await output()).toBe("option second third\n");
   registered[1]![Symbol.dispose]();
-  expect(await told()).toBe("option second second\n");
+  expect(await output()).toBe("option second second\n");
   second.dispose();
-  expect(await told()).toBe("option option option\n");
+  expect(await output()).toBe("option option option\n");
 });
 
 test("no function is called after it is disposed, and another one can be registered", async () => {
   const { host, url } = await setUpTerminals();
-  const told = () => say(host, url, "echo ${A-none}");
+  const output = () => readOutput(host, url, "echo ${A-none}");
   for (const name of ["first", "second"]) {
     const registration = host.ptys.environment(() => ({ A: name }));
-    expect(await told()).toBe(`${name}\n`);
+    expect(await output()).toBe(`${name}\n`);
     registration.dispose();
-    expect(await told()).toBe("none\n");
+    expect(await output()).toBe("none\n");
   }
 });
 
@@ -77,14 +77,14 @@ test("uses the result of a pending function although it is disposed", async () =
     registration.dispose();
     return { A: "last" };
   });
-  expect(await say(host, url, "echo $A")).toBe("last\n");
+  expect(await readOutput(host, url, "echo $A")).toBe("last\n");
 });
 
 test("passes values unchanged", async () => {
   const { host, url } = await setUpTerminals();
   const A = "'\"\\ $B 漢字 👩‍👩‍👧\t=";
   host.ptys.environment(() => ({ A, B: "cut \ud83d", ["__proto__"]: "kept" }));
-  expect(await say(host, url, 'printf "%s|" "$A" "$B" "$__proto__"')).toBe(`${A}|cut \ufffd|kept|`);
+  expect(await readOutput(host, url, 'printf "%s|" "$A" "$B" "$__proto__"')).toBe(`${A}|cut \ufffd|kept|`);
 });
 
 const thrower = (thrown: unknown) => () => {
@@ -122,34 +122,34 @@ test.each<[string, PtyEnvironmentHook, string]>([
   const { host, url } = await setUpTerminals({ ptyEnvironment: () => ({ A: "fine" }) });
   const live = await subscribe(host);
   const registration = host.ptys.environment(hook);
-  const told = {
+  const failure = {
     _tag: "ServiceUnavailableError",
     service: "pty.environment",
     message: `The terminal has not begun, because the program's function for its variables failed: ${reason}`,
   };
   for (const client of [host, createClient({ baseUrl: url })] as OpenCodeClient[]) {
     const error = await rejection(client.ptys.create(script("true")));
-    expect({ ...(error as object) }).toEqual(told);
+    expect({ ...(error as object) }).toEqual(failure);
     expect(isServiceUnavailableError(error)).toBe(true);
   }
   await expect(host.ptys.list()).resolves.toMatchObject({ data: [] });
   // The first terminal in the list is the one that was created.
   registration.dispose();
   const { data } = await host.ptys.create(script("read x"));
-  let heard = await live.next();
-  while (heard.value?.type === "server.heartbeat") heard = await live.next();
-  expect(heard.value).toMatchObject({ type: "pty.created", data: { info: data } });
+  let event = await live.next();
+  while (event.value?.type === "server.heartbeat") event = await live.next();
+  expect(event.value).toMatchObject({ type: "pty.created", data: { info: data } });
 });
 
 test("closing the host does not wait for a function, nor does an aborted call", async () => {
   const { setup, host } = await setUpTerminals();
   const answers: (() => void)[] = [];
-  let hear = () => {};
+  let notifyAsked = () => {};
   host.ptys.environment(() => {
-    hear();
+    notifyAsked();
     return new Promise((resolve) => answers.push(() => resolve({})));
   });
-  const nextAsked = () => new Promise<void>((resolve) => (hear = resolve));
+  const nextAsked = () => new Promise<void>((resolve) => (notifyAsked = resolve));
 
   const controller = new AbortController();
   const first = nextAsked();

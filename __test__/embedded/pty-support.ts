@@ -79,7 +79,7 @@ export class Screen {
 }
 
 /** The output of a program in a terminal after a line was typed. */
-export async function say(client: OpenCodeClient, url: string, text: string, more?: PtysCreateInput) {
+export async function readOutput(client: OpenCodeClient, url: string, text: string, more?: PtysCreateInput) {
   const { data } = await client.ptys.create({ ...script(`stty -echo -opost; echo ready; read x; ${text}`), ...more });
   const screen = new Screen(`${url}/api/pty/${data.id}/connect`);
   await screen.until("ready\n");

@@ -1,6 +1,6 @@
 import { isPtyNotFoundError } from "../../index.js";
 import { rejection } from "../client/support";
-import { say, Screen, script, setUpTerminals } from "./pty-support";
+import { readOutput, Screen, script, setUpTerminals } from "./pty-support";
 import { readUntil, subscribe, types } from "./support";
 
 test("creates, finds, changes and removes a terminal, and sends events of it to all subscribers", async () => {
@@ -24,8 +24,8 @@ test("creates, finds, changes and removes a terminal, and sends events of it to 
   await expect(host.ptys.get({ ptyID })).resolves.toEqual(changed);
   await expect(host.ptys.remove({ ptyID })).resolves.toBeUndefined();
   expect(() => process.kill(data.pid, 0)).toThrow("ESRCH");
-  const told = await readUntil(events, "pty.deleted");
-  expect(told.map(({ type, data: { info } }: any) => [type, info])).toEqual([
+  const observed = await readUntil(events, "pty.deleted");
+  expect(observed.map(({ type, data: { info } }: any) => [type, info])).toEqual([
     ["pty.created", data],
     ["pty.updated", changed.data],
     ["pty.deleted", undefined],
@@ -65,8 +65,8 @@ test("variables of the caller override those of the host, and those of a termina
   const env = { PATH, A: "host", B: "host", TERM: "host", OPENCODE_TERMINAL: "host" };
   const { host, url } = await setUpTerminals({ env });
   const caller = { B: "caller", C: "caller", TERM: "caller", OPENCODE_TERMINAL: "caller" };
-  const told = await say(host, url, "echo $A $B $C $TERM $OPENCODE_TERMINAL ${HOME-none}", { env: caller });
-  expect(told).toBe("host caller caller xterm-256color 1 none\n");
+  const observed = await readOutput(host, url, "echo $A $B $C $TERM $OPENCODE_TERMINAL ${HOME-none}", { env: caller });
+  expect(observed).toBe("host caller caller xterm-256color 1 none\n");
 });
 
 test("uses the configured shell, else the one of the host's environment, else an installed one", async () => {
@@ -88,11 +88,11 @@ test("keeps twenty-five terminals whose programs have ended", async () => {
   for (let n = 0; n < 26; n += 1) {
     const { data } = await host.ptys.create(script("exit 3"));
     ids.push(data.id);
-    const told = await readUntil(events, "pty.exited");
-    expect(told.at(-1)).toMatchObject({ data: { id: data.id, exitCode: 3 } });
+    const observed = await readUntil(events, "pty.exited");
+    expect(observed.at(-1)).toMatchObject({ data: { id: data.id, exitCode: 3 } });
   }
-  const told = await readUntil(events, "pty.deleted");
-  expect(told).toMatchObject([{ data: { id: ids[0] } }]);
+  const observed = await readUntil(events, "pty.deleted");
+  expect(observed).toMatchObject([{ data: { id: ids[0] } }]);
   const { data } = await host.ptys.list();
   expect(data.map(({ id, status, exitCode }) => [id, status, exitCode])).toEqual(
     ids.slice(1).map((id) => [id, "exited", 3]),

@@ -72,8 +72,8 @@ test("every step records the length of the prefix that it shares with the reques
   await run(later, sessionID, "Three");
   const prefixes = await readPrefixes(later, sessionID);
   expect(prefixes.map(({ reason }) => reason)).toEqual(["first", undefined, undefined]);
-  const said = [0, ...prefixes.map(({ bytes }) => bytes)];
-  expect(prefixes.map(({ reused }) => reused)).toEqual(said.slice(0, 3));
+  const lengths = [0, ...prefixes.map(({ bytes }) => bytes)];
+  expect(prefixes.map(({ reused }) => reused)).toEqual(lengths.slice(0, 3));
   for (const [number, { sha256, bytes }] of prefixes.entries()) {
     const conversation = await readConversation(model, number + 1);
     expect(sha256).toBe(hash(conversation.subarray(0, bytes)));

@@ -45,7 +45,7 @@ test("lists and resumes the session that an ended process has left open", async 
   const sessionID = "ses_victim";
   const prompts = [{ id: "msg_victim", prompt: { text: "Hi" } }];
   const child = new Child("victim", { options: setup.options(), prompts });
-  await child.said("event", ({ type }) => type === "session.next.text.started");
+  await child.printed("event", ({ type }) => type === "session.next.text.started");
   child.kill("SIGKILL");
   await expect(child.exited).resolves.toBe("SIGKILL");
 

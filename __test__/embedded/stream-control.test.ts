@@ -10,7 +10,7 @@ const streams = [
 ] as const;
 
 /** A session with one pending prompt. Its streams all begin with the same event. */
-async function begun() {
+async function sessionWithPrompt() {
   const started = await setUpSession();
   await started.host.sessions.prompt({ sessionID: started.sessionID, prompt: { text: "Hi" }, resume: false });
   return started;
@@ -22,7 +22,7 @@ const done = { done: true, value: undefined };
 describe.each(streams)("a %s stream", (_, open) => {
   test("is not opened if its signal is already aborted", async () => {
     const signal = AbortSignal.abort("enough");
-    const events = open(await begun(), { signal })[Symbol.asyncIterator]();
+    const events = open(await sessionWithPrompt(), { signal })[Symbol.asyncIterator]();
     await expect(rejection(events.next())).resolves.toMatchObject(aborted);
     await expect(events.next()).resolves.toEqual(done);
     expect(listenerCount(signal)).toBe(0);
@@ -30,7 +30,7 @@ describe.each(streams)("a %s stream", (_, open) => {
 
   test("is aborted while it is being opened", async () => {
     const controller = new AbortController();
-    const events = open(await begun(), controller)[Symbol.asyncIterator]();
+    const events = open(await sessionWithPrompt(), controller)[Symbol.asyncIterator]();
     const first = rejection(events.next());
     controller.abort("enough");
     await expect(first).resolves.toMatchObject(aborted);
@@ -39,7 +39,7 @@ describe.each(streams)("a %s stream", (_, open) => {
 
   test("is aborted while a read waits", async () => {
     const controller = new AbortController();
-    const events = open(await begun(), controller)[Symbol.asyncIterator]();
+    const events = open(await sessionWithPrompt(), controller)[Symbol.asyncIterator]();
     await events.next();
     const waiting = rejection(events.next());
     expect(listenerCount(controller.signal)).toBe(1);
@@ -51,7 +51,7 @@ describe.each(streams)("a %s stream", (_, open) => {
 
   test("is aborted between two reads", async () => {
     const controller = new AbortController();
-    const events = open(await begun(), controller)[Symbol.asyncIterator]();
+    const events = open(await sessionWithPrompt(), controller)[Symbol.asyncIterator]();
     await events.next();
     controller.abort("enough");
     await expect(rejection(events.next())).resolves.toMatchObject(aborted);
@@ -60,7 +60,7 @@ describe.each(streams)("a %s stream", (_, open) => {
 
   test("ignores an abort after its end", async () => {
     const controller = new AbortController();
-    const events = open(await begun(), controller)[Symbol.asyncIterator]();
+    const events = open(await sessionWithPrompt(), controller)[Symbol.asyncIterator]();
     await events.next();
     await events.return?.();
     controller.abort("too late");
@@ -71,7 +71,7 @@ describe.each(streams)("a %s stream", (_, open) => {
   test("is closed when the loop is left, and removes its listener", async () => {
     const { signal } = new AbortController();
     let seen = 0;
-    for await (const _event of open(await begun(), { signal })) {
+    for await (const _event of open(await sessionWithPrompt(), { signal })) {
       seen += 1;
       expect(listenerCount(signal)).toBe(1);
       break;
@@ -81,7 +81,7 @@ describe.each(streams)("a %s stream", (_, open) => {
   });
 
   test("settles a pending read when it is closed", async () => {
-    const events = open(await begun())[Symbol.asyncIterator]();
+    const events = open(await sessionWithPrompt())[Symbol.asyncIterator]();
     await events.next();
     const waiting = [events.next(), events.next()];
     await expect(events.return?.()).resolves.toEqual(done);
@@ -89,7 +89,7 @@ describe.each(streams)("a %s stream", (_, open) => {
   });
 
   test("answers concurrent reads in order", async () => {
-    const started = await begun();
+    const started = await sessionWithPrompt();
     const [eager, patient] = [open(started)[Symbol.asyncIterator](), open(started)[Symbol.asyncIterator]()];
     await Promise.all([eager.next(), patient.next()]);
     const atOnce = Promise.all(Array.from({ length: 6 }, async () => (await eager.next()).value));
@@ -101,7 +101,7 @@ describe.each(streams)("a %s stream", (_, open) => {
   });
 
   test("gives each of two iterators its own events", async () => {
-    const iterable = open(await begun());
+    const iterable = open(await sessionWithPrompt());
     const [one, two] = [iterable[Symbol.asyncIterator](), iterable[Symbol.asyncIterator]()];
     const [{ value: first }, { value: second }] = await Promise.all([one.next(), two.next()]);
     expect(second.type).toBe(first.type);
@@ -112,7 +112,7 @@ describe.each(streams)("a %s stream", (_, open) => {
   });
 
   test("uses one listener for the signal of many calls", async () => {
-    const started = await begun();
+    const started = await sessionWithPrompt();
     const { signal } = new AbortController();
     const all = Array.from({ length: 20 }, () => open(started, { signal })[Symbol.asyncIterator]());
     await Promise.all(all.map((events) => events.next()));
@@ -122,7 +122,7 @@ describe.each(streams)("a %s stream", (_, open) => {
   });
 
   test("opens nothing before the first read", async () => {
-    const events = open(await begun(), { signal: AbortSignal.abort("never read") })[Symbol.asyncIterator]();
+    const events = open(await sessionWithPrompt(), { signal: AbortSignal.abort("never read") })[Symbol.asyncIterator]();
     await expect(events.return?.()).resolves.toEqual(done);
     await expect(events.next()).resolves.toEqual(done);
   });
@@ -130,7 +130,7 @@ describe.each(streams)("a %s stream", (_, open) => {
 
 describe("a call", () => {
   test("rejects on an abort before and during it, and ignores one after it", async () => {
-    const { host, model, sessionID } = await begun();
+    const { host, model, sessionID } = await sessionWithPrompt();
     model.reply({ deltas: ["a", "b"], gate: "middle" });
     const before = host.sessions.wait({ sessionID }, { signal: AbortSignal.abort("enough") });
     await expect(rejection(before)).resolves.toMatchObject(aborted);

@@ -32,8 +32,8 @@ test("a task runs in a child session and can continue there", async () => {
   expect(answers[0]?.content[0]).toMatchObject({
     state: { structured: { sessionID: child.id, text: "In src." } },
   });
-  const told = model.requests[2]?.body.messages.find(({ role }: { role: string }) => role === "tool");
-  expect(told.content).toBe(`In src.\n(session ${child.id})`);
+  const result = model.requests[2]?.body.messages.find(({ role }: { role: string }) => role === "tool");
+  expect(result.content).toBe(`In src.\n(session ${child.id})`);
   expect(model.requests.map(({ headers }) => headers["x-parent-session-id"])).toEqual([
     undefined,
     sessionID,

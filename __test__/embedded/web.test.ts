@@ -31,14 +31,14 @@ async function serve(listener: RequestListener) {
 }
 
 /** The result of one call that the model received. */
-async function told({ host, model, sessionID }: Started, name: string, input: object): Promise<string> {
+async function callTool({ host, model, sessionID }: Started, name: string, input: object): Promise<string> {
   model.reply({ tools: [{ name, input }] }, { text: "Done." });
   await run(host, sessionID, "Look it up");
   return String(model.requests.at(-1)?.body.messages.at(-1).content);
 }
 
 async function fetched(started: Started, url: string, more: object = {}) {
-  return told(started, "webfetch", { url, ...more });
+  return callTool(started, "webfetch", { url, ...more });
 }
 
 test("returns a page as Markdown, as text and as HTML", async () => {
@@ -151,7 +151,7 @@ test("searches the web through the proxy of the host, and failures contain no ke
   });
   const env = { https_proxy: address, OPENCODE_WEBSEARCH_PROVIDER: "exa", EXA_API_KEY: "key-1" };
   const started = await setUpSession({ env });
-  const content = await told(started, "websearch", { query: "news" });
+  const content = await callTool(started, "websearch", { query: "news" });
   const { message } = JSON.parse(content).error;
   expect(message).toMatch(/^Unable to search the web for news: exa cannot be asked, /);
   expect(content).not.toContain("key-1");

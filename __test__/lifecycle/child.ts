@@ -30,10 +30,10 @@ export class Child {
     });
     this.#process.stderr.on("data", (data) => (this.#errors += data));
     // A line without an end is incomplete because the program was killed.
-    let begun = "";
+    let incomplete = "";
     this.#process.stdout.setEncoding("utf8").on("data", (text: string) => {
-      const whole = (begun + text).split("\n");
-      begun = whole.pop() ?? "";
+      const whole = (incomplete + text).split("\n");
+      incomplete = whole.pop() ?? "";
       this.lines.push(...whole.map((line) => JSON.parse(line)));
       this.#notify();
     });
@@ -56,10 +56,10 @@ export class Child {
   }
 
   /** Waits for the first line of this kind that satisfies the predicate. */
-  async said(line: string, fits: (said: Line) => boolean = () => true): Promise<Line> {
+  async printed(line: string, fits: (candidate: Line) => boolean = () => true): Promise<Line> {
     for (;;) {
-      const said = this.lines.find((candidate) => candidate.line === line && fits(candidate));
-      if (said !== undefined) return said;
+      const found = this.lines.find((candidate) => candidate.line === line && fits(candidate));
+      if (found !== undefined) return found;
       if (this.#ended) throw new Error(`The program ended without printing "${line}": ${this.#errors}`);
       await new Promise<void>((resolve) => this.#watchers.add(resolve));
     }

@@ -33,7 +33,7 @@ test.each(isLinux ? [...cases, ...groups] : cases)("SIGKILL of the host ends %s"
   const alive = new Alive(setup.directory);
   setup.model.reply({ tools: [bash(HOLD + command)] });
   const child = start(setup);
-  await alive.said(lines);
+  await alive.wrote(lines);
   child.kill("SIGKILL");
   await expect(child.exited).resolves.toBe("SIGKILL");
   await alive.ended();
@@ -58,7 +58,7 @@ if (isLinux) {
     for (let life = 0; life < 10; life += 1) {
       setup.model.reply({ tools: Array.from({ length: 10 }, (_, n) => bash(`sleep 1000; : ${life} ${n}`)) });
       const child = start(setup);
-      await child.said("event", ({ type }) => type === "session.next.tool.called");
+      await child.printed("event", ({ type }) => type === "session.next.tool.called");
       while (child.isRunning && processesIn(setup.directory).length < life) await nextTurn();
       child.kill("SIGKILL");
       await child.exited;

@@ -10,11 +10,11 @@ test("a connection that cannot be accepted is logged as a warning, and is accept
   const setup = await setUp();
   const { log: _, ...options } = setup.options();
   const child = new Child("descriptors", { options }, FEW);
-  const { url } = await child.said("listening");
-  const { count } = await child.said("full");
+  const { url } = await child.printed("listening");
+  const { count } = await child.printed("full");
   expect(count).toBeLessThan(200);
   const asked = fetch(`${url}/api/health`);
-  const { entry } = await child.said("entry");
+  const { entry } = await child.printed("entry");
   expect(entry).toMatchObject({
     level: "warn",
     target: "opencode::server",
@@ -31,11 +31,11 @@ test.each([0, 1, 4, 8, 12, 16, 20, 24, 32, 48])(
   async (free) => {
     const setup = await setUp();
     const child = new Child("few-descriptors", { options: setup.options(), free }, FEW);
-    const { tag, message } = await child.said("first");
+    const { tag, message } = await child.printed("first");
     if (free < 16) expect(message).toMatch(/needs 16 file descriptors .* \(EMFILE\)\. Close files or raise the limit/);
     const refusal = free < 16 ? "AddonUnavailableError" : expect.stringMatching(/^[A-Z]\w+Error$/);
     if (free < 16 || tag !== null) expect(tag).toEqual(refusal);
-    await expect(child.said("second")).resolves.toMatchObject({ tag: null });
+    await expect(child.printed("second")).resolves.toMatchObject({ tag: null });
     await expect(child.exited).resolves.toBe(0);
   },
 );
@@ -44,7 +44,7 @@ test("loading only the addon with too few descriptors never ends the process", a
   const addon = path.resolve(__dirname, `../../opencode-embedded.${describePlatform()}.node`);
   const load = async (free: number) => {
     const child = new Child("few-descriptors", { addon, free }, FEW);
-    const { notStarted, message } = await child.said("first");
+    const { notStarted, message } = await child.printed("first");
     await expect(child.exited).resolves.toBe(0);
     return typeof message === "string" ? "not loaded" : typeof notStarted === "string" ? "not started" : "started";
   };
@@ -59,7 +59,7 @@ test("the database works again after a shortage of descriptors", async () => {
   const setup = await setUp();
   setup.model.reply({ text: "Done." });
   const child = new Child("shortage", { options: setup.options(), bytes: 100_000 }, FEW);
-  const { count, sessionID, ids, prompts, failures, outcome } = await child.said("done");
+  const { count, sessionID, ids, prompts, failures, outcome } = await child.printed("done");
   await expect(child.exited).resolves.toBe(0);
   expect(count).toBeGreaterThan(0);
   expect(outcome).toBe("completed");

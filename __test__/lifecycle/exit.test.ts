@@ -48,11 +48,11 @@ test("a session with an open request keeps the process alive until its handler h
 test("a pending read keeps the process alive until it is aborted", async () => {
   const setup = await setUp();
   const child = live(setup, "reading");
-  await child.said("reading");
+  await child.printed("reading");
   await liveAnother(setup);
   expect(child.isRunning).toBe(true);
   child.kill("SIGUSR2");
-  await child.said("aborted");
+  await child.printed("aborted");
   await expect(child.exited).resolves.toBe(0);
 });
 
@@ -60,12 +60,12 @@ test("a pending call keeps the process alive until it is answered", async () => 
   const setup = await setUp();
   setup.model.reply({ text: "Hello." }, { deltas: ["a", "b"], gate: "middle" });
   const child = live(setup, "waiting");
-  await child.said("waiting");
+  await child.printed("waiting");
   await setup.model.reached("middle");
   await liveAnother(setup);
   expect(child.isRunning).toBe(true);
   setup.model.release("middle");
-  await child.said("settled");
+  await child.printed("settled");
   await expect(child.exited).resolves.toBe(0);
 });
 

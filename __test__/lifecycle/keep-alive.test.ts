@@ -5,7 +5,7 @@ import { Child } from "./child";
 async function departInTheMiddle(setup: Setup, life: string, keepAlive?: boolean) {
   setup.model.reply({ text: "Hello." }, { deltas: ["Once upon", " a time."], gate: "middle" });
   const child = new Child("life", { life, options: setup.options({ keepAlive }) });
-  await child.said("done");
+  await child.printed("done");
   await setup.model.reached("middle");
   return child;
 }
@@ -89,7 +89,7 @@ test("a signal handler that closes the host interrupts the turn, and the process
   const setup = await setUp();
   const child = await departInTheMiddle(setup, "terminating");
   child.kill("SIGTERM");
-  await child.said("closed");
+  await child.printed("closed");
   await expect(child.exited).resolves.toBe(0);
   const { history } = await readLife(setup);
   expect(history.at(-1)).toMatchObject({

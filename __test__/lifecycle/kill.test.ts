@@ -37,8 +37,8 @@ test("a kill during a turn keeps the prompt once, and the session continues", as
   const setup = await setUp();
   setup.model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
   const child = start(setup, { prompts: [prompt] });
-  const { receipt } = await child.said("receipt");
-  await child.said("event", ({ type }) => type === "session.next.text.started");
+  const { receipt } = await child.printed("receipt");
+  await child.printed("event", ({ type }) => type === "session.next.text.started");
   child.kill("SIGKILL");
   await expect(child.exited).resolves.toBe("SIGKILL");
 
@@ -63,7 +63,7 @@ test("a kill before the first output of the provider keeps the prompt", async ()
   const setup = await setUp();
   setup.model.reply({ text: "Never heard.", gate: "start" });
   const child = start(setup, { prompts: [prompt] });
-  await child.said("receipt");
+  await child.printed("receipt");
   await setup.model.reached("start");
   child.kill("SIGKILL");
   await child.exited;
@@ -75,7 +75,7 @@ test("a kill before the first output of the provider keeps the prompt", async ()
 test("a kill before the promotion leaves the prompt pending until the next wake", async () => {
   const setup = await setUp();
   const child = start(setup, { prompts: [{ ...prompt, resume: false }] });
-  const { receipt } = await child.said("receipt");
+  const { receipt } = await child.printed("receipt");
   child.kill("SIGKILL");
   await child.exited;
   const host = await setup.open();
@@ -88,7 +88,7 @@ test("a kill while a call is streamed reports it to the model once as interrupte
   const setup = await setUp();
   setup.model.reply({ tools: [{ name: "read", input: { path: "a.txt" }, id: "call_a" }], gate: "middle" });
   const child = start(setup, { prompts: [prompt] });
-  await child.said("event", ({ type }) => type === "session.next.tool.input.started");
+  await child.printed("event", ({ type }) => type === "session.next.tool.input.started");
   child.kill("SIGKILL");
   await child.exited;
   const host = await setup.open();
@@ -147,7 +147,7 @@ test("a kill during many prompts keeps the acknowledged ones", async () => {
   const setup = await setUp();
   const prompts = Array.from({ length: 2_000 }, (_, n) => ({ prompt: { text: `Prompt ${n}` }, resume: false }));
   const child = start(setup, { prompts: [prompt, ...prompts] });
-  await child.said("receipt", ({ receipt }) => receipt.admittedSeq >= 300);
+  await child.printed("receipt", ({ receipt }) => receipt.admittedSeq >= 300);
   child.kill("SIGKILL");
   await child.exited;
   const acknowledged = child.lines.flatMap(({ line, receipt }) => (line === "receipt" ? [receipt] : []));
@@ -171,7 +171,7 @@ test("a session continues after many kills", async () => {
   for (let life = 1; life <= 3; life += 1) {
     setup.model.reply({ deltas: ["a", "b"], gate: `life ${life}` });
     const child = start(setup, { prompts: [{ id: `msg_${life}`, prompt: { text: `Life ${life}` } }] });
-    await child.said("receipt");
+    await child.printed("receipt");
     await setup.model.reached(`life ${life}`);
     child.kill("SIGKILL");
     await child.exited;

@@ -5,7 +5,7 @@ import { Child } from "./child";
 /** A program that listens and whose main function has ended, and a client of it. */
 async function listen(setup: Setup, life: string, keepAlive?: boolean) {
   const child = new Child("life", { life, options: setup.options({ keepAlive }) });
-  const { url } = await child.said("listening");
+  const { url } = await child.printed("listening");
   return { child, client: createClient({ baseUrl: url }) };
 }
 
@@ -18,13 +18,13 @@ async function liveAnother(setup: Setup) {
 test("a listener keeps its process alive until it is closed, and then until the work of its clients ends", async () => {
   const setup = await setUp();
   const { child, client } = await listen(setup, "listening");
-  await child.said("done");
+  await child.printed("done");
   await liveAnother(setup);
   setup.model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
   await client.sessions.prompt({ sessionID: "ses_life", prompt: { text: "Once more" } });
   await setup.model.reached("middle");
   child.kill("SIGUSR2");
-  await child.said("closed");
+  await child.printed("closed");
   await liveAnother(setup);
   expect(child.isRunning).toBe(true);
   setup.model.release("middle");
@@ -50,7 +50,7 @@ test("without `keepAlive` a process with a listener ends like any other", async 
 test("an unreferenced listener keeps working", async () => {
   const setup = await setUp();
   const { child, client } = await listen(setup, "forgetting", false);
-  await child.said("collected");
+  await child.printed("collected");
   await expect(client.health.get()).resolves.toEqual({ healthy: true });
   child.kill("SIGTERM");
   await expect(child.exited).resolves.toBe("SIGTERM");

@@ -39,10 +39,10 @@ async function liveAndDie(setup: Setup, random: Random, life: number, receipts: 
   setup.model.reply(...Array.from({ length: REPLIES }, () => createReply(random)));
   const seed = Math.floor(random() * 2 ** 31);
   const child = new Child("load", { options: setup.options(ALONE), sessions: SESSIONS, life, seed });
-  await child.said("ready");
+  await child.printed("ready");
   const lifetime = random() * LONGEST_LIFE;
   // Waits for a receipt, so that the process was under load also on a busy machine.
-  await Promise.all([sleep(lifetime), child.said("receipt")]);
+  await Promise.all([sleep(lifetime), child.printed("receipt")]);
   child.kill("SIGKILL");
   await expect(child.exited).resolves.toBe("SIGKILL");
   expect(child.errors).toBe("");

@@ -12,7 +12,7 @@ async function cutAt(setup: Setup, awaited: SessionDurableEvent["type"], ...repl
   setup.model.reply(...replies);
   const child = new Child("victim", { options: setup.options(), prompts: [prompt] });
   await setup.model.reached("cut");
-  await child.said("event", ({ type }) => type === awaited);
+  await child.printed("event", ({ type }) => type === awaited);
   child.kill("SIGKILL");
   await expect(child.exited).resolves.toBe("SIGKILL");
 }
@@ -70,10 +70,10 @@ describe.each(CUTS)("an interrupted session in the state %s", (state, cut) => {
     await cut(setup);
     const asked = setup.model.requests.length;
     setup.model.reply({ text: "I go on." });
-    const { log: sink, said } = recorder();
+    const { log: sink, waitForMessage } = recorder();
     const host = await setup.open({ recovery: "resume", log: { targets: { "opencode::runtime": "info" }, sink } });
     await setup.model.received(asked + 1);
-    const entry = await said("an interrupted session is resumed");
+    const entry = await waitForMessage("an interrupted session is resumed");
     expect(entry).toMatchObject({ level: "info", target: "opencode::runtime", sessionID, fields: { attempt: 1 } });
     await host.sessions.wait({ sessionID });
     const transcript = await readTranscript(host, sessionID);
@@ -99,11 +99,11 @@ test("a session is not resumed again after three attempts without progress", asy
     child.kill("SIGKILL");
     await expect(child.exited).resolves.toBe("SIGKILL");
   }
-  const { log, said } = recorder();
+  const { log, waitForMessage } = recorder();
   const host = await setup.open({ recovery: "resume", log });
   const location = { directory: setup.directory };
   const left = { level: "warn", sessionID, location, fields: { attempts: 3 } };
-  await expect(said("an interrupted session is left alone")).resolves.toMatchObject(left);
+  await expect(waitForMessage("an interrupted session is left alone")).resolves.toMatchObject(left);
   await expect(readRetries(host)).resolves.toEqual([1, 2, 3]);
   await host.sessions.wait({ sessionID });
   expect(setup.model.requests).toHaveLength(4);
@@ -128,7 +128,7 @@ test("an otherwise idle process stays alive until the recovered sessions have se
 test("a pending prompt is not promoted by the recovery", async () => {
   const setup = await setUp();
   const child = new Child("victim", { options: setup.options(), prompts: [{ ...prompt, resume: false }] });
-  await child.said("receipt");
+  await child.printed("receipt");
   child.kill("SIGKILL");
   await child.exited;
   const host = await setup.open({ recovery: "resume" });

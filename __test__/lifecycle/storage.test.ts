@@ -44,9 +44,9 @@ function startOnSmall(setup: Setup, work: string, trouble: Trouble["trouble"]) {
 }
 
 async function finish(child: Child) {
-  const said = await child.said("done");
+  const outcome = await child.printed("done");
   await expect(child.exited).resolves.toBe(0);
-  return said;
+  return outcome;
 }
 
 const TROUBLES = ["full", "read-only"] as const;
@@ -55,8 +55,8 @@ const TROUBLES = ["full", "read-only"] as const;
 async function expectPromptsKept(trouble: Trouble["trouble"]) {
   const setup = await setUp();
   setup.model.reply({ text: "Done." });
-  const { acknowledged, ...said } = await finish(startOnSmall(setup, "prompts", trouble));
-  expect(said).toEqual({
+  const { acknowledged, ...outcome } = await finish(startOnSmall(setup, "prompts", trouble));
+  expect(outcome).toEqual({
     line: "done",
     refusal: "StorePoisonedError",
     again: "StorePoisonedError",
@@ -80,22 +80,22 @@ function tryOnSmallDisk() {
     const long = "x".repeat(6_000_000);
     setup.model.reply({ deltas: ["Once ", long], gate: "middle" }, { text: "Done." });
     const child = startOnSmall(setup, "turn", "full");
-    await child.said("full");
+    await child.printed("full");
     setup.model.release("middle");
-    const said = await finish(child);
-    expect(said).toMatchObject({ interrupted: [true], outcome: "completed" });
-    expect(said.error.data.message).toMatch(/database or disk is full.*close this host and open it again/);
-    expect(said.types).toEqual(["user", "assistant", "user", "assistant"]);
+    const outcome = await finish(child);
+    expect(outcome).toMatchObject({ interrupted: [true], outcome: "completed" });
+    expect(outcome.error.data.message).toMatch(/database or disk is full.*close this host and open it again/);
+    expect(outcome.types).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
   test("an import without enough space records nothing, and succeeds when there is space", async () => {
-    const said = await finish(startOnSmall(await setUp(), "import", "full"));
-    expect(said).toMatchObject({ refusal: "StorePoisonedError", sessions: 0, inputs: 20 });
+    const outcome = await finish(startOnSmall(await setUp(), "import", "full"));
+    expect(outcome).toMatchObject({ refusal: "StorePoisonedError", sessions: 0, inputs: 20 });
   });
 
   test("does not open a database that cannot be written", async () => {
-    const said = await finish(startOnSmall(await setUp(), "opening", "read-only"));
-    expect(said).toMatchObject({ refusal: "DatabaseUnavailableError", again: "" });
+    const outcome = await finish(startOnSmall(await setUp(), "opening", "read-only"));
+    expect(outcome).toMatchObject({ refusal: "DatabaseUnavailableError", again: "" });
   });
 
   test.each(TROUBLES)("tools write nothing on a %s disk, and work afterwards", async (trouble) => {
@@ -112,18 +112,18 @@ function tryOnSmallDisk() {
     ];
     setup.model.reply({ tools: [{ name: "write", input: { path: "old.txt", content: "old 1\nold 2\n" } }] });
     setup.model.reply({ text: "Done." }, { tools }, { text: "Done." }, { tools }, { text: "Done." });
-    const said = await finish(start(setup, "tools", setup.directory, { trouble }));
-    expect(said.before).toEqual({ "old.txt": "old 1\nold 2\n" });
-    expect(said.during).toEqual(said.before);
-    expect(said.troubled.tools.map(({ error }: { error: { message: string } }) => error.message)).toEqual([
+    const outcome = await finish(start(setup, "tools", setup.directory, { trouble }));
+    expect(outcome.before).toEqual({ "old.txt": "old 1\nold 2\n" });
+    expect(outcome.during).toEqual(outcome.before);
+    expect(outcome.troubled.tools.map(({ error }: { error: { message: string } }) => error.message)).toEqual([
       "Unable to write new.txt",
       "Unable to write a/b/new.txt",
       "Unable to edit old.txt",
       expect.stringMatching(/^Unable to apply patch at (added|old)\.txt$/),
     ]);
-    expect(said.later.tools).toEqual(tools.map(() => expect.objectContaining({ status: "completed" })));
+    expect(outcome.later.tools).toEqual(tools.map(() => expect.objectContaining({ status: "completed" })));
     const files = { "new.txt": big, "a/b/new.txt": big, "old.txt": `${big}\n${big}\n`, "added.txt": `${big}\n` };
-    expect(said.after).toEqual(files);
+    expect(outcome.after).toEqual(files);
   });
 
   test.each(TROUBLES)("a turn continues without stored outputs and snapshots on a %s disk", async (trouble) => {
@@ -136,16 +136,16 @@ function tryOnSmallDisk() {
     ];
     setup.model.reply({ text: "Done." }, { tools: tools("one") }, { text: "Done." });
     setup.model.reply({ tools: tools("two") }, { text: "Done." });
-    const said = await finish(start(setup, "tools", path.join(setup.root, ".local"), { trouble }));
-    expect(said.troubled).toMatchObject({
+    const outcome = await finish(start(setup, "tools", path.join(setup.root, ".local"), { trouble }));
+    expect(outcome.troubled).toMatchObject({
       outcome: "completed",
       tools: [{ status: "completed", outputPaths: [] }, { status: "completed" }],
       files: [null, null],
     });
-    expect(said.troubled.tools[0].content[0].text).toMatch(/output truncated; the complete text could not be kept/);
-    expect(said.warnings).toContain("opencode::tools: a tool output could not be kept");
-    expect(said.warnings).toContain("opencode::runtime: a step goes on without a snapshot");
-    expect(said.later).toMatchObject({
+    expect(outcome.troubled.tools[0].content[0].text).toMatch(/output truncated; the complete text could not be kept/);
+    expect(outcome.warnings).toContain("opencode::tools: a tool output could not be kept");
+    expect(outcome.warnings).toContain("opencode::runtime: a step goes on without a snapshot");
+    expect(outcome.later).toMatchObject({
       outcome: "completed",
       tools: [{ status: "completed", outputPaths: [expect.stringContaining("tool-output")] }, { status: "completed" }],
       files: [["two"], []],
@@ -159,11 +159,11 @@ function tryOnSmallDisk() {
       const first = randomBytes(50_000).toString("hex");
       const write = (text: string) => [{ name: "write", input: { path: "file.txt", content: text } }];
       setup.model.reply({ tools: write(first) }, { text: "Done." }, { tools: write("short") }, { text: "Done." });
-      const said = await finish(start(setup, "revert", setup.directory, { trouble }));
-      expect(said.before).toEqual({ "file.txt": first });
-      expect(said.changed).toEqual({ "file.txt": "short" });
-      expect(said.during).toEqual(said.changed);
-      expect(said.after).toEqual(said.before);
+      const outcome = await finish(start(setup, "revert", setup.directory, { trouble }));
+      expect(outcome.before).toEqual({ "file.txt": first });
+      expect(outcome.changed).toEqual({ "file.txt": "short" });
+      expect(outcome.during).toEqual(outcome.changed);
+      expect(outcome.after).toEqual(outcome.before);
     },
   );
 }

@@ -36,7 +36,7 @@ test.each([
   const setup = await setUp();
   const env = { PATH: process.env["PATH"] };
   const child = new Child("terminals", { options: setup.options({ env }), terminals, leave });
-  await child.said("ready");
+  await child.printed("ready");
   const pids: number[] = child.lines.flatMap((line) => line["pids"] ?? []);
   expect(pids).toHaveLength(8);
   if (leave === "kill") {

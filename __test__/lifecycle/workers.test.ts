@@ -4,7 +4,7 @@ import { Child } from "./child";
 test("workers may end with open hosts, streams and turns", async () => {
   const setup = await setUp();
   const child = new Child("workers", { options: setup.options(), folder: setup.root, workers: 12 });
-  const { results } = await child.said("ended");
+  const { results } = await child.printed("ended");
   expect(results).toHaveLength(12);
   for (const { end, admitted, last } of results) {
     expect(admitted).toBe(1);

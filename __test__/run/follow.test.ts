@@ -63,14 +63,14 @@ describe.each(WAYS)("a run %s", (way) => {
     model.reply({ deltas, gate: "end" });
     const run = client.sessions.run({ prompt: "Count" });
     const slow = run[Symbol.asyncIterator]();
-    const begun = await readUntil(slow, ({ type }) => type === "text");
+    const firstParts = await readUntil(slow, ({ type }) => type === "text");
     model.release("end");
     await run.result;
     const rest = await readUntil(slow, ({ type }) => type === "end");
-    expect(streamedText([...begun, ...rest])).toBe(deltas.join(""));
+    expect(streamedText([...firstParts, ...rest])).toBe(deltas.join(""));
     const late = await readParts(run);
     expect(streamedText(late)).toBe(deltas.join(""));
-    expect(ofType(late, "event")).toEqual(ofType([...begun, ...rest], "event"));
+    expect(ofType(late, "event")).toEqual(ofType([...firstParts, ...rest], "event"));
   });
 
   test("streams the text while the model generates it", async () => {
@@ -78,8 +78,8 @@ describe.each(WAYS)("a run %s", (way) => {
     model.reply({ deltas: ["Half", " an answer"], gate: "middle" });
     const run = client.sessions.run({ prompt: "Hi" });
     const parts = run[Symbol.asyncIterator]();
-    const begun = await readUntil(parts, ({ type }) => type === "text");
-    expect(streamedText(begun)).toBe("Half");
+    const firstParts = await readUntil(parts, ({ type }) => type === "text");
+    expect(streamedText(firstParts)).toBe("Half");
     model.release("middle");
     const rest = await readUntil(parts, ({ type }) => type === "end");
     expect(streamedText(rest)).toBe(" an answer");

@@ -1,5 +1,5 @@
 /** The compared parts of an answer. */
-export interface Told {
+export interface ComparedAnswer {
   readonly status: number;
   readonly tag?: string;
   readonly kind?: string;
@@ -16,28 +16,28 @@ export interface Recorded {
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   /** The answer of OpenCode 1.18.33. */
-  readonly answer: Told;
+  readonly answer: ComparedAnswer;
   /** The answer of this package if it differs, and the reason. */
-  readonly here?: Told & { readonly why: string };
+  readonly here?: ComparedAnswer & { readonly why: string };
 }
 
-const empty = (status: number): Told => ({ status });
+const empty = (status: number): ComparedAnswer => ({ status });
 
-const invalid = (kind: string): Told => ({
+const invalid = (kind: string): ComparedAnswer => ({
   status: 400,
   tag: "InvalidRequestError",
   kind,
   keys: ["_tag", "kind", "message"],
 });
 
-const invalidField = (field: string): Told => ({
+const invalidField = (field: string): ComparedAnswer => ({
   status: 400,
   tag: "InvalidRequestError",
   field,
   keys: ["_tag", "field", "message"],
 });
 
-const failure = (status: number, tag: string, ...more: string[]): Told => ({
+const failure = (status: number, tag: string, ...more: string[]): ComparedAnswer => ({
   status,
   tag,
   keys: ["_tag", "message", ...more].sort(),
@@ -49,23 +49,27 @@ const noMessage = failure(404, "MessageNotFoundError", "messageID", "sessionID")
 const noPermission = failure(404, "PermissionNotFoundError", "requestID");
 const noQuestion = failure(404, "QuestionNotFoundError", "requestID");
 const conflict = failure(409, "ConflictError", "resource");
-const oldFailure: Told = { status: 500, keys: ["data", "name"] };
+const oldFailure: ComparedAnswer = { status: 500, keys: ["data", "name"] };
 
-const data = (...members: string[]): Told => ({ status: 200, keys: ["data"], data: members.sort() });
-const page = (...members: string[]): Told => ({ status: 200, keys: ["cursor", "data"], data: members.sort() });
+const data = (...members: string[]): ComparedAnswer => ({ status: 200, keys: ["data"], data: members.sort() });
+const page = (...members: string[]): ComparedAnswer => ({
+  status: 200,
+  keys: ["cursor", "data"],
+  data: members.sort(),
+});
 
 const session = ["id", "projectID", "cost", "tokens", "time", "title", "location", "subpath"];
 const receipt = ["admittedSeq", "id", "sessionID", "prompt", "delivery", "timeCreated"];
 const user = ["id", "time", "text", "type"];
-const location: Told = { status: 200, keys: ["directory", "project"] };
-const health: Told = { status: 200, keys: ["healthy"] };
-const history: Told = { status: 200, keys: ["data", "hasMore"], data: ["data", "durable", "id", "type"] };
-const unsupported: Told = { status: 415 };
+const location: ComparedAnswer = { status: 200, keys: ["directory", "project"] };
+const health: ComparedAnswer = { status: 200, keys: ["healthy"] };
+const history: ComparedAnswer = { status: 200, keys: ["data", "hasMore"], data: ["data", "durable", "id", "type"] };
+const unsupported: ComparedAnswer = { status: 415 };
 
 const json = (type: string) => ({ headers: { "content-type": type }, body: "{}" });
 
 /** The same request, with each of these queries. */
-function withQueries(request: string, answer: Told, ...queries: string[]): Recorded[] {
+function withQueries(request: string, answer: ComparedAnswer, ...queries: string[]): Recorded[] {
   return queries.map((query) => ({ request: `${request}?${query}`, answer }));
 }
 
@@ -162,7 +166,7 @@ const created: Recorded[] = [
   { request: "POST /api/session", ...json("application/vnd.x+json"), answer: unsupported },
 ];
 
-const prompt = (body: unknown, answer: Told, request = "POST /api/session/{session}/prompt"): Recorded => ({
+const prompt = (body: unknown, answer: ComparedAnswer, request = "POST /api/session/{session}/prompt"): Recorded => ({
   request,
   body,
   answer,

@@ -1,5 +1,5 @@
 import { run, setUp } from "../embedded/support";
-import { recorded, type Recorded, type Told } from "./recorded";
+import { recorded, type Recorded, type ComparedAnswer } from "./recorded";
 import { transports, type Transport } from "./support";
 
 test.each(transports)("recorded requests have the recorded answers, %s", async (_, open) => {
@@ -20,12 +20,16 @@ test.each(transports)("recorded requests have the recorded answers, %s", async (
   expect(answers).toEqual(recorded.map((row) => [row.request, expected(row)]));
 });
 
-function expected({ answer, here = { ...answer, why: "" } }: Recorded): Told {
-  const { why: _, ...told } = here;
-  return told;
+function expected({ answer, here = { ...answer, why: "" } }: Recorded): ComparedAnswer {
+  const { why: _, ...compared } = here;
+  return compared;
 }
 
-async function send({ url, headers, fetch }: Transport, row: Recorded, fill: (text: string) => string): Promise<Told> {
+async function send(
+  { url, headers, fetch }: Transport,
+  row: Recorded,
+  fill: (text: string) => string,
+): Promise<ComparedAnswer> {
   const [method, path] = row.request.split(" ") as [string, string];
   const text = typeof row.body === "string" ? row.body : JSON.stringify(row.body);
   // Bytes, because a text adds a content type.
@@ -34,15 +38,22 @@ async function send({ url, headers, fetch }: Transport, row: Recorded, fill: (te
   const response = await fetch(new Request(url + fill(path), init));
   const { status } = response;
   if (response.headers.get("content-type") !== "application/json") return { status };
-  const told = await response.json();
-  const { _tag: tag, kind, field, data } = told;
-  return clean({ status, tag, kind, field, keys: keysOf(told), data: data === undefined ? data : keysOf(first(data)) });
+  const answer = await response.json();
+  const { _tag: tag, kind, field, data } = answer;
+  return clean({
+    status,
+    tag,
+    kind,
+    field,
+    keys: keysOf(answer),
+    data: data === undefined ? data : keysOf(first(data)),
+  });
 }
 
 const keysOf = (value: unknown) => Object.keys(value ?? {}).sort();
 const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
 
 /** The object without undefined members. */
-function clean(told: object): Told {
-  return JSON.parse(JSON.stringify(told));
+function clean(answer: object): ComparedAnswer {
+  return JSON.parse(JSON.stringify(answer));
 }

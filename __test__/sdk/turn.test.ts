@@ -63,8 +63,8 @@ test("a failure is returned as a value, or thrown with the same body", async () 
   const { host } = await setUpSession();
   const v2 = createSdk({ name: "", url: "http://any.host", headers: {}, fetch: host.fetch });
   const body = { _tag: "SessionNotFoundError", sessionID: "ses_none", message: "Session not found: ses_none" };
-  const told = await v2.session.get({ sessionID: "ses_none" });
-  expect([told.error, told.data, told.response?.status]).toEqual([body, undefined, 404]);
+  const answer = await v2.session.get({ sessionID: "ses_none" });
+  expect([answer.error, answer.data, answer.response?.status]).toEqual([body, undefined, 404]);
   const thrown = v2.session.get({ sessionID: "ses_none" }, { throwOnError: true });
   await expect(thrown).rejects.toMatchObject({ message: body.message, cause: { body, status: 404 } });
 });

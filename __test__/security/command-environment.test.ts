@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { CommandEnvironment, OpenCodeHost } from "../../index.js";
-import { say, setUpTerminals } from "../embedded/pty-support";
+import { readOutput, setUpTerminals } from "../embedded/pty-support";
 import { readMessages, run, type Setup } from "../embedded/support";
 
 const ENV = {
@@ -37,24 +37,26 @@ test.each<[object, string[]]>([
   [{ keep: ["*"] }, ["HOST_MODE", "INNER_NAME", "OPENAI_API_KEY", "npm_token", "SAME"]],
 ])("the setting %j passes the variables %j", async (rule, expected) => {
   const { host, setup, url } = await setUpWith(rule);
-  expect(listed(await say(host, url, "env"))).toEqual(expected);
+  expect(listed(await readOutput(host, url, "env"))).toEqual(expected);
   expect(await inBash(host, setup)).toEqual(expected);
 });
 
 test("variables from a client and from a function of the program are passed", async () => {
   const { host, url } = await setUpWith();
   host.ptys.environment(() => ({ FUNCTION_TOKEN: "given-by-a-function" }));
-  const told = await say(host, url, "echo $CALL_TOKEN $FUNCTION_TOKEN", { env: { CALL_TOKEN: "given-by-the-caller" } });
-  expect(told).toBe("given-by-the-caller given-by-a-function\n");
+  const output = await readOutput(host, url, "echo $CALL_TOKEN $FUNCTION_TOKEN", {
+    env: { CALL_TOKEN: "given-by-the-caller" },
+  });
+  expect(output).toBe("given-by-the-caller given-by-a-function\n");
 });
 
 test("a reload applies the headers that are configured then", async () => {
   const { host, setup, url } = await setUpWith();
-  expect(listed(await say(host, url, "env"))).toContain("SAME");
+  expect(listed(await readOutput(host, url, "env"))).toContain("SAME");
   const provider = { mine: { options: { headers: { "X-Any": ENV.SAME } }, models: { m: {} } } };
   const configuration = path.join(setup.root, ".config", "opencode");
   mkdirSync(configuration, { recursive: true });
   writeFileSync(path.join(configuration, "opencode.json"), JSON.stringify({ provider }));
   await host.location.reload();
-  expect(listed(await say(host, url, "env"))).not.toContain("SAME");
+  expect(listed(await readOutput(host, url, "env"))).not.toContain("SAME");
 });

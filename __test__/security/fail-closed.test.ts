@@ -241,13 +241,13 @@ test("each session sends one live event for the file, and no event after the fil
     await run(host, sessionID, "Hi");
     return readErrors(live);
   };
-  const [said, ...others] = await errors(first);
+  const [reported, ...others] = await errors(first);
   expect(others).toEqual([]);
-  expect(said).toMatchObject({
+  expect(reported).toMatchObject({
     location: { directory: setup.directory },
     data: { sessionID: first, error: { cause: { kind: "permission" } } },
   });
-  expect(said?.data.error.data.message).toContain(file);
+  expect(reported?.data.error.data.message).toContain(file);
   expect(await errors(first)).toEqual([]);
   expect((await errors(second)).map(({ data }) => data.sessionID)).toEqual([second]);
   writeFile(setup, "opencode.json", DENIED);

@@ -26,7 +26,7 @@ async function compare(files, atMost) {
     on: { host: first.host, id: (await first.host.sessions.create()).id },
     off: { host: second.host, id: (await second.host.sessions.create()).id },
   };
-  const said = { on: [], off: [] };
+  const texts = { on: [], off: [] };
   const wrote = { on: [], off: [] };
   const rested = { on: [], off: [] };
   const write = async (name, run) => {
@@ -39,7 +39,7 @@ async function compare(files, atMost) {
   for (let run = 0; run < RUNS; run++) {
     for (const [name, side] of Object.entries(sides)) {
       await model.reply({ text: "Done." });
-      said[name].push(await turn(side));
+      texts[name].push(await turn(side));
       wrote[name].push(await write(name, run));
     }
   }
@@ -50,7 +50,7 @@ async function compare(files, atMost) {
   await check(sides, path.join("part-0", "written.txt"));
   const added = (samples, steps) => (median(samples.on) - median(samples.off)) / steps;
   const warm = ({ on, off }) => ({ on: on.slice(10), off: off.slice(10) });
-  report(`time that snapshots add to a step in ${files} files`, "ms", [added(warm(said), 1)], { atMost });
+  report(`time that snapshots add to a step in ${files} files`, "ms", [added(warm(texts), 1)], { atMost });
   report(`time that they add to a step around a write in ${files} files`, "ms", [added(warm(wrote), 2)], { atMost });
   report(`time that they add to such a step after a rest in ${files} files`, "ms", [added(rested, 2)], { atMost });
   await second.close();

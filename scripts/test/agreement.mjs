@@ -122,20 +122,20 @@ function checkDependencies() {
   const wanted = [...crates, ...packages];
   const described = Array.from(document.matchAll(/^\| `([^`]+)`/gm), ([, name]) => name);
   const missing = wanted.filter((name) => !described.includes(name));
-  const gone = described.filter((name) => !wanted.includes(name));
+  const removed = described.filter((name) => !wanted.includes(name));
   mustBeEmpty([
     ...missing.map((name) => `docs/dependencies.md has no reason for ${name}: add it`),
-    ...gone.map((name) => `docs/dependencies.md describes ${name}, which is not a dependency: remove it`),
+    ...removed.map((name) => `docs/dependencies.md describes ${name}, which is not a dependency: remove it`),
   ]);
 }
 
 function checkDeclarations() {
   const committed = existsSync(inProject(DECLARATIONS)) ? readFileSync(inProject(DECLARATIONS), "utf8") : "";
   const [before, now] = [committed.split("\n"), readDeclarations().split("\n")];
-  const gone = before.filter((line) => !now.includes(line)).map((line) => `- ${line}`);
+  const removed = before.filter((line) => !now.includes(line)).map((line) => `- ${line}`);
   const added = now.filter((line) => !before.includes(line)).map((line) => `+ ${line}`);
   const isSame = committed === readDeclarations();
-  mustBeEmpty(isSame ? [] : [`${DECLARATIONS} is stale: run node scripts/declarations.mjs`, ...gone, ...added]);
+  mustBeEmpty(isSame ? [] : [`${DECLARATIONS} is stale: run node scripts/declarations.mjs`, ...removed, ...added]);
 }
 
 /** `any` disables type checks. */

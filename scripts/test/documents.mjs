@@ -128,9 +128,9 @@ function checkPrograms() {
   const page =
     '<!-- run: { "prints": "1" } -->\n\n```ts\n1;\n```\n\n```js\n2;\n```\n\n<!-- not run: why -->\n```ts\n3;\n```\n';
   const [first, second, third] = readPrograms("a.md", page);
-  const told = [first.example?.prints, first.line, first.isFirst, second.reason, second.text, second.isFirst, third];
+  const actual = [first.example?.prints, first.line, first.isFirst, second.reason, second.text, second.isFirst, third];
   const expected = ["1", 4, true, "why", "3;\n", false, undefined];
-  mustBeEmpty(told.every((value, at) => value === expected[at]) ? [] : [JSON.stringify(told)]);
+  mustBeEmpty(actual.every((value, at) => value === expected[at]) ? [] : [JSON.stringify(actual)]);
 }
 
 function checkPicture() {

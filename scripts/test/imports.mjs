@@ -26,10 +26,10 @@ export function checkImports() {
   const crates = files.flatMap((file) => file.match(/^crates\/(\w+)\/Cargo\.toml$/)?.[1] ?? []);
   const order = rows.map(({ crate }) => crate);
   const unlisted = crates.filter((crate) => !order.includes(crate));
-  const gone = order.filter((crate) => !crates.includes(crate));
+  const removed = order.filter((crate) => !crates.includes(crate));
   mustBeEmpty([
     ...unlisted.map((crate) => `${DOCUMENT} does not list the crate ${crate}`),
-    ...gone.map((crate) => `${DOCUMENT} lists the crate ${crate}, which does not exist`),
+    ...removed.map((crate) => `${DOCUMENT} lists the crate ${crate}, which does not exist`),
     ...order.filter((crate) => crates.includes(crate)).flatMap((crate, at) => checkCrate(crate, order.slice(0, at))),
     ...rows.flatMap(({ crate, modules }) => checkModules(files, crate, modules)),
   ]);

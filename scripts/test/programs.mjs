@@ -54,8 +54,8 @@ async function demo() {
   const { code, output } = await runStart({});
   expectCode(code, 0, output);
   const called = ["→ read", "process.argv[2]", "Hello, <name>!"];
-  const told = ["2 turns", "[read: completed]", "durable events"];
-  for (const part of [...called, ...told]) mustContain(output, part);
+  const parts = ["2 turns", "[read: completed]", "durable events"];
+  for (const part of [...called, ...parts]) mustContain(output, part);
 }
 
 async function ownModel() {

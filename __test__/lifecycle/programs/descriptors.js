@@ -3,7 +3,7 @@
 // Listens, then opens all available file descriptors, and closes them when the log reports that a connection cannot be
 // accepted.
 
-const { giveBack, input, say, takeDescriptors } = require("./support.js");
+const { giveBack, input, print, takeDescriptors } = require("./support.js");
 const { OpenCode } = require("../../../index.js");
 
 /** @type {number[]} */
@@ -11,16 +11,16 @@ let taken = [];
 
 /** @param {import("../../../index.js").LogEntry} entry */
 function log(entry) {
-  say("entry", { entry });
+  print("entry", { entry });
   giveBack(taken);
 }
 
 async function main() {
   const host = await OpenCode.create({ ...input.options, log });
   const { url } = await host.listen({ password: false });
-  say("listening", { url });
+  print("listening", { url });
   taken = takeDescriptors();
-  say("full", { count: taken.length });
+  print("full", { count: taken.length });
 }
 
 void main();

@@ -2,7 +2,7 @@
 
 // Opens a host, or only loads the addon, with few free file descriptors, then with enough of them.
 
-const { giveBack, input, open, say, takeDescriptors } = require("./support.js");
+const { giveBack, input, open, print, takeDescriptors } = require("./support.js");
 
 async function openAndClose() {
   try {
@@ -28,8 +28,8 @@ async function main() {
   giveBack(taken.splice(0, input.free));
   const first = input.addon === undefined ? await openAndClose() : loadAlone();
   giveBack(taken);
-  say("first", first);
-  if (input.addon === undefined) say("second", await openAndClose());
+  print("first", first);
+  if (input.addon === undefined) print("second", await openAndClose());
 }
 
 void main();

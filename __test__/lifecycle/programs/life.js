@@ -4,7 +4,7 @@
 
 const v8 = require("node:v8");
 const { runInNewContext } = require("node:vm");
-const { input, open, say } = require("./support.js");
+const { input, open, print } = require("./support.js");
 
 /** @type {Record<string, (host: import("../../../index.js").OpenCodeHost, sessionID: string) => Promise<void>>} */
 const lives = {
@@ -36,14 +36,14 @@ const lives = {
     const live = host.events.subscribe({ signal: controller.signal })[Symbol.asyncIterator]();
     await live.next();
     const pending = live.next();
-    say("reading");
-    await pending.catch(() => say("aborted"));
+    print("reading");
+    await pending.catch(() => print("aborted"));
   },
   async waiting(host, sessionID) {
     await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
-    say("waiting");
+    print("waiting");
     await host.sessions.wait({ sessionID });
-    say("settled");
+    print("settled");
   },
   async prompting(host, sessionID) {
     await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
@@ -71,23 +71,23 @@ const lives = {
     const options = { signal: controller.signal };
     const prompt = host.sessions.prompt({ sessionID, prompt: { text: "Once more" } }, options);
     controller.abort();
-    await prompt.catch(() => say("aborted"));
+    await prompt.catch(() => print("aborted"));
   },
   async listening(host) {
     const listener = await host.listen();
-    process.once("SIGUSR2", () => void listener.close().then(() => say("closed")));
-    say("listening", { url: listener.clientUrl });
+    process.once("SIGUSR2", () => void listener.close().then(() => print("closed")));
+    print("listening", { url: listener.clientUrl });
   },
   // The host and its listener are unreferenced after the function has returned.
   async forgetting(host) {
     const { clientUrl } = await host.listen();
-    say("listening", { url: clientUrl });
+    print("listening", { url: clientUrl });
     setInterval(() => {}, 1_000);
     collectGarbage(20);
   },
   leaving: promptToTheMiddle,
   async terminating(host, sessionID) {
-    process.once("SIGTERM", () => void host.close().then(() => say("closed")));
+    process.once("SIGTERM", () => void host.close().then(() => print("closed")));
     await promptToTheMiddle(host, sessionID);
   },
   async exiting(host, sessionID) {
@@ -111,7 +111,7 @@ function collectGarbage(times) {
   v8.setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
   if (times > 1) setImmediate(collectGarbage, times - 1);
-  else say("collected");
+  else print("collected");
 }
 
 /**
@@ -133,7 +133,7 @@ async function main() {
   await host.sessions.prompt({ sessionID: id, prompt: { text: "Hi" } });
   await host.sessions.wait({ sessionID: id });
   await lives[input.life]?.(host, id);
-  say("done");
+  print("done");
 }
 
 void main();

@@ -3,7 +3,7 @@
 // Prompts several sessions in parallel, in all ways, and prints every receipt, until the test kills it.
 
 const { createRandom } = require("../../random.js");
-const { input, open, say } = require("./support.js");
+const { input, open, print } = require("./support.js");
 
 /**
  * @param {import("../../../index.js").OpenCodeHost} host
@@ -16,7 +16,7 @@ async function promptForever(host, sessionID, random) {
     const delivery = random() < 0.6 ? "steer" : "queue";
     const prompt = { text: `Prompt ${number} of life ${input.life}` };
     const admission = host.sessions.prompt({ sessionID, id, prompt, delivery, resume: random() < 0.8 });
-    const acknowledged = admission.then((receipt) => say("receipt", { receipt }));
+    const acknowledged = admission.then((receipt) => print("receipt", { receipt }));
     if (random() < 0.7) await acknowledged;
     if (random() < 0.1) await host.sessions.interrupt({ sessionID });
     // Waits for the session, because otherwise almost all events would be admissions.
@@ -28,7 +28,7 @@ async function main() {
   const host = await open();
   const random = createRandom(input.seed);
   for (const id of input.sessions) await host.sessions.create({ id });
-  say("ready");
+  print("ready");
   await Promise.all(input.sessions.map((/** @type {string} */ id) => promptForever(host, id, random)));
 }
 

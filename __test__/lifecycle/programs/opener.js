@@ -2,6 +2,6 @@
 
 // Opens a host and performs no further action.
 
-const { open, say } = require("./support.js");
+const { open, print } = require("./support.js");
 
-void open().then(() => say("open"));
+void open().then(() => print("open"));

@@ -2,7 +2,7 @@
 
 // Creates sessions while there is no free file descriptor, and runs one when there are some again.
 
-const { giveBack, input, open, say, takeDescriptors } = require("./support.js");
+const { giveBack, input, open, print, takeDescriptors } = require("./support.js");
 
 const ATTEMPTS = 20;
 
@@ -24,7 +24,7 @@ async function main() {
   const failures = [...made, ...admitted].flatMap((it) => (it.status === "rejected" ? [it.reason._tag] : []));
   const { outcome } = await host.sessions.run({ sessionID, prompt: { text: "Hi" } }).result;
   await host.close();
-  say("done", { count, sessionID, ids, prompts, failures, outcome });
+  print("done", { count, sessionID, ids, prompts, failures, outcome });
 }
 
 void main();

@@ -6,7 +6,7 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 const { OpenCode } = require("../../../index.js");
-const { input, open, say } = require("./support.js");
+const { input, open, print } = require("./support.js");
 
 /** @typedef {import("../../../index.js").OpenCodeHost} Host */
 
@@ -133,7 +133,7 @@ const cases = {
     };
     await readUntil("session.next.text.delta");
     trouble.begin();
-    say("full");
+    print("full");
     const { data } = await readUntil("session.error");
     await host.sessions.wait({ sessionID });
     await host.close();
@@ -223,7 +223,7 @@ const cases = {
 
 async function main() {
   const work = /** @type {() => Promise<object>} */ (cases[input.work]);
-  say("done", await work());
+  print("done", await work());
 }
 
 void main();

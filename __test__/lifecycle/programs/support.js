@@ -14,7 +14,7 @@ const input = JSON.parse(process.argv[2] ?? "{}");
  * @param {string} line
  * @param {object} [details]
  */
-function say(line, details) {
+function print(line, details) {
   process.stdout.write(`${JSON.stringify({ line, ...details })}\n`);
 }
 
@@ -39,4 +39,4 @@ function giveBack(taken) {
   for (const descriptor of taken.splice(0)) fs.closeSync(descriptor);
 }
 
-module.exports = { giveBack, input, open, say, takeDescriptors };
+module.exports = { giveBack, input, open, print, takeDescriptors };

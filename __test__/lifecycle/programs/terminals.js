@@ -3,7 +3,7 @@
 // Runs scripts in terminals, prints the ids of their processes, and waits.
 
 const { WebSocket } = require("ws");
-const { input, open, say } = require("./support.js");
+const { input, open, print } = require("./support.js");
 
 /**
  * The processes of a script, which prints their ids and then `ready`.
@@ -30,9 +30,9 @@ async function main() {
   for (const terminal of input.terminals) {
     const { data } = await host.ptys.create(terminal);
     const pids = await readProcesses(`${address}/api/pty/${data.id}/connect`);
-    say("terminal", { pids: [data.pid, ...pids] });
+    print("terminal", { pids: [data.pid, ...pids] });
   }
-  say("ready");
+  print("ready");
   if (input.leave === "exit") process.exit(0);
   // A listener would keep the process alive.
   if (input.leave === "idle") await listener.close();

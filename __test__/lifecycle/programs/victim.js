@@ -3,7 +3,7 @@
 // Prompts and prints the receipt. Runs until the test kills it, or until it kills itself at the event with a given
 // number.
 
-const { input, open, say } = require("./support.js");
+const { input, open, print } = require("./support.js");
 
 /**
  * @param {import("../../../index.js").OpenCodeHost} host
@@ -13,7 +13,7 @@ async function follow(host, sessionID) {
   let seen = 0;
   for await (const event of host.sessions.events({ sessionID })) {
     seen += 1;
-    say("event", { type: event.type });
+    print("event", { type: event.type });
     if (seen === input.dieAfter || event.type === input.dieAt) process.kill(process.pid, "SIGKILL");
   }
 }
@@ -23,7 +23,7 @@ async function main() {
   const { id: sessionID } = await host.sessions.create({ id: "ses_victim" });
   void follow(host, sessionID);
   for (const prompt of input.prompts) {
-    void host.sessions.prompt({ sessionID, ...prompt }).then((receipt) => say("receipt", { receipt }));
+    void host.sessions.prompt({ sessionID, ...prompt }).then((receipt) => print("receipt", { receipt }));
   }
 }
 

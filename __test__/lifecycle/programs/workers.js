@@ -6,7 +6,7 @@ const { once } = require("node:events");
 const path = require("node:path");
 const { isMainThread, parentPort, Worker, workerData } = require("node:worker_threads");
 const { OpenCode, isDatabaseInUseError } = require("../../../index.js");
-const { input, say } = require("./support.js");
+const { input, print } = require("./support.js");
 
 async function work() {
   const host = await OpenCode.create(workerData.options);
@@ -56,7 +56,7 @@ async function runWorker(end, number) {
 async function main() {
   const ends = ["terminate", "exit", "return"];
   const runs = Array.from({ length: input.workers }, (_, number) => runWorker(ends[number % ends.length], number));
-  say("ended", { results: await Promise.all(runs) });
+  print("ended", { results: await Promise.all(runs) });
 }
 
 void (isMainThread ? main() : work());

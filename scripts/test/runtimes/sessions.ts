@@ -44,12 +44,12 @@ const TURN = [
 async function turnWithCall() {
   await using host = await open();
   const live = host.events.subscribe()[Symbol.asyncIterator]();
-  const begun = await readUntil(live, "server.connected");
+  const connected = await readUntil(live, "server.connected");
   const sessionID = await converse(host, "Say three");
   const first = await readUntil(live, "session.next.step.ended");
   const second = await readUntil(live, "session.next.step.ended");
   assert.deepEqual(
-    [...begun, ...first, ...second].map(({ type }) => type),
+    [...connected, ...first, ...second].map(({ type }) => type),
     TURN,
   );
   const [state] = await readToolStates(host, sessionID);
@@ -119,10 +119,10 @@ async function terminal() {
   await readUntil(live, "server.connected");
   host.ptys.environment(async ({ cwd }) => ({ GIVEN: cwd }));
   const ifGiven = `test "$GIVEN" = "${directory}" && exit 3`;
-  const { data: begun } = await host.ptys.create({ command: "/bin/sh", args: ["-c", ifGiven] });
+  const { data: created } = await host.ptys.create({ command: "/bin/sh", args: ["-c", ifGiven] });
   const exited = (await readUntil(live, "pty.exited")).at(-1);
   assert.ok(exited?.type === "pty.exited");
-  assert.deepEqual(exited.data, { id: begun.id, exitCode: 3 });
+  assert.deepEqual(exited.data, { id: created.id, exitCode: 3 });
   const { data: long } = await host.ptys.create({ command: "/bin/sh", args: ["-c", "sleep 600"] });
   await host.ptys.remove({ ptyID: long.id });
   await assert.rejects(host.ptys.get({ ptyID: long.id }), { _tag: "PtyNotFoundError", ptyID: long.id });
