@@ -6,7 +6,9 @@ use opencode_schema::clock::{Clock, Millis};
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
-use opencode_store::{Abort, Draft, Reader, SessionRow, Store, StoreError, Transaction};
+use opencode_store::{
+    Abort, Draft, Reader, Sequence, SessionKey, SessionRow, Store, StoreError, Transaction,
+};
 
 use crate::error::{DrainError, RuntimeError};
 use crate::live::Announcer;
@@ -65,7 +67,7 @@ impl Journal {
     pub(crate) async fn of_session<T: Send + 'static>(
         &self,
         id: &SessionID,
-        read: impl FnOnce(&Reader<'_>, i64) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&Reader<'_>, SessionKey) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, RuntimeError> {
         let wanted = id.clone();
         let found = self
@@ -95,7 +97,7 @@ pub(crate) fn append(
     session: &SessionRow,
     timestamp: Millis,
     payload: impl Into<SessionEvent>,
-) -> Result<u64, StoreError> {
+) -> Result<Sequence, StoreError> {
     let location = session.info.location.clone();
     let draft = Draft::new(timestamp, payload);
     transaction

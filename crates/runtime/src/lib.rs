@@ -79,7 +79,7 @@ pub use opencode_location::location::Location;
 pub use opencode_pty as pty;
 pub use opencode_store::{
     Anchored, DatabasePath, Durability, Interrupted, InterruptedState, OpenError, Order,
-    ReplayConflict, SessionFilter, StoreError, StoredEvent,
+    ReplayConflict, Sequence, SessionFilter, StoreError, StoredEvent,
 };
 // Hooks for tests that observe the database and inject faults.
 pub use opencode_store::{Committed, Fault, Moment, Seam};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use opencode_schema::id::SessionID;
-use opencode_store::{SessionRow, StoredEvent};
+use opencode_store::{Sequence, SessionKey, SessionRow, StoredEvent};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,7 @@ pub struct SessionEvents {
     session: SessionRow,
     tail: opencode_store::tail::Tail,
     readings: Arc<LatestBatch>,
-    after: Option<u64>,
+    after: Option<Sequence>,
     /// True if a read of the database may find events.
     looks: bool,
     closed: CancellationToken,
@@ -35,7 +35,7 @@ impl SessionEvents {
         journal: Arc<Journal>,
         followed: &SharedReads,
         session: SessionRow,
-        after: Option<u64>,
+        after: Option<Sequence>,
         closed: CancellationToken,
     ) -> Self {
         // Registered before the first read, so that no event is missed in between.
@@ -130,10 +130,10 @@ enum Unread {
 
 /// The latest shared reads of all sessions that have readers.
 #[derive(Default)]
-pub(crate) struct SharedReads(Mutex<HashMap<i64, Weak<LatestBatch>>>);
+pub(crate) struct SharedReads(Mutex<HashMap<SessionKey, Weak<LatestBatch>>>);
 
 impl SharedReads {
-    fn of(&self, session: i64) -> Arc<LatestBatch> {
+    fn of(&self, session: SessionKey) -> Arc<LatestBatch> {
         let mut all = self.0.lock();
         if let Some(readings) = all.get(&session).and_then(Weak::upgrade) {
             return readings;
@@ -152,13 +152,13 @@ struct LatestBatch(Mutex<Reading>);
 
 #[derive(Default)]
 struct Reading {
-    after: Option<u64>,
+    after: Option<Sequence>,
     found: Arc<OnceCell<Arc<[StoredEvent]>>>,
 }
 
 impl LatestBatch {
     /// Returns the cell for the events after a sequence, filled or empty. Only the latest position is kept.
-    fn at(&self, after: Option<u64>) -> Arc<OnceCell<Arc<[StoredEvent]>>> {
+    fn at(&self, after: Option<Sequence>) -> Arc<OnceCell<Arc<[StoredEvent]>>> {
         let mut latest = self.0.lock();
         if latest.after != after {
             *latest = Reading {

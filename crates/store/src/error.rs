@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use opencode_schema::event::EventError;
 
 use crate::holder::Holder;
+use crate::integer::Sequence;
 
 /// The reason that a database could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +64,7 @@ pub enum StoreError {
     #[error("the stored entry {seq} cannot be read: {reason}")]
     Corrupt {
         /// Sequence of the entry. -1 if a row of a projection cannot be read.
-        seq: i64,
+        seq: Sequence,
         /// Reason of the failure.
         reason: String,
     },
@@ -140,11 +141,11 @@ impl<E> From<rusqlite::Error> for Abort<E> {
 }
 
 /// Sequence in an error that concerns a row of a projection and not an entry.
-const NO_ENTRY: i64 = -1;
+const NO_ENTRY: Sequence = Sequence::BEFORE_FIRST;
 
 impl StoreError {
     /// Creates the error for a stored entry that does not decode as its type.
-    pub(crate) fn corrupt(seq: i64, reason: impl ToString) -> Self {
+    pub(crate) fn corrupt(seq: Sequence, reason: impl ToString) -> Self {
         Self::Corrupt {
             seq,
             reason: reason.to_string(),
@@ -157,14 +158,14 @@ impl StoreError {
     }
 
     /// Returns the same failure with the sequence of the entry that was read.
-    pub(crate) fn of_entry(self, seq: i64) -> Self {
+    pub(crate) fn of_entry(self, seq: Sequence) -> Self {
         match self {
             Self::Corrupt { reason, .. } => Self::Corrupt { seq, reason },
             other => other,
         }
     }
 
-    pub(crate) fn event(seq: i64, error: &EventError) -> Self {
+    pub(crate) fn event(seq: Sequence, error: &EventError) -> Self {
         Self::corrupt(seq, error)
     }
 }

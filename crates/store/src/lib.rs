@@ -5,6 +5,7 @@
 //! its events and their projections commit together or not at all.
 //!
 //! - `open`: opening, locking and migrating the file.
+//! - `integer`: session keys and sequences.
 //! - `format`: the stored form of entries.
 //! - `view`: the views of the database for reads and commands.
 //! - `log`: reading the log.
@@ -19,6 +20,7 @@
 mod error;
 mod format;
 mod holder;
+mod integer;
 mod log;
 mod open;
 mod projections;
@@ -48,6 +50,7 @@ use writer::{Writer, WriterOptions};
 pub use error::{Abort, OpenError, StoreError};
 pub use format::entry::{Committed, Draft, StoredEvent};
 pub use holder::Holder;
+pub use integer::{Sequence, SessionKey};
 pub use open::{DatabasePath, Durability};
 pub use projections::LifecycleConflict;
 pub use projections::epoch::Epoch;

@@ -11,17 +11,28 @@ use std::sync::{Arc, PoisonError};
 
 use super::sync::{AtomicU64, Mutex, MutexGuard, Notify};
 
+use crate::integer::{Sequence, SessionKey};
+
 /// The signals of all readers, by aggregate.
 #[derive(Default)]
 pub(crate) struct Tails {
     /// Locked for a look-up; never across an await.
-    by_aggregate: Mutex<HashMap<i64, Vec<Arc<Signal>>>>,
+    by_aggregate: Mutex<HashMap<SessionKey, Vec<Arc<Signal>>>>,
     /// Notified when a reader advances or is dropped.
     progress: Notify,
 }
 
 /// No commit since the registration, and the reader has not read yet.
 const UNKNOWN: u64 = u64::MAX;
+
+/// The end of a log at some time, as a signal reported it.
+#[derive(Debug, Clone, Copy)]
+pub struct LogEnd(u64);
+
+/// Returns the end of a log with this last entry.
+fn end_after(last: Sequence) -> u64 {
+    last.next().into()
+}
 
 /// The signal and the position of one reader. Ends are the sequences of the next entry.
 struct Signal {
@@ -46,16 +57,16 @@ impl Signal {
     }
 
     /// Raises the end. Only one thread calls this at a time, and the end never decreases.
-    fn grow(&self, last: u64) {
+    fn grow(&self, last: Sequence) {
         let end = self.end.load(Ordering::SeqCst);
         let known = if end == UNKNOWN { 0 } else { end };
-        self.end.store(known.max(last + 1), Ordering::SeqCst);
+        self.end.store(known.max(end_after(last)), Ordering::SeqCst);
         self.more.notify_one();
     }
 }
 
 impl Tails {
-    pub(crate) fn register(self: &Arc<Self>, aggregate: i64) -> Tail {
+    pub(crate) fn register(self: &Arc<Self>, aggregate: SessionKey) -> Tail {
         let signal = Arc::new(Signal {
             more: Notify::new(),
             end: AtomicU64::new(UNKNOWN),
@@ -74,7 +85,7 @@ impl Tails {
 
     /// Signals the readers of these aggregates. Each pair has the sequence of the last committed
     /// entry.
-    pub(crate) fn signal(&self, grown: impl Iterator<Item = (i64, u64)>) {
+    pub(crate) fn signal(&self, grown: impl Iterator<Item = (SessionKey, Sequence)>) {
         let tails = self.lock();
         if tails.is_empty() {
             return;
@@ -104,7 +115,7 @@ impl Tails {
         self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Vec<Arc<Signal>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, Vec<Arc<Signal>>>> {
         self.by_aggregate
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -113,7 +124,7 @@ impl Tails {
 
 /// The signal of one reader. Dropping it removes the signal.
 pub struct Tail {
-    aggregate: i64,
+    aggregate: SessionKey,
     signal: Arc<Signal>,
     tails: Arc<Tails>,
 }
@@ -125,19 +136,19 @@ impl Tail {
     }
 
     /// Returns the minimum end of the log that a read started now reaches.
-    pub fn end(&self) -> u64 {
-        self.signal.end.load(Ordering::SeqCst)
+    pub fn end(&self) -> LogEnd {
+        LogEnd(self.signal.end.load(Ordering::SeqCst))
     }
 
     /// Records that the reader has all entries up to this sequence.
-    pub fn has_read(&self, sequence: u64) {
-        self.come_to(sequence.saturating_add(1));
+    pub fn has_read(&self, sequence: Sequence) {
+        self.come_to(end_after(sequence));
     }
 
     /// Records that a read reached the end of the log. `end` is the value of [`end`](Self::end)
     /// before the read. Entries before it that the read did not return are not part of the reader's
     /// stream.
-    pub fn has_come_to_the_end(&self, end: u64) {
+    pub fn has_come_to_the_end(&self, LogEnd(end): LogEnd) {
         if end == UNKNOWN {
             // Has no effect if another commit happened in the meantime.
             let signal = &self.signal.end;

@@ -96,7 +96,10 @@ impl Session {
         let messages = runtime.messages(id, Order::Ascending, None, ALL);
         Ok(Self {
             info: done("session", runtime.session(id).await)?,
-            messages: done("messages", messages.await)?,
+            messages: done("messages", messages.await)?
+                .into_iter()
+                .map(|(seq, message)| (seq.into(), message))
+                .collect(),
             inbox: done("inbox", runtime.inbox(id).await)?,
             entries: lines.iter().skip(1).map(|line| entry(line)).collect(),
             lines,

@@ -60,7 +60,7 @@ fn cut_in(id: &SessionID, session: &Session) -> Option<Interrupted> {
         session_id: id.clone(),
         state,
         message_id: MessageID::parse(message).expect("the log holds ids"),
-        seq: newest.seq,
+        seq: newest.seq.into(),
         time: newest.data["timestamp"].as_i64().unwrap_or_default(),
     })
 }

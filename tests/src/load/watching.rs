@@ -20,7 +20,7 @@ pub(super) async fn follow(runtime: Runtime, session: SessionID) {
     while let Ok(batch) = events.next().await {
         let shown = batch.iter().map(|event| Shown {
             session: session.clone(),
-            seq: event.seq,
+            seq: event.seq.into(),
             id: event.id.clone(),
         });
         let shown: Vec<_> = shown.collect();

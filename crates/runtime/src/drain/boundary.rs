@@ -20,7 +20,7 @@ use opencode_schema::clock::Millis;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::SessionInputAdmitted;
-use opencode_store::{Abort, HistoryChanges, SessionRow};
+use opencode_store::{Abort, HistoryChanges, Sequence, SessionKey, SessionRow};
 
 use super::entry::{BoundaryResult, Entry, Refusal};
 use super::epoch::{EpochChange, Known};
@@ -179,7 +179,7 @@ impl Survey {
     pub(super) fn boundary(
         self,
         baseline: String,
-        baseline_seq: Option<u64>,
+        baseline_seq: Option<Sequence>,
         changes: HistoryChanges,
         promoted: usize,
     ) -> Boundary {
@@ -468,7 +468,7 @@ impl Runner {
     /// Reads the changes of the history into the conversation.
     pub(super) async fn read_history(
         &mut self,
-        session: i64,
+        session: SessionKey,
         target: Target,
     ) -> Result<HistoryChanges, DrainStop> {
         let reading = self.conversation.reading(&target);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use opencode_llm::PrefixCache;
 use opencode_schema::id::SessionID;
-use opencode_store::{HistoryChanges, HistoryRead, Reader, RecordedStep, StoreError};
+use opencode_store::{HistoryChanges, HistoryRead, Reader, RecordedStep, SessionKey, StoreError};
 use parking_lot::Mutex;
 
 use super::prefix::Sent;
@@ -44,7 +44,8 @@ impl Conversation {
     pub(crate) fn reading(
         &self,
         target: &Target,
-    ) -> impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError> + Send + use<> {
+    ) -> impl FnOnce(&Reader<'_>, SessionKey) -> Result<ConversationRead, StoreError> + Send + use<>
+    {
         let history = self.transcript.reading(target);
         let sent = self.sent.as_ref().map(|sent| sent.seq);
         move |reader, session| {

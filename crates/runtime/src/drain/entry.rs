@@ -2,7 +2,9 @@
 
 use opencode_schema::clock::Millis;
 use opencode_schema::event::ContextUpdated;
-use opencode_store::{Abort, Epoch, LifecycleConflict, SessionRow, StoreError, Transaction};
+use opencode_store::{
+    Abort, Epoch, LifecycleConflict, Sequence, SessionRow, StoreError, Transaction,
+};
 
 use super::DrainStop;
 use super::epoch::{Begins, EpochChange};
@@ -28,7 +30,7 @@ pub(super) struct BoundaryResult {
     /// Number of inputs that became visible.
     pub(super) promoted: usize,
     /// The entry at which the Context Epoch begins.
-    pub(super) baseline_seq: Option<u64>,
+    pub(super) baseline_seq: Option<Sequence>,
 }
 
 /// The reason that nothing was written.

@@ -2,7 +2,7 @@
 //! neither observes nor writes.
 
 use opencode_context::{Baseline, Observed, Reconciled, Replaced, Snapshot, Unavailable};
-use opencode_store::Epoch;
+use opencode_store::{Epoch, Sequence};
 
 use crate::error::DrainError;
 use crate::metrics::Change;
@@ -11,13 +11,13 @@ use crate::metrics::Change;
 pub(super) struct Known {
     pub(super) epoch: Epoch,
     /// Entry number of the newest checkpoint of the session.
-    pub(super) checkpoint: Option<u64>,
+    pub(super) checkpoint: Option<Sequence>,
 }
 
 impl Known {
     /// Returns the checkpoint if the session was compacted since the epoch began.
-    fn compacted(&self) -> Option<u64> {
-        let newer = |checkpoint: &u64| *checkpoint > self.epoch.baseline_seq;
+    fn compacted(&self) -> Option<Sequence> {
+        let newer = |checkpoint: &Sequence| *checkpoint > self.epoch.baseline_seq;
         self.checkpoint.filter(newer)
     }
 }
@@ -49,7 +49,7 @@ pub(super) enum Begins {
     /// After all existing entries.
     Now,
     /// At the checkpoint of a compaction.
-    At(u64),
+    At(Sequence),
 }
 
 impl EpochChange {
@@ -184,7 +184,7 @@ mod tests {
         context.observe().await
     }
 
-    fn known(snapshot: &Value, checkpoint: Option<u64>) -> Known {
+    fn known(snapshot: &Value, checkpoint: Option<Sequence>) -> Known {
         // A string stands for a stored snapshot that may be invalid JSON.
         let snapshot = match snapshot {
             Value::String(text) => text.clone(),
@@ -194,7 +194,7 @@ mod tests {
             epoch: Epoch {
                 baseline: "before".to_owned(),
                 snapshot,
-                baseline_seq: 10,
+                baseline_seq: 10.into(),
             },
             checkpoint,
         }
@@ -228,7 +228,7 @@ mod tests {
         let bound = json!({"a/a": told(1), "a/z": {"value": 1}});
         let lost = || json!("lost");
         let now = |text: &str, snapshot| begins(text, snapshot, Begins::Now);
-        let at = |text: &str, snapshot| begins(text, snapshot, Begins::At(11));
+        let at = |text: &str, snapshot| begins(text, snapshot, Begins::At(11.into()));
         for (snapshot, checkpoint, sources, expected) in [
             (&one, None, vec![("a/a", json!(1))], EpochChange::Keep),
             (
@@ -305,7 +305,7 @@ mod tests {
                 EpochChange::Keep,
             ),
         ] {
-            let known = known(snapshot, checkpoint);
+            let known = known(snapshot, checkpoint.map(Sequence::from));
             let change = EpochChange::of(&observed(&sources).await, Some(&known)).unwrap();
             assert_eq!(change, expected, "{snapshot} {checkpoint:?} {sources:?}");
         }

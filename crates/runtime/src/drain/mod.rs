@@ -34,13 +34,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use opencode_schema::clock::Millis;
 use opencode_schema::event::{Interrupted, ToolFailed};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown, SessionMessage};
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::Delivery;
-use opencode_store::{Abort, Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
+use opencode_store::{
+    Abort, Anchored, Order, Reader, SessionKey, SessionRow, StoreError, TURN_ALLOWANCE,
+};
 use tokio_util::task::TaskTracker;
 
 use self::compacting::Answered;
@@ -366,7 +369,7 @@ fn report(error: &DrainError) {
 fn fail_open_calls(
     transaction: &mut opencode_store::Transaction<'_>,
     session: &SessionRow,
-    now: i64,
+    now: Millis,
 ) -> Result<(), StoreError> {
     for call in transaction.reader().open_calls(session.key)? {
         let payload = ToolFailed {
@@ -385,14 +388,14 @@ fn fail_open_calls(
 }
 
 /// True if a run of a session has content to send: a history, or pending input.
-pub(crate) fn has_work(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
+pub(crate) fn has_work(reader: &Reader<'_>, session: SessionKey) -> Result<bool, StoreError> {
     Ok(reader.has_pending(session, Delivery::Steer)?
         || reader.has_pending(session, Delivery::Queue)?
         || says_anything(reader, session)?)
 }
 
 /// True if a session has messages other than switches and updates of the System Context.
-fn says_anything(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
+fn says_anything(reader: &Reader<'_>, session: SessionKey) -> Result<bool, StoreError> {
     const PAGE: usize = 16;
     let mut anchor = None;
     loop {

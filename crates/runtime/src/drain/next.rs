@@ -19,7 +19,7 @@ use opencode_schema::inspection::{
     RequestPrefix,
 };
 use opencode_schema::prompt::Delivery;
-use opencode_store::{Abort, Reader, SessionRow, StoreError, Transaction};
+use opencode_store::{Abort, Reader, Sequence, SessionKey, SessionRow, StoreError, Transaction};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ struct Look {
 struct Next {
     boundary: Boundary,
     is_last: bool,
-    baseline_seq: u64,
+    baseline_seq: Sequence,
     sources: Vec<ContextSourceView>,
 }
 
@@ -63,7 +63,7 @@ struct Next {
 struct PreviewRead {
     look: Look,
     baseline: String,
-    baseline_seq: u64,
+    baseline_seq: Sequence,
     sources: Vec<ContextSourceView>,
     read: ConversationRead,
     promoted: usize,
@@ -190,7 +190,7 @@ impl Runner {
             model: boundary.model_ref.clone(),
             epoch: ContextEpochView {
                 baseline: boundary.baseline.text.to_string(),
-                baseline_seq,
+                baseline_seq: baseline_seq.into(),
                 sources,
             },
             history: self.conversation.transcript.range(),
@@ -217,7 +217,7 @@ impl Look {
     fn see(
         mut self,
         transaction: &mut Transaction<'_>,
-        reading: impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError>,
+        reading: impl FnOnce(&Reader<'_>, SessionKey) -> Result<ConversationRead, StoreError>,
     ) -> Result<PreviewRead, Abort<DrainStop>> {
         let id = &self.survey.here.session.info.id;
         let Some(session) = transaction.reader().session(id)? else {
@@ -238,7 +238,8 @@ impl Look {
         let BoundaryResult { promoted, .. } =
             entered.map_err(|abort| abort.map(|refusal| refusal.stop()))?;
         let reader = transaction.reader();
-        let baseline_seq = reader.baseline_seq(session.key)?.unwrap_or_default();
+        let baseline_seq = reader.baseline_seq(session.key)?;
+        let baseline_seq = baseline_seq.unwrap_or(Sequence::FIRST);
         let read = reading(&reader, session.key)?;
         Ok(PreviewRead {
             look: self,
@@ -264,7 +265,7 @@ impl Look {
     }
 
     /// Returns the promotion of the next boundary.
-    fn promotion(&self, reader: &Reader<'_>, session: i64) -> Result<Promotion, StoreError> {
+    fn promotion(&self, reader: &Reader<'_>, session: SessionKey) -> Result<Promotion, StoreError> {
         if self.is_running || reader.has_pending(session, Delivery::Steer)? {
             return Ok(Promotion::Steers);
         }
@@ -310,7 +311,7 @@ fn clean(view: &mut ProviderRequestView, secrets: &Redactor) {
     }
 }
 
-fn known(reader: &Reader<'_>, session: i64) -> Result<Option<Known>, StoreError> {
+fn known(reader: &Reader<'_>, session: SessionKey) -> Result<Option<Known>, StoreError> {
     let checkpoint = reader.checkpoint(session)?;
     let epoch = reader.epoch(session)?;
     Ok(epoch.map(|epoch| Known { epoch, checkpoint }))

@@ -15,7 +15,7 @@ use opencode_llm::protocol::adapter;
 use opencode_llm::{LlmRequest, Prefix, PrefixReport, SystemPart, short_hash};
 use opencode_schema::Record;
 use opencode_schema::model::ModelRef;
-use opencode_store::{HistoryChanges, RecordedStep};
+use opencode_store::{HistoryChanges, RecordedStep, Sequence};
 use serde::{Deserialize, Serialize};
 
 use super::boundary::Boundary;
@@ -56,7 +56,7 @@ pub(super) enum Reason {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sent {
     /// The newest log entry that the request contains. For a recorded request: the first that it does not contain.
-    pub(crate) seq: u64,
+    pub(crate) seq: Sequence,
     /// The provider and the model, with its name on the wire.
     pub(super) model: (String, String),
     /// The agent's own text, which precedes the Baseline System Context.
@@ -251,7 +251,7 @@ mod tests {
 
     fn sent(change: impl Fn(&mut Sent)) -> Sent {
         let mut sent = Sent {
-            seq: 7,
+            seq: 7.into(),
             model: ("mock".to_owned(), "m1".to_owned()),
             agent: Arc::from("a0"),
             baseline: Arc::from("b0"),
@@ -400,7 +400,7 @@ mod tests {
             variant: Some("high".to_owned()),
         };
         let step = |metadata| RecordedStep {
-            seq: 7,
+            seq: 7.into(),
             model: model.clone(),
             metadata,
         };
@@ -421,7 +421,7 @@ mod tests {
     async fn a_difference_without_a_reason_is_an_error_in_the_log() {
         let filter = opencode_log::Filter::new(Some(opencode_log::Level::Warn), [].into());
         let (log, entries) = opencode_log::Log::new(filter);
-        let [before, now] = [sent(|_| {}), sent(|it| it.seq = 8)];
+        let [before, now] = [sent(|_| {}), sent(|it| it.seq = 8.into())];
         log.run(|| log_defect(&Unexplained, Some(&before), &now, 4));
         let entries = entries.next().await.unwrap();
         assert_eq!(entries.len(), 1);

@@ -10,7 +10,7 @@ use opencode_llm::Message;
 use opencode_schema::event::PrunedCall;
 use opencode_schema::inspection::HistoryView;
 use opencode_schema::message::SessionMessage;
-use opencode_store::{HistoryPoint, HistoryRead, Reader, StoreError};
+use opencode_store::{HistoryPoint, HistoryRead, Reader, Sequence, SessionKey, StoreError};
 
 use crate::history::estimate::counted_units;
 use crate::history::lowering::{Place, Target, lower};
@@ -33,7 +33,7 @@ pub(crate) struct Transcript {
 }
 
 struct Entry {
-    seq: u64,
+    seq: Sequence,
     /// Number of lowered messages.
     messages: usize,
     bytes: usize,
@@ -50,7 +50,8 @@ impl Transcript {
     pub(crate) fn reading(
         &self,
         target: &Target,
-    ) -> impl FnOnce(&Reader<'_>, i64) -> Result<HistoryRead, StoreError> + Send + use<> {
+    ) -> impl FnOnce(&Reader<'_>, SessionKey) -> Result<HistoryRead, StoreError> + Send + use<>
+    {
         let is_same = self.target.as_ref() == Some(target);
         let known = self.known.clone().filter(|_| is_same);
         move |reader, session| reader.history_since(session, known.as_ref())
@@ -68,7 +69,7 @@ impl Transcript {
 
     /// Lowers stored messages that are new or changed. Keeps the entries between them unchanged, and does not examine
     /// the entries before the first one.
-    fn replace(&mut self, changed: Vec<(u64, SessionMessage)>, target: &Target) {
+    fn replace(&mut self, changed: Vec<(Sequence, SessionMessage)>, target: &Target) {
         let Some((first, _)) = changed.first() else {
             return;
         };
@@ -120,9 +121,10 @@ impl Transcript {
         self.bytes + entries + self.messages.len() * (size_of::<Message>() + PARTS)
     }
 
-    /// Returns the sequence of the newest log entry that the transcript includes; 0 before the first read.
-    pub(crate) fn seq(&self) -> u64 {
-        self.known.as_ref().map_or(0, HistoryPoint::seq)
+    /// Returns the sequence of the newest log entry that the transcript includes; the first one before the first read.
+    pub(crate) fn seq(&self) -> Sequence {
+        let known = self.known.as_ref();
+        known.map_or(Sequence::FIRST, HistoryPoint::seq)
     }
 
     /// Returns the calls whose output is to be pruned, oldest first. Examines no message if the total output is too
@@ -138,8 +140,8 @@ impl Transcript {
     /// Returns the range of the stored messages in this transcript.
     pub(crate) fn range(&self) -> HistoryView {
         HistoryView {
-            from_seq: self.entries.first().map(|entry| entry.seq),
-            to_seq: self.entries.last().map(|entry| entry.seq),
+            from_seq: self.entries.first().map(|entry| entry.seq.into()),
+            to_seq: self.entries.last().map(|entry| entry.seq.into()),
             messages: self.entries.len() as u64,
         }
     }
@@ -151,7 +153,7 @@ impl Transcript {
 }
 
 impl Entry {
-    fn of(seq: u64, stored: &SessionMessage, lowered: &[Message]) -> Self {
+    fn of(seq: Sequence, stored: &SessionMessage, lowered: &[Message]) -> Self {
         let sizes: Vec<_> = lowered.iter().map(json_size).collect();
         let counted = lowered.iter().zip(&sizes);
         let counted = counted.map(|(message, size)| counted_units(message, size.units));
@@ -235,11 +237,12 @@ mod tests {
             story in prop::collection::vec(prop::collection::btree_map(0..12_u64, "[a-c]{0,2}", 0..5), 0..8),
         ) {
             let mut transcript = Transcript::default();
-            let mut expected: BTreeMap<u64, SessionMessage> = BTreeMap::new();
+            let mut expected: BTreeMap<Sequence, SessionMessage> = BTreeMap::new();
             for changed in story {
                 let before = transcript.messages();
                 let first = changed.keys().next().copied().unwrap_or(u64::MAX);
-                let changed = changed.into_iter().map(|(seq, text)| (seq, stored(&text)));
+                let first = Sequence::from(first);
+                let changed = changed.into_iter().map(|(seq, text)| (Sequence::from(seq), stored(&text)));
                 let changed: Vec<_> = changed.collect();
                 expected.extend(changed.clone());
                 transcript.replace(changed, &target());

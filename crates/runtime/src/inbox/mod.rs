@@ -166,7 +166,7 @@ fn append_admission(
     let conflict = || RuntimeError::PromptConflict(id.clone());
     let admitted_seq = appended.map_err(|abort| abort.map(|_| conflict()))?;
     Ok(SessionInputAdmitted {
-        admitted_seq,
+        admitted_seq: admitted_seq.into(),
         id,
         session_id,
         prompt,

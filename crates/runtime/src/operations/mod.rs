@@ -22,7 +22,7 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use opencode_schema::session::SessionInfo;
 use opencode_schema::todo::Todo;
-use opencode_store::{Anchored, Interrupted, Order, SessionFilter, StoredEvent};
+use opencode_store::{Anchored, Interrupted, Order, Sequence, SessionFilter, StoredEvent};
 
 use crate::drain::has_work;
 use crate::error::RuntimeError;
@@ -250,9 +250,9 @@ impl Runtime {
         &self,
         id: &SessionID,
         order: Order,
-        anchor: Option<Anchored<u64>>,
+        anchor: Option<Anchored<Sequence>>,
         limit: usize,
-    ) -> Result<Vec<(u64, SessionMessage)>, RuntimeError> {
+    ) -> Result<Vec<(Sequence, SessionMessage)>, RuntimeError> {
         self.sessions.messages(id, order, anchor, limit).await
     }
 
@@ -274,7 +274,7 @@ impl Runtime {
     pub async fn history(
         &self,
         id: &SessionID,
-        after: Option<u64>,
+        after: Option<Sequence>,
         limit: usize,
     ) -> Result<(Vec<StoredEvent>, bool), RuntimeError> {
         self.sessions.history(id, after, limit).await
@@ -284,7 +284,7 @@ impl Runtime {
     pub async fn events(
         &self,
         id: &SessionID,
-        after: Option<u64>,
+        after: Option<Sequence>,
     ) -> Result<SessionEvents, RuntimeError> {
         let session = self.journal.session(id).await?;
         let journal = Arc::clone(&self.journal);

@@ -18,7 +18,7 @@
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
-use opencode_store::{Abort, Reader, SessionRow, StoreError};
+use opencode_store::{Abort, Reader, Sequence, SessionKey, SessionRow, StoreError};
 
 use crate::error::{DrainError, RuntimeError};
 use crate::journal::Journal;
@@ -28,18 +28,18 @@ use crate::journal::Journal;
 pub(crate) struct Fence {
     session: SessionRow,
     /// Start of the Context Epoch. A session that moves loses its epoch, even if it moves back.
-    baseline_seq: Option<u64>,
+    baseline_seq: Option<Sequence>,
 }
 
 /// Returns the values that must stay the same for the whole turn.
-fn chosen(session: &SessionRow) -> (i64, &LocationRef, Option<&String>, Option<&ModelRef>) {
+fn chosen(session: &SessionRow) -> (SessionKey, &LocationRef, Option<&String>, Option<&ModelRef>) {
     let info = &session.info;
     let (agent, model) = (info.agent.as_ref(), info.model.as_ref());
     (session.key, &info.location, agent, model)
 }
 
 impl Fence {
-    pub(crate) fn new(session: &SessionRow, baseline_seq: Option<u64>) -> Self {
+    pub(crate) fn new(session: &SessionRow, baseline_seq: Option<Sequence>) -> Self {
         Self {
             session: session.clone(),
             baseline_seq,
@@ -50,7 +50,7 @@ impl Fence {
         &self.session
     }
 
-    pub(crate) fn baseline_seq(&self) -> Option<u64> {
+    pub(crate) fn baseline_seq(&self) -> Option<Sequence> {
         self.baseline_seq
     }
 

@@ -17,7 +17,7 @@ use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::{AssistantPart, SessionMessage};
 use opencode_schema::session::RevertState;
 use opencode_snapshots::SnapshotError;
-use opencode_store::{Abort, SessionRow, StoreError, Transaction};
+use opencode_store::{Abort, Sequence, SessionKey, SessionRow, StoreError, Transaction};
 use parking_lot::{Mutex, MutexGuard};
 use tracing::Span;
 
@@ -48,7 +48,7 @@ pub(crate) struct Reverts {
     snapshots: Arc<SnapshotStores>,
     /// The sessions whose staged revert this host has carried out on the files. For a revert that an earlier process
     /// staged, this is unknown.
-    carried_out: Mutex<HashSet<i64>>,
+    carried_out: Mutex<HashSet<SessionKey>>,
 }
 
 impl Reverts {
@@ -61,7 +61,7 @@ impl Reverts {
         }
     }
 
-    fn carried_out(&self) -> MutexGuard<'_, HashSet<i64>> {
+    fn carried_out(&self) -> MutexGuard<'_, HashSet<SessionKey>> {
         self.carried_out.lock()
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn record_reverted(
     session: &SessionRow,
     now: Millis,
     message_id: MessageID,
-) -> Result<u64, StoreError> {
+) -> Result<Sequence, StoreError> {
     match transaction.reader().message_seq(session.key, &message_id)? {
         Some(_) => append(transaction, session, now, RevertCommitted { message_id }),
         // The log was imported, and its revert names a message that it never contained.
@@ -191,7 +191,7 @@ impl Reverts {
     async fn write_revert(
         &self,
         session: &SessionRow,
-        write: impl FnOnce(&mut Transaction<'_>, &SessionRow, Millis) -> Result<u64, StoreError>
+        write: impl FnOnce(&mut Transaction<'_>, &SessionRow, Millis) -> Result<Sequence, StoreError>
         + Send
         + 'static,
     ) -> Result<(), RuntimeError> {

@@ -70,7 +70,8 @@ impl Reverts {
             let Some(seq) = reader.message_seq(key, &id)? else {
                 return Ok(Vec::new());
             };
-            reader.step_files(key, seq + u64::from(!is_within))
+            let from = if is_within { seq } else { seq.next() };
+            reader.step_files(key, from)
         });
         Ok(Plan::of(steps.await?))
     }

@@ -5,7 +5,7 @@ use opencode_schema::clock::Millis;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;
 use opencode_schema::session::SessionInfo;
-use opencode_store::{Anchored, Order, SessionFilter, StoredEvent};
+use opencode_store::{Anchored, Order, Sequence, SessionFilter, StoredEvent};
 
 use super::Sessions;
 use crate::error::RuntimeError;
@@ -50,9 +50,9 @@ impl Sessions {
         &self,
         id: &SessionID,
         order: Order,
-        anchor: Option<Anchored<u64>>,
+        anchor: Option<Anchored<Sequence>>,
         limit: usize,
-    ) -> Result<Vec<(u64, SessionMessage)>, RuntimeError> {
+    ) -> Result<Vec<(Sequence, SessionMessage)>, RuntimeError> {
         self.journal
             .of_session(id, move |reader, key| {
                 reader.messages_within(key, order, anchor.as_ref(), limit, PAGE_BYTES)
@@ -91,7 +91,7 @@ impl Sessions {
     pub(crate) async fn history(
         &self,
         id: &SessionID,
-        after: Option<u64>,
+        after: Option<Sequence>,
         limit: usize,
     ) -> Result<(Vec<StoredEvent>, bool), RuntimeError> {
         self.journal

@@ -2,7 +2,7 @@
 
 use opencode_schema::id::SessionID;
 use opencode_schema::message::{AssistantMessage, AssistantPart, SessionMessage};
-use opencode_store::{Anchored, Order, Reader, StoreError};
+use opencode_store::{Anchored, Order, Reader, Sequence, SessionKey, StoreError};
 
 use super::TaskSessions;
 use crate::error::RuntimeError;
@@ -18,7 +18,7 @@ impl TaskSessions {
     pub(super) async fn answer_after(
         &self,
         session: &SessionID,
-        seq: u64,
+        seq: Sequence,
     ) -> Result<Result<String, String>, RuntimeError> {
         self.journal
             .of_session(session, move |reader, key| answer_after(reader, key, seq))
@@ -28,8 +28,8 @@ impl TaskSessions {
 
 fn answer_after(
     reader: &Reader<'_>,
-    session: i64,
-    seq: u64,
+    session: SessionKey,
+    seq: Sequence,
 ) -> Result<Result<String, String>, StoreError> {
     let mut is_answered = false;
     let mut anchor = None;

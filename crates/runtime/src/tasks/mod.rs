@@ -92,7 +92,7 @@ impl TurnTasks {
             Answer::Interrupted => return Err(failed(STOPPED.to_owned())),
             Answer::Failed(error) => return Err(failed(error.to_string())),
         }
-        let answered = self.tasks.answer_after(&child, admitted).await;
+        let answered = self.tasks.answer_after(&child, admitted.into()).await;
         let text = answered.map_err(unavailable)?.map_err(failed)?;
         let session_id = child;
         Ok(TaskOutcome { session_id, text })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use opencode_schema::id::SessionID;
-use opencode_store::{ReplayEvent, StoreError};
+use opencode_store::{ReplayEvent, Sequence, StoreError};
 use serde::Serialize;
 
 use super::{FORMAT, Header, VERSION};
@@ -24,9 +24,9 @@ pub struct SessionExport {
     /// The first line. `None` once it is taken.
     header: Option<String>,
     /// Sequence number of the next entry.
-    next: u64,
+    next: Sequence,
     /// Sequence number of the last entry.
-    last: u64,
+    last: Sequence,
 }
 
 impl SessionExport {
@@ -51,7 +51,7 @@ impl SessionExport {
             journal,
             session_id: id.clone(),
             header: Some(json(&header)),
-            next: 0,
+            next: Sequence::FIRST,
             last,
         })
     }
@@ -69,7 +69,7 @@ impl SessionExport {
             return Ok(None);
         }
         let (id, from) = (self.session_id.clone(), self.next);
-        let left = usize::try_from(self.last - from).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.last.since(from)).unwrap_or(usize::MAX);
         let limit = BATCH.min(left.saturating_add(1));
         let read = self
             .journal
@@ -81,7 +81,7 @@ impl SessionExport {
             });
         match read.await? {
             (lines, Some(newest)) => {
-                self.next = newest + 1;
+                self.next = newest.next();
                 Ok(Some(lines))
             }
             // Its log was removed, although a session with this id exists.

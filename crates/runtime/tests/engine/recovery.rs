@@ -62,7 +62,7 @@ async fn cut(f: &Fixture, session: &SessionID, state: InterruptedState, seq: usi
         session_id: session.clone(),
         state,
         message_id: serde_json::from_value(id.unwrap().clone()).unwrap(),
-        seq: seq as u64,
+        seq: (seq as u64).into(),
         time: stored.timestamp,
     }
 }

@@ -13,7 +13,7 @@ async fn take(f: &Fixture, events: &mut SessionEvents, count: usize) -> Vec<(u64
     while taken.len() < count {
         let batch = f.within("events", events.next()).await.unwrap();
         assert!(!batch.is_empty());
-        taken.extend(batch.iter().map(|it| (it.seq, compact::stored(it))));
+        taken.extend(batch.iter().map(|it| (it.seq.into(), compact::stored(it))));
     }
     taken
 }
@@ -29,8 +29,8 @@ async fn a_tail_begins_anywhere_and_continues_without_gap_or_duplicate() {
     f.model.otherwise(|_| Reply::says("Hello."));
     f.ask(&session, "One").await;
     let mut all = f.runtime().events(&session, None).await.unwrap();
-    let mut middle = f.runtime().events(&session, Some(3)).await.unwrap();
-    let mut end = f.runtime().events(&session, Some(6)).await.unwrap();
+    let mut middle = f.runtime().events(&session, Some(3.into())).await.unwrap();
+    let mut end = f.runtime().events(&session, Some(6.into())).await.unwrap();
     let first = f.events(&session).await;
     assert_eq!(take(&f, &mut all, 6).await, numbered(1, &first));
     assert_eq!(take(&f, &mut middle, 3).await, numbered(4, &first[3..]));
@@ -45,7 +45,7 @@ async fn a_tail_begins_anywhere_and_continues_without_gap_or_duplicate() {
 async fn a_tail_from_a_future_sequence_is_silent_until_then() {
     let f = Fixture::open().await;
     let session = f.session().await;
-    let mut future = f.runtime().events(&session, Some(2)).await.unwrap();
+    let mut future = f.runtime().events(&session, Some(2.into())).await.unwrap();
     let mut present = f.runtime().events(&session, None).await.unwrap();
     for text in ["1", "2", "3", "4"] {
         f.leave(&session, text, Delivery::Steer).await;
@@ -163,7 +163,7 @@ async fn a_reader_that_lacks_only_omitted_events_does_not_delay_closing() {
 async fn until_closed(mut events: SessionEvents) -> Vec<u64> {
     let mut seen = Vec::new();
     while let Ok(more) = events.next().await {
-        seen.extend(more.iter().map(|it| it.seq));
+        seen.extend(more.iter().map(|it| u64::from(it.seq)));
     }
     seen
 }

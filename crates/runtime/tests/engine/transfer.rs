@@ -222,7 +222,7 @@ async fn stored_events_are_skipped_and_newer_ones_are_applied() {
     let first = f.export(&session).await;
     let g = elsewhere().await;
     g.import(&first).await.unwrap();
-    let mut tail = g.runtime().events(&session, Some(6)).await.unwrap();
+    let mut tail = g.runtime().events(&session, Some(6.into())).await.unwrap();
     f.clock.advance(1000);
     f.ask(&session, "Two").await;
     let second = f.export(&session).await;

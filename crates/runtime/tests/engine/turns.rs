@@ -264,7 +264,7 @@ async fn stored_events_are_the_announced_ones_without_the_fragments() {
     let stored = f.stored(&session).await;
     let stored: Vec<_> = stored
         .iter()
-        .map(|it| (json!(it.id), json!(it.seq)))
+        .map(|it| (json!(it.id), json!(u64::from(it.seq))))
         .collect();
     assert_eq!(announced, stored);
     let seqs: Vec<_> = stored.iter().map(|(_, seq)| seq.clone()).collect();

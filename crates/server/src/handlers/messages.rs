@@ -5,7 +5,7 @@ use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::{Data, MessagesResponse};
 use opencode_protocol::page::Direction;
-use opencode_runtime::Anchored;
+use opencode_runtime::{Anchored, Sequence};
 use opencode_schema::message::SessionMessage;
 
 use crate::handlers::sessions::order;
@@ -29,7 +29,7 @@ pub(crate) async fn list(call: Call<op::SessionMessages>) -> Answered<MessagesRe
         }
     };
     let anchor = page.from.as_ref().map(|from| Anchored {
-        at: from.anchor,
+        at: from.anchor.into(),
         before: from.direction == Direction::Previous,
     });
     let listed = call
@@ -39,7 +39,7 @@ pub(crate) async fn list(call: Call<op::SessionMessages>) -> Answered<MessagesRe
     let ends = messages
         .first()
         .zip(messages.last())
-        .map(|(one, other)| (one.0, other.0));
+        .map(|(one, other)| (one.0.into(), other.0.into()));
     let cursor = page.cursors(ends);
     let data = messages.into_iter().map(|(_, message)| message).collect();
     Ok(Answer::Value(MessagesResponse { data, cursor }))
@@ -68,7 +68,7 @@ pub(crate) async fn history<T>(call: Call<op::SessionHistoryGet>) -> Answered<T>
     let limit = call.query.limit.unwrap_or(HISTORY_LIMIT) as usize;
     let page = call
         .runtime
-        .history(&id, call.query.after, limit)
+        .history(&id, call.query.after.map(Sequence::from), limit)
         .await
         .map_err(failure)?;
     let (events, has_more) = page;
@@ -81,8 +81,9 @@ pub(crate) async fn history<T>(call: Call<op::SessionHistoryGet>) -> Answered<T>
 }
 
 pub(crate) async fn events<T>(call: Call<op::SessionEvents>) -> Answered<T> {
-    let events = call
-        .runtime
-        .events(&call.params.session_id, call.query.after);
+    let events = call.runtime.events(
+        &call.params.session_id,
+        call.query.after.map(Sequence::from),
+    );
     Ok(Answer::Raw(stream::durable(events.await.map_err(failure)?)))
 }

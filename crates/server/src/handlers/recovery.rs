@@ -34,7 +34,7 @@ fn told(cut: Interrupted) -> InterruptedSession {
             Cut::ContinuationDue => InterruptedState::ContinuationDue,
         },
         message_id: cut.message_id,
-        seq: cut.seq,
+        seq: cut.seq.into(),
         time: cut.time,
     }
 }

@@ -118,7 +118,15 @@ pub(crate) fn event_text(session_id: &SessionID, event: &StoredEvent) -> String 
         ..
     } = event;
     let spec = event.spec().expect("the log holds events of the catalogue");
-    envelope::stored_text(spec, id, session_id, *seq, *timestamp, data, metadata)
+    envelope::stored_text(
+        spec,
+        id,
+        session_id,
+        (*seq).into(),
+        *timestamp,
+        data,
+        metadata,
+    )
 }
 
 fn frames(session_id: &SessionID, events: &[StoredEvent]) -> Bytes {
@@ -211,7 +219,7 @@ mod tests {
     #[test]
     fn a_stream_that_cannot_go_on_says_why_and_breaks() {
         let corrupt = StoreError::Corrupt {
-            seq: 7,
+            seq: 7.into(),
             reason: "it is no JSON".into(),
         };
         let text = told(corrupt.into());

@@ -10,6 +10,7 @@ use opencode_schema::Record;
 use opencode_schema::event::{SessionEvent, ToolCalled};
 
 use crate::error::StoreError;
+use crate::integer::Sequence;
 
 /// The first member of an assistant event, which has the id of its message.
 const OWNER: &str = r#"{"assistantMessageID":""#;
@@ -27,7 +28,7 @@ const SHORTEST: usize = 16;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Compact {
     pub(crate) data: Option<String>,
-    pub(crate) source: Option<i64>,
+    pub(crate) source: Option<Sequence>,
 }
 
 /// Returns a payload as JSON text, with members in the order of the catalogue.
@@ -58,7 +59,7 @@ pub(crate) fn without_owner(data: &str) -> &str {
 }
 
 /// Returns the stored form of a promotion with the same payload as its admission at `seq`.
-pub(crate) fn same_as(seq: i64) -> Compact {
+pub(crate) fn same_as(seq: Sequence) -> Compact {
     Compact {
         data: None,
         source: Some(seq),
@@ -67,7 +68,12 @@ pub(crate) fn same_as(seq: i64) -> Compact {
 
 /// Returns the stored form of a call with the same input as the argument text `text` of the entry
 /// at `seq`.
-pub(crate) fn call_like(call: &ToolCalled, data: &str, text: &str, seq: i64) -> Option<Compact> {
+pub(crate) fn call_like(
+    call: &ToolCalled,
+    data: &str,
+    text: &str,
+    seq: Sequence,
+) -> Option<Compact> {
     let input = serde_json::to_string(&call.input).ok()?;
     if input != text || input.len() < SHORTEST {
         return None;
@@ -190,12 +196,12 @@ mod tests {
         };
         let ended = r#"{"assistantMessageID":"msg_a","callID":"c","text":"{\"path\":\"a \\\"b\\\" file.txt\"}"}"#;
         let text = argument_text(ended).unwrap();
-        let compact = call_like(&call, data, &text, 7).unwrap();
-        assert_eq!(compact.source, Some(7));
+        let compact = call_like(&call, data, &text, 7.into()).unwrap();
+        assert_eq!(compact.source, Some(7.into()));
         assert_eq!(
             restore(compact.data, Some(ended), None).as_deref(),
             Some(data)
         );
-        assert_eq!(call_like(&call, data, r#"{ "path":"a" }"#, 7), None);
+        assert_eq!(call_like(&call, data, r#"{ "path":"a" }"#, 7.into()), None);
     }
 }

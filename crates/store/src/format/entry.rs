@@ -8,6 +8,7 @@ use opencode_schema::location::LocationRef;
 
 use crate::error::StoreError;
 use crate::format::version::{Kind, spec};
+use crate::integer::{Sequence, SessionKey};
 
 /// An event that is not stored yet.
 #[derive(Debug, Clone)]
@@ -40,7 +41,7 @@ pub struct Committed {
     pub location: Option<LocationRef>,
     /// The session after the entry, if the entry changed agent, model, Location or staged revert.
     pub updated: Option<Box<Updated>>,
-    pub(crate) aggregate: i64,
+    pub(crate) aggregate: SessionKey,
     /// True if the commit listener receives the entry. Tails always receive it.
     pub(crate) announced: bool,
 }
@@ -61,7 +62,7 @@ pub struct StoredEvent {
     /// Id of the event.
     pub id: EventID,
     /// Sequence of the event.
-    pub seq: u64,
+    pub seq: Sequence,
     /// Number of the type in the catalogue.
     pub number: u32,
     /// Recorded version of the type. An older version can have the payload of the current version.
@@ -89,6 +90,6 @@ impl StoredEvent {
     /// Parses the payload.
     pub fn payload(&self) -> Result<SessionEvent, StoreError> {
         SessionEvent::read(self.number, &self.data)
-            .map_err(|error| StoreError::event(self.seq as i64, &error))
+            .map_err(|error| StoreError::event(self.seq, &error))
     }
 }

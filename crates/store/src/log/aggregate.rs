@@ -5,42 +5,36 @@ use opencode_schema::id::SessionID;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
+use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
 /// The position and the owner of a session's log.
 pub(crate) struct Aggregate {
     /// Key of the session in the log and in the projections.
-    pub(crate) key: i64,
-    /// Sequence of the newest entry. -1 if the log is empty.
-    latest: i64,
+    pub(crate) key: SessionKey,
+    /// Sequence of the next entry.
+    pub(crate) next: Sequence,
     /// Owner of the log.
     pub(crate) owner: Option<String>,
-}
-
-impl Aggregate {
-    /// Returns the sequence of the next entry.
-    pub(crate) fn next(&self) -> u64 {
-        (self.latest + 1) as u64
-    }
 }
 
 impl Reader<'_> {
     pub(crate) fn aggregate(&self, id: &SessionID) -> Result<Option<Aggregate>, StoreError> {
         Ok(self
             .connection
-            .prepare_cached("SELECT key, seq, owner FROM aggregate WHERE id = ?")?
+            .prepare_cached("SELECT key, seq + 1, owner FROM aggregate WHERE id = ?")?
             .query_row([id.as_str()], |row| {
                 Ok(Aggregate {
                     key: row.get(0)?,
-                    latest: row.get(1)?,
+                    next: row.get(1)?,
                     owner: row.get(2)?,
                 })
             })
             .optional()?)
     }
 
-    pub(crate) fn session_id(&self, key: i64) -> Result<SessionID, StoreError> {
+    pub(crate) fn session_id(&self, key: SessionKey) -> Result<SessionID, StoreError> {
         let text: String = self
             .connection
             .prepare_cached("SELECT id FROM aggregate WHERE key = ?")?
@@ -49,17 +43,16 @@ impl Reader<'_> {
     }
 
     /// Returns the sequence of the newest entry of a session's log.
-    pub fn latest_seq(&self, session: i64) -> Result<u64, StoreError> {
-        let seq: i64 = self
+    pub fn latest_seq(&self, session: SessionKey) -> Result<Sequence, StoreError> {
+        Ok(self
             .connection
             .prepare_cached("SELECT seq FROM aggregate WHERE key = ?")?
-            .query_row([session], |row| row.get(0))?;
-        Ok(seq.max(0) as u64)
+            .query_row([session], |row| row.get(0))?)
     }
 
     /// Returns the owner of a session's log. The owner is independent of the host that runs the
     /// session.
-    pub fn owner(&self, session: i64) -> Result<Option<String>, StoreError> {
+    pub fn owner(&self, session: SessionKey) -> Result<Option<String>, StoreError> {
         Ok(self
             .connection
             .prepare_cached("SELECT owner FROM aggregate WHERE key = ?")?
@@ -85,14 +78,18 @@ impl Transaction<'_> {
             [id.as_str()],
         )?;
         Ok(Some(Aggregate {
-            key: self.connection.last_insert_rowid(),
-            latest: -1,
+            key: SessionKey(self.connection.last_insert_rowid()),
+            next: Sequence::FIRST,
             owner: None,
         }))
     }
 
     /// Assigns a log without an owner to its first replayer.
-    pub(crate) fn adopt(&self, aggregate: i64, owner: Option<&str>) -> Result<(), StoreError> {
+    pub(crate) fn adopt(
+        &self,
+        aggregate: SessionKey,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         match owner {
             Some(owner) => self.run(
                 "UPDATE aggregate SET owner = ?2 WHERE key = ?1 AND owner IS NULL",

@@ -5,7 +5,7 @@ pub(crate) mod aggregate;
 use std::borrow::Cow;
 
 use opencode_schema::id::EventID;
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Params, Row};
 use serde::de::IgnoredAny;
 
 use crate::error::StoreError;
@@ -14,6 +14,7 @@ use crate::format::entry::StoredEvent;
 use crate::format::packed::unpack;
 use crate::format::phrases::{METADATA, PAYLOAD, Phrases};
 use crate::format::version::Kind;
+use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
 
 /// Catalogue numbers of the records of the older shape, which the durable stream omits.
@@ -31,13 +32,13 @@ impl Reader<'_> {
     /// whole payload.
     pub(crate) fn entry_data(
         &self,
-        aggregate: i64,
-        seq: i64,
+        aggregate: SessionKey,
+        seq: Sequence,
     ) -> Result<Option<String>, StoreError> {
         let data: Option<String> = self
             .connection
             .prepare_cached("SELECT data FROM event WHERE aggregate = ? AND seq = ?")?
-            .query_row([aggregate, seq], |row| row.get(0))
+            .query_row((aggregate, seq), |row| row.get(0))
             .optional()?
             .flatten();
         Ok(data.map(|data| PAYLOAD.lengthen(&data).into_owned()))
@@ -46,8 +47,8 @@ impl Reader<'_> {
     /// Returns entries of the durable stream after `after`, ascending, at most `limit`.
     pub fn events(
         &self,
-        session: i64,
-        after: Option<u64>,
+        session: SessionKey,
+        after: Option<Sequence>,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         self.events_within(session, after, limit, usize::MAX)
@@ -57,15 +58,15 @@ impl Reader<'_> {
     /// least one entry if there is one.
     pub fn events_within(
         &self,
-        session: i64,
-        after: Option<u64>,
+        session: SessionKey,
+        after: Option<Sequence>,
         limit: usize,
         bytes: usize,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         let sql =
             format!("{SELECT} AND e.seq > ?2 AND e.type NOT IN ({OLDER}) ORDER BY e.seq LIMIT ?3");
-        let after = after.map_or(-1, |seq| i64::try_from(seq).unwrap_or(i64::MAX));
-        self.page(&sql, [session, after, limit as i64], bytes)
+        let after = after.unwrap_or(Sequence::BEFORE_FIRST);
+        self.page(&sql, (session, after, limit as i64), bytes)
     }
 
     /// Returns every entry from sequence `from` on, ascending, including those of the older shape.
@@ -73,20 +74,19 @@ impl Reader<'_> {
     /// returns at least one entry if there is one.
     pub fn log(
         &self,
-        session: i64,
-        from: u64,
+        session: SessionKey,
+        from: Sequence,
         limit: usize,
         bytes: usize,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         let sql = format!("{SELECT} AND e.seq >= ?2 ORDER BY e.seq LIMIT ?3");
-        let from = i64::try_from(from).unwrap_or(i64::MAX);
-        self.page(&sql, [session, from, limit as i64], bytes)
+        self.page(&sql, (session, from, limit as i64), bytes)
     }
 
     fn page(
         &self,
         sql: &str,
-        values: [i64; 3],
+        values: impl Params,
         bytes: usize,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -108,8 +108,8 @@ impl Reader<'_> {
     /// Returns the entries at these sequences. `seqs` must ascend.
     pub(crate) fn entries(
         &self,
-        session: i64,
-        seqs: &[i64],
+        session: SessionKey,
+        seqs: &[Sequence],
     ) -> Result<Vec<StoredEvent>, StoreError> {
         let mut found = Vec::with_capacity(seqs.len());
         self.each_entry(session, seqs, |entry| {
@@ -123,8 +123,8 @@ impl Reader<'_> {
     /// total.
     pub(crate) fn entries_within(
         &self,
-        session: i64,
-        seqs: &[i64],
+        session: SessionKey,
+        seqs: &[Sequence],
         bytes: usize,
     ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         let mut found = Vec::with_capacity(seqs.len());
@@ -141,17 +141,17 @@ impl Reader<'_> {
     /// together.
     fn each_entry(
         &self,
-        session: i64,
-        seqs: &[i64],
+        session: SessionKey,
+        seqs: &[Sequence],
         mut wanted: impl FnMut(StoredEvent) -> bool,
     ) -> Result<(), StoreError> {
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else {
             return Ok(());
         };
-        if last.saturating_sub(*first) < 4 * seqs.len() as i64 + 16 {
+        if last.since(*first) < 4 * seqs.len() as u64 + 16 {
             let sql = format!("{SELECT} AND e.seq BETWEEN ?2 AND ?3 ORDER BY e.seq");
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query([session, *first, *last])?;
+            let mut rows = statement.query((session, *first, *last))?;
             while let Some(row) = rows.next()? {
                 if seqs.binary_search(&row.get(0)?).is_ok() && !wanted(stored(row)?) {
                     break;
@@ -162,7 +162,7 @@ impl Reader<'_> {
                 .connection
                 .prepare_cached(&format!("{SELECT} AND e.seq = ?2"))?;
             for seq in seqs {
-                let mut rows = statement.query([session, *seq])?;
+                let mut rows = statement.query((session, *seq))?;
                 if let Some(row) = rows.next()?
                     && !wanted(stored(row)?)
                 {
@@ -175,13 +175,13 @@ impl Reader<'_> {
 }
 
 fn stored(row: &Row<'_>) -> Result<StoredEvent, StoreError> {
-    let seq: i64 = row.get(0)?;
+    let seq: Sequence = row.get(0)?;
     read(row, seq).map_err(|error| error.of_entry(seq))
 }
 
 /// Checks payload and metadata. Callers pass both on as text, so no later code would detect damage.
 fn check(event: &StoredEvent) -> Result<(), StoreError> {
-    let seq = event.seq as i64;
+    let seq = event.seq;
     if event.kind().is_none() {
         return Err(StoreError::corrupt(seq, "its type is unknown"));
     }
@@ -192,7 +192,7 @@ fn check(event: &StoredEvent) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
+fn read(row: &Row<'_>, seq: Sequence) -> Result<StoredEvent, StoreError> {
     let id = unpack("evt_", row.get_ref(1)?).map_err(|error| StoreError::corrupt(seq, error))?;
     let text = |column, phrases: Phrases| -> Result<Option<Cow<'_, str>>, StoreError> {
         let text = row.get_ref(column)?.as_str_or_null();
@@ -206,7 +206,7 @@ fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
     let kind = Kind::read(row.get(2)?);
     Ok(StoredEvent {
         id: EventID::parse(&id).map_err(|error| StoreError::corrupt(seq, error))?,
-        seq: seq as u64,
+        seq,
         number: kind.number,
         version: kind.version,
         timestamp: row.get(3)?,

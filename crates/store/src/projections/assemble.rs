@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
+use crate::integer::Sequence;
 use crate::projections::messages::{Entries, entry, told};
 use crate::projections::part;
 
@@ -19,11 +20,11 @@ use crate::projections::part;
 pub(crate) struct PartRow {
     kind: i64,
     name: String,
-    started: i64,
-    input: Option<i64>,
-    called: Option<i64>,
-    progress: Option<i64>,
-    settled: Option<i64>,
+    started: Sequence,
+    input: Option<Sequence>,
+    called: Option<Sequence>,
+    progress: Option<Sequence>,
+    settled: Option<Sequence>,
     pruned: Option<Millis>,
 }
 
@@ -41,7 +42,7 @@ impl PartRow {
         })
     }
 
-    pub(crate) fn entries(&self) -> impl Iterator<Item = i64> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Sequence> {
         // The message does not contain the start time of a text.
         let started = (self.kind != part::TEXT).then_some(self.started);
         let story = [
@@ -121,7 +122,7 @@ impl PartRow {
             ));
         };
         let (state, provider) = self.tool_state(entries)?;
-        let when = |seq: Option<i64>| Some(entries.get(&seq?)?.timestamp);
+        let when = |seq: Option<Sequence>| Some(entries.get(&seq?)?.timestamp);
         let time = ToolTime {
             created: started.timestamp,
             ran: when(self.called),
@@ -213,7 +214,7 @@ pub(crate) fn assistant(
     started: StepStarted,
     metadata: Option<Record>,
     time: SpanTime,
-    settled: Option<i64>,
+    settled: Option<Sequence>,
     parts: &[PartRow],
     entries: &Entries,
 ) -> Result<AssistantMessage, StoreError> {
@@ -266,10 +267,7 @@ fn settle(message: &mut AssistantMessage, entry: &StoredEvent) -> Result<(), Sto
             message.error = Some(failed.error);
         }
         _ => {
-            return Err(StoreError::corrupt(
-                entry.seq as i64,
-                "it does not end a step",
-            ));
+            return Err(StoreError::corrupt(entry.seq, "it does not end a step"));
         }
     }
     if let Some(more) = crate::projections::messages::metadata(entry)? {

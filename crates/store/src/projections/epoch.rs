@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
+use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
@@ -18,24 +19,22 @@ pub struct Epoch {
     /// Context Snapshot as JSON text.
     pub snapshot: String,
     /// Sequence of the newest entry when the baseline was created.
-    pub baseline_seq: u64,
+    pub baseline_seq: Sequence,
 }
 
 impl Reader<'_> {
     /// Returns the Context Epoch of a session, if it has one.
-    pub fn epoch(&self, session: i64) -> Result<Option<Epoch>, StoreError> {
+    pub fn epoch(&self, session: SessionKey) -> Result<Option<Epoch>, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
                 "SELECT baseline, snapshot, baseline_seq FROM context_epoch WHERE aggregate = ?",
             )?
             .query_row([session], |row| {
-                let seq: i64 = row.get(2)?;
-                let (baseline, snapshot) = (row.get(0)?, row.get(1)?);
                 Ok(Epoch {
-                    baseline,
-                    snapshot,
-                    baseline_seq: seq.max(0) as u64,
+                    baseline: row.get(0)?,
+                    snapshot: row.get(1)?,
+                    baseline_seq: row.get(2)?,
                 })
             })
             .optional()?)
@@ -43,18 +42,17 @@ impl Reader<'_> {
 
     /// Returns the sequence of the newest entry when the baseline of the session's epoch was
     /// created, if it has one.
-    pub fn baseline_seq(&self, session: i64) -> Result<Option<u64>, StoreError> {
-        let seq: Option<i64> = self
+    pub fn baseline_seq(&self, session: SessionKey) -> Result<Option<Sequence>, StoreError> {
+        Ok(self
             .connection
             .prepare_cached("SELECT baseline_seq FROM context_epoch WHERE aggregate = ?")?
             .query_row([session], |row| row.get(0))
-            .optional()?;
-        Ok(seq.map(|seq| seq.max(0) as u64))
+            .optional()?)
     }
 
     /// Returns the directories in which the session's tools read files since the session moved to
     /// its Location. They are relative to the Location and sorted by name.
-    pub fn explored(&self, session: i64) -> Result<Vec<String>, StoreError> {
+    pub fn explored(&self, session: SessionKey) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT directory FROM explored WHERE aggregate = ? ORDER BY directory",
         )?;
@@ -65,23 +63,18 @@ impl Reader<'_> {
 
 impl Transaction<'_> {
     /// Replaces the Context Epoch of a session.
-    pub fn set_epoch(&self, session: i64, epoch: &Epoch) -> Result<(), StoreError> {
+    pub fn set_epoch(&self, session: SessionKey, epoch: &Epoch) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO context_epoch (aggregate, baseline, snapshot, baseline_seq)
              VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (aggregate) DO UPDATE
              SET baseline = ?2, snapshot = ?3, baseline_seq = ?4",
-            params![
-                session,
-                epoch.baseline,
-                epoch.snapshot,
-                epoch.baseline_seq as i64
-            ],
+            params![session, epoch.baseline, epoch.snapshot, epoch.baseline_seq],
         )
     }
 
     /// Replaces the Context Snapshot of a session's epoch. The baseline stays.
-    pub fn set_snapshot(&self, session: i64, snapshot: &str) -> Result<(), StoreError> {
+    pub fn set_snapshot(&self, session: SessionKey, snapshot: &str) -> Result<(), StoreError> {
         self.run(
             "UPDATE context_epoch SET snapshot = ?2 WHERE aggregate = ?1",
             params![session, snapshot],
@@ -90,7 +83,7 @@ impl Transaction<'_> {
 
     /// Remembers that a tool read a file in this directory, relative to the session's Location.
     /// Ignores new directories after the first thousand.
-    pub fn add_explored(&self, session: i64, directory: &str) -> Result<(), StoreError> {
+    pub fn add_explored(&self, session: SessionKey, directory: &str) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO explored (aggregate, directory)
              SELECT ?1, ?2 WHERE (SELECT count(*) FROM explored WHERE aggregate = ?1) < ?3

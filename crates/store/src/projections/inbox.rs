@@ -1,5 +1,6 @@
 //! The inbox: Admitted Prompts, pending and promoted.
 
+use opencode_schema::clock::Millis;
 use opencode_schema::event::{
     DurableEvent, PromptAdmitted, PromptRedelivered, Prompted, SessionEvent,
 };
@@ -12,6 +13,7 @@ use crate::error::{Abort, StoreError};
 use crate::format::entry::StoredEvent;
 use crate::format::packed::Packed;
 use crate::format::phrases::PAYLOAD;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::sessions::SessionRow;
 use crate::projections::{LifecycleConflict, Projected, Target, kind};
 use crate::view::reader::Reader;
@@ -19,12 +21,12 @@ use crate::view::transaction::Transaction;
 
 /// An inbox row.
 struct InputRow {
-    aggregate: i64,
-    admitted: i64,
+    aggregate: SessionKey,
+    admitted: Sequence,
     /// Set for a pending input. The delivery may have changed since the admission.
     delivery: Option<Delivery>,
-    promoted: Option<i64>,
-    withdrawn: Option<i64>,
+    promoted: Option<Sequence>,
+    withdrawn: Option<Sequence>,
 }
 
 /// A stored input and its state.
@@ -45,7 +47,7 @@ enum Waiting {
     /// The id belongs to another input, or its input is not pending.
     No,
     /// A pending input, admitted at `seq`. `repeats` is true if the payloads are equal.
-    Admitted { seq: i64, repeats: bool },
+    Admitted { seq: Sequence, repeats: bool },
 }
 
 impl Reader<'_> {
@@ -56,7 +58,11 @@ impl Reader<'_> {
             .exists([Packed::message(id)])?)
     }
 
-    fn admission(&self, aggregate: i64, admitted: i64) -> Result<StoredEvent, StoreError> {
+    fn admission(
+        &self,
+        aggregate: SessionKey,
+        admitted: Sequence,
+    ) -> Result<StoredEvent, StoreError> {
         let entry = self.entries(aggregate, &[admitted])?.pop();
         entry.ok_or_else(|| StoreError::corrupt(admitted, "the admission is missing"))
     }
@@ -94,7 +100,7 @@ impl Reader<'_> {
     }
 
     /// True if an input of that delivery is pending.
-    pub fn has_pending(&self, session: i64, delivery: Delivery) -> Result<bool, StoreError> {
+    pub fn has_pending(&self, session: SessionKey, delivery: Delivery) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
@@ -108,9 +114,9 @@ impl Reader<'_> {
     pub fn pending(
         &self,
         id: &SessionID,
-        session: i64,
+        session: SessionKey,
         delivery: Delivery,
-        cutoff: u64,
+        cutoff: Sequence,
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
         self.pending_where(id, session, delivery, cutoff, limit, |_| true)
@@ -121,9 +127,9 @@ impl Reader<'_> {
     pub fn pending_attached(
         &self,
         id: &SessionID,
-        session: i64,
+        session: SessionKey,
         delivery: Delivery,
-        cutoff: u64,
+        cutoff: Sequence,
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
         // No phrase of the stored form contains these names or a part of them.
@@ -135,9 +141,9 @@ impl Reader<'_> {
     fn pending_where(
         &self,
         id: &SessionID,
-        session: i64,
+        session: SessionKey,
         delivery: Delivery,
-        cutoff: u64,
+        cutoff: Sequence,
         limit: usize,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
@@ -148,11 +154,10 @@ impl Reader<'_> {
              AND i.promoted IS NULL AND i.withdrawn IS NULL ORDER BY i.admitted LIMIT ?4",
         )?;
         let number = delivery_number(delivery);
-        let cutoff = i64::try_from(cutoff).unwrap_or(i64::MAX);
         let mut rows = statement.query(params![session, number, cutoff, limit as i64])?;
         let mut inputs = Vec::new();
         while let Some(row) = rows.next()? {
-            let (admitted, stored) = (row.get(0)?, row.get_ref(2)?);
+            let (admitted, stored): (Sequence, _) = (row.get(0)?, row.get_ref(2)?);
             // The code below reports an entry that is not text.
             if stored.as_str().is_ok_and(|stored| !is_wanted(stored)) {
                 continue;
@@ -161,7 +166,7 @@ impl Reader<'_> {
                 message_id, prompt, ..
             } = admission(admitted, stored)?;
             inputs.push(SessionInputAdmitted {
-                admitted_seq: admitted as u64,
+                admitted_seq: admitted.into(),
                 id: message_id,
                 session_id: id.clone(),
                 prompt,
@@ -183,7 +188,7 @@ impl Reader<'_> {
              WHERE aggregate = ? AND promoted IS NULL AND withdrawn IS NULL",
         )?;
         let rows = statement.query_map([session.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut rows = rows.collect::<Result<Vec<(i64, i64)>, _>>()?;
+        let mut rows = rows.collect::<Result<Vec<(Sequence, i64)>, _>>()?;
         // The index sorts by delivery.
         rows.sort_unstable();
         rows.into_iter()
@@ -201,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// Returns the number of pending inputs.
-    pub fn pending_count(&self, session: i64) -> Result<u64, StoreError> {
+    pub fn pending_count(&self, session: SessionKey) -> Result<u64, StoreError> {
         let pending: i64 = self
             .connection
             .prepare_cached("SELECT pending FROM aggregate WHERE key = ?")?
@@ -226,13 +231,13 @@ impl Reader<'_> {
             _ => return Err(StoreError::corrupt(row.admitted, "it is no admission")),
         };
         Ok(SessionInputAdmitted {
-            admitted_seq: row.admitted as u64,
+            admitted_seq: row.admitted.into(),
             id: message_id,
             session_id,
             prompt,
             delivery: row.delivery.unwrap_or(admitted_delivery),
             time_created: entry.timestamp,
-            promoted_seq: row.promoted.map(|seq| seq as u64),
+            promoted_seq: row.promoted.map(u64::from),
         })
     }
 }
@@ -244,8 +249,8 @@ impl Transaction<'_> {
     /// that a revert removes. This store keeps them, so the row is replaced.
     pub(crate) fn admit(
         &self,
-        aggregate: i64,
-        seq: i64,
+        aggregate: SessionKey,
+        seq: Sequence,
         admitted: &PromptAdmitted,
         replayed: bool,
     ) -> Projected {
@@ -274,11 +279,11 @@ impl Transaction<'_> {
     /// creates its row.
     pub(crate) fn promote(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         event: &DurableEvent,
         prompted: &Prompted,
     ) -> Projected {
-        let seq = event.seq as i64;
+        let seq = Sequence::from(event.seq);
         let id = &prompted.message_id;
         let delivery = delivery_number(prompted.delivery);
         let source = match self.waiting(aggregate, event, prompted)? {
@@ -292,7 +297,7 @@ impl Transaction<'_> {
                 self.count_pending(aggregate, -1)?;
                 self.run(
                     "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
-                    [aggregate, admitted, seq],
+                    (aggregate, admitted, seq),
                 )?;
             }
             None => self.run(
@@ -312,7 +317,7 @@ impl Transaction<'_> {
     /// and delivery, and must have been admitted with this prompt at this time.
     fn waiting(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         event: &DurableEvent,
         prompted: &Prompted,
     ) -> Result<Waiting, StoreError> {
@@ -333,7 +338,7 @@ impl Transaction<'_> {
             return Ok(Waiting::No);
         }
         let admitted = admission(seq, row.get_ref(2)?)?;
-        if row.get::<_, i64>(1)? != event.timestamp || admitted.prompt != prompted.prompt {
+        if row.get::<_, Millis>(1)? != event.timestamp || admitted.prompt != prompted.prompt {
             return Ok(Waiting::No);
         }
         let repeats = admitted.delivery == prompted.delivery;
@@ -342,8 +347,8 @@ impl Transaction<'_> {
 
     pub(crate) fn withdraw(
         &self,
-        aggregate: i64,
-        seq: i64,
+        aggregate: SessionKey,
+        seq: Sequence,
         id: &MessageID,
     ) -> Result<(), StoreError> {
         let withdrawn = self
@@ -357,7 +362,7 @@ impl Transaction<'_> {
     }
 
     /// Deletes the row of an input that a revert of its session removed.
-    fn forget(&self, aggregate: i64, id: &MessageID) -> Result<bool, StoreError> {
+    fn forget(&self, aggregate: SessionKey, id: &MessageID) -> Result<bool, StoreError> {
         let pending = self
             .connection
             .prepare_cached(
@@ -373,19 +378,19 @@ impl Transaction<'_> {
         Ok(pending.is_some())
     }
 
-    fn count_pending(&self, aggregate: i64, change: i64) -> Result<(), StoreError> {
+    fn count_pending(&self, aggregate: SessionKey, change: i64) -> Result<(), StoreError> {
         if change == 0 {
             return Ok(());
         }
         self.run(
             "UPDATE aggregate SET pending = pending + ?2 WHERE key = ?1",
-            [aggregate, change],
+            (aggregate, change),
         )
     }
 
     pub(crate) fn redeliver(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         it: &PromptRedelivered,
     ) -> Result<(), StoreError> {
         self.run(
@@ -407,7 +412,7 @@ fn delivery_number(delivery: Delivery) -> i64 {
     }
 }
 
-fn read_delivery(number: i64, admitted: i64) -> Result<Delivery, StoreError> {
+fn read_delivery(number: i64, admitted: Sequence) -> Result<Delivery, StoreError> {
     match number {
         0 => Ok(Delivery::Steer),
         1 => Ok(Delivery::Queue),
@@ -416,7 +421,7 @@ fn read_delivery(number: i64, admitted: i64) -> Result<Delivery, StoreError> {
 }
 
 /// Parses the payload of an admission, which is stored without omissions.
-fn admission(seq: i64, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError> {
+fn admission(seq: Sequence, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError> {
     let data = data
         .as_str()
         .map_err(|error| StoreError::corrupt(seq, error))?;

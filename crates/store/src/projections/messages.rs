@@ -12,6 +12,7 @@ use rusqlite::{OptionalExtension, Params, Row, params};
 use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
 use crate::format::packed::Packed;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::assemble::{self, PartRow};
 use crate::projections::kind;
 use crate::view::reader::Reader;
@@ -37,14 +38,14 @@ pub struct Anchored<T> {
 /// A row of `message`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageRow {
-    pub(crate) seq: i64,
+    pub(crate) seq: Sequence,
     pub(crate) kind: i64,
-    pub(crate) settled: Option<i64>,
-    pub(crate) completed: Option<i64>,
+    pub(crate) settled: Option<Sequence>,
+    pub(crate) completed: Option<Millis>,
 }
 
 /// Entries by sequence, used to build messages.
-pub(crate) type Entries = HashMap<i64, StoredEvent>;
+pub(crate) type Entries = HashMap<Sequence, StoredEvent>;
 
 const SELECT: &str = "SELECT seq, type, settled, completed FROM message";
 
@@ -57,7 +58,7 @@ impl Reader<'_> {
     pub(crate) fn message_position(
         &self,
         id: &MessageID,
-    ) -> Result<Option<(i64, i64)>, StoreError> {
+    ) -> Result<Option<(SessionKey, Sequence)>, StoreError> {
         Ok(self
             .connection
             .prepare_cached("SELECT aggregate, seq FROM message WHERE id = ?")?
@@ -68,7 +69,7 @@ impl Reader<'_> {
     /// Returns one message of a session.
     pub fn message(
         &self,
-        session: i64,
+        session: SessionKey,
         id: &MessageID,
     ) -> Result<Option<SessionMessage>, StoreError> {
         let Some((owner, seq)) = self.message_position(id)? else {
@@ -77,7 +78,7 @@ impl Reader<'_> {
         if owner != session {
             return Ok(None);
         }
-        let rows = self.rows("WHERE aggregate = ?1 AND seq = ?2", [session, seq])?;
+        let rows = self.rows("WHERE aggregate = ?1 AND seq = ?2", (session, seq))?;
         Ok(self
             .assemble(session, &rows)?
             .pop()
@@ -87,11 +88,11 @@ impl Reader<'_> {
     /// Returns messages of a session by sequence, at most `limit`, each with its sequence.
     pub fn messages(
         &self,
-        session: i64,
+        session: SessionKey,
         order: Order,
-        anchor: Option<&Anchored<u64>>,
+        anchor: Option<&Anchored<Sequence>>,
         limit: usize,
-    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+    ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
         self.messages_within(session, order, anchor, limit, usize::MAX)
     }
 
@@ -99,12 +100,12 @@ impl Reader<'_> {
     /// total. Returns at least one message if there is one. Keeps the messages next to the anchor.
     pub fn messages_within(
         &self,
-        session: i64,
+        session: SessionKey,
         order: Order,
-        anchor: Option<&Anchored<u64>>,
+        anchor: Option<&Anchored<Sequence>>,
         limit: usize,
         bytes: usize,
-    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+    ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
         // A page before the anchor is read backwards from it, then reversed.
         let ascending = match anchor {
             Some(anchor) => (order == Order::Ascending) != anchor.before,
@@ -115,8 +116,12 @@ impl Reader<'_> {
         } else {
             ("<", "DESC")
         };
-        let start = if ascending { -1 } else { i64::MAX };
-        let at = anchor.map_or(start, |anchor| i64::try_from(anchor.at).unwrap_or(i64::MAX));
+        let start = if ascending {
+            Sequence::BEFORE_FIRST
+        } else {
+            Sequence::AFTER_LAST
+        };
+        let at = anchor.map_or(start, |anchor| anchor.at);
         let rows = self.rows(
             &format!(
                 "WHERE aggregate = ?1 AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3"
@@ -132,44 +137,46 @@ impl Reader<'_> {
 
     /// Returns the active history: messages from the newest checkpoint on, with the
     /// Mid-Conversation System Messages of the active epoch only.
-    pub fn history(&self, session: i64) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
-        let baseline = self.baseline_seq(session)?.map_or(-1, |seq| seq as i64);
-        let checkpoint = self.checkpoint(session)?.map_or(-1, |seq| seq as i64);
-        let mut rows = if baseline >= 0 {
-            self.rows(
+    pub fn history(
+        &self,
+        session: SessionKey,
+    ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
+        let baseline = self.baseline_seq(session)?;
+        let checkpoint = self.checkpoint(session)?;
+        let checkpoint = checkpoint.unwrap_or(Sequence::BEFORE_FIRST);
+        let mut rows = match baseline {
+            Some(baseline) => self.rows(
                 "INDEXED BY message_system
                  WHERE aggregate = ?1 AND type = 3 AND seq > ?2 AND seq < ?3 ORDER BY seq",
-                [session, baseline, checkpoint],
-            )?
-        } else {
-            Vec::new()
+                (session, baseline, checkpoint),
+            )?,
+            None => Vec::new(),
         };
+        let baseline = baseline.unwrap_or(Sequence::BEFORE_FIRST);
         rows.extend(self.rows(
             "WHERE aggregate = ?1 AND seq >= ?2 AND (type <> 3 OR seq > ?3) ORDER BY seq",
-            [session, checkpoint, baseline],
+            (session, checkpoint, baseline),
         )?);
         self.assemble(session, &rows)
     }
 
     /// Returns the sequence of a session's newest checkpoint, if the session was compacted.
-    pub fn checkpoint(&self, session: i64) -> Result<Option<u64>, StoreError> {
-        let seq: Option<i64> = self
+    pub fn checkpoint(&self, session: SessionKey) -> Result<Option<Sequence>, StoreError> {
+        Ok(self
             .connection
             .prepare_cached("SELECT max(seq) FROM message WHERE aggregate = ? AND type = 6")?
-            .query_row([session], |row| row.get(0))?;
-        Ok(seq.map(|seq| seq.max(0) as u64))
+            .query_row([session], |row| row.get(0))?)
     }
 
     /// Returns messages that entries after `after` created or changed, by sequence.
     pub fn changed_since(
         &self,
-        session: i64,
-        after: u64,
-    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
-        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        session: SessionKey,
+        after: Sequence,
+    ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
         let rows = self.rows(
             "WHERE aggregate = ?1 AND changed > ?2 ORDER BY seq",
-            [session, after],
+            (session, after),
         )?;
         self.assemble(session, &rows)
     }
@@ -184,9 +191,9 @@ impl Reader<'_> {
 
     fn assemble(
         &self,
-        session: i64,
+        session: SessionKey,
         rows: &[MessageRow],
-    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+    ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
         let parts = self.parts(session, rows)?;
         let entries = self.gather(session, sequences(rows, &parts))?;
         self.tell(session, rows, parts, &entries)
@@ -196,10 +203,10 @@ impl Reader<'_> {
     /// least one row. Halves the number of rows until the payloads fit.
     fn assemble_within(
         &self,
-        session: i64,
+        session: SessionKey,
         mut rows: Vec<MessageRow>,
         bytes: usize,
-    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+    ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
         while rows.len() > 1 {
             let parts = self.parts(session, &rows)?;
             let seqs = sequences(&rows, &parts);
@@ -213,22 +220,26 @@ impl Reader<'_> {
 
     fn tell(
         &self,
-        session: i64,
+        session: SessionKey,
         rows: &[MessageRow],
-        mut parts: HashMap<i64, Vec<PartRow>>,
+        mut parts: HashMap<Sequence, Vec<PartRow>>,
         entries: &Entries,
-    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+    ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
         let session_id = self.session_id(session)?;
         rows.iter()
             .map(|row| {
                 let parts = parts.remove(&row.seq).unwrap_or_default();
-                Ok((row.seq as u64, message(&session_id, row, &parts, entries)?))
+                Ok((row.seq, message(&session_id, row, &parts, entries)?))
             })
             .collect()
     }
 
     /// Returns the entries at these sequences.
-    pub(crate) fn gather(&self, session: i64, mut seqs: Vec<i64>) -> Result<Entries, StoreError> {
+    pub(crate) fn gather(
+        &self,
+        session: SessionKey,
+        mut seqs: Vec<Sequence>,
+    ) -> Result<Entries, StoreError> {
         seqs.sort_unstable();
         seqs.dedup();
         Ok(by_sequence(self.entries(session, &seqs)?))
@@ -236,9 +247,9 @@ impl Reader<'_> {
 
     fn parts(
         &self,
-        session: i64,
+        session: SessionKey,
         rows: &[MessageRow],
-    ) -> Result<HashMap<i64, Vec<PartRow>>, StoreError> {
+    ) -> Result<HashMap<Sequence, Vec<PartRow>>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT kind, name, started, input, called, progress, settled, pruned FROM part
              WHERE aggregate = ? AND message = ? ORDER BY position",
@@ -246,7 +257,7 @@ impl Reader<'_> {
         let mut parts = HashMap::new();
         for row in rows.iter().filter(|row| row.kind == kind::ASSISTANT) {
             let of_message = statement
-                .query_map([session, row.seq], PartRow::read)?
+                .query_map((session, row.seq), PartRow::read)?
                 .collect::<Result<Vec<_>, _>>()?;
             parts.insert(row.seq, of_message);
         }
@@ -256,8 +267,8 @@ impl Reader<'_> {
 
 /// Returns the sequences of the entries that define these messages, ascending and without
 /// duplicates.
-fn sequences(rows: &[MessageRow], parts: &HashMap<i64, Vec<PartRow>>) -> Vec<i64> {
-    let mut seqs: Vec<i64> = Vec::new();
+fn sequences(rows: &[MessageRow], parts: &HashMap<Sequence, Vec<PartRow>>) -> Vec<Sequence> {
+    let mut seqs: Vec<Sequence> = Vec::new();
     for row in rows {
         seqs.push(row.seq);
         seqs.extend(row.settled);
@@ -272,7 +283,7 @@ fn sequences(rows: &[MessageRow], parts: &HashMap<i64, Vec<PartRow>>) -> Vec<i64
 
 fn by_sequence(entries: Vec<StoredEvent>) -> Entries {
     let entries = entries.into_iter();
-    entries.map(|entry| (entry.seq as i64, entry)).collect()
+    entries.map(|entry| (entry.seq, entry)).collect()
 }
 
 fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
@@ -285,7 +296,7 @@ fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
 }
 
 /// Returns the entry at `seq`. Fails if the entry is missing, because a row refers to it.
-pub(crate) fn entry(entries: &Entries, seq: i64) -> Result<&StoredEvent, StoreError> {
+pub(crate) fn entry(entries: &Entries, seq: Sequence) -> Result<&StoredEvent, StoreError> {
     entries
         .get(&seq)
         .ok_or_else(|| StoreError::corrupt(seq, "the entry is missing"))
@@ -295,7 +306,7 @@ pub(crate) fn entry(entries: &Entries, seq: i64) -> Result<&StoredEvent, StoreEr
 /// if `pick` returns `None`.
 pub(crate) fn told<T>(
     entries: &Entries,
-    seq: Option<i64>,
+    seq: Option<Sequence>,
     pick: impl FnOnce(SessionEvent) -> Option<T>,
 ) -> Result<Option<(Millis, T)>, StoreError> {
     let Some(seq) = seq else { return Ok(None) };
@@ -309,7 +320,7 @@ pub(crate) fn metadata(entry: &StoredEvent) -> Result<Option<Record>, StoreError
     let text = entry.metadata.as_deref();
     text.map(serde_json::from_str)
         .transpose()
-        .map_err(|error| StoreError::corrupt(entry.seq as i64, error))
+        .map_err(|error| StoreError::corrupt(entry.seq, error))
 }
 
 fn message(

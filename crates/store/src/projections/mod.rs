@@ -14,6 +14,7 @@ pub(crate) mod sessions;
 pub(crate) mod todos;
 
 use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost};
+use opencode_schema::clock::Millis;
 use opencode_schema::event::{DurableEvent, Moved, SessionEvent, SessionRecord, StepEnded};
 use opencode_schema::id::MessageID;
 use opencode_schema::model::ModelRef;
@@ -21,6 +22,7 @@ use rusqlite::params;
 
 use crate::error::{Abort, StoreError};
 use crate::format::packed::Packed;
+use crate::integer::{Sequence, SessionKey};
 use crate::view::transaction::Transaction;
 
 /// A contradiction between an entry and the stored data.
@@ -44,9 +46,9 @@ pub enum LifecycleConflict {
 #[derive(Debug, Default)]
 pub(crate) struct Target {
     /// Entry that created the message of an assistant event.
-    pub(crate) message: Option<i64>,
+    pub(crate) message: Option<Sequence>,
     /// Entry with the value that this entry repeats.
-    pub(crate) source: Option<i64>,
+    pub(crate) source: Option<Sequence>,
     /// True if the whole payload equals the payload of `source`.
     pub(crate) repeats: bool,
 }
@@ -94,11 +96,11 @@ impl Transaction<'_> {
     /// [`Transaction::admit`].
     pub(crate) fn project(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         event: &DurableEvent,
         replayed: bool,
     ) -> Projected {
-        let seq = event.seq as i64;
+        let seq = Sequence::from(event.seq);
         let time = event.timestamp;
         match &event.payload {
             SessionEvent::SessionCreated(created) => return self.create(aggregate, &created.info),
@@ -169,7 +171,7 @@ impl Transaction<'_> {
         Ok(Target::default())
     }
 
-    fn create(&self, aggregate: i64, info: &SessionRecord) -> Projected {
+    fn create(&self, aggregate: SessionKey, info: &SessionRecord) -> Projected {
         if self.reader().session_exists(aggregate)? {
             return Err(Abort::Refused(LifecycleConflict::SessionExists));
         }
@@ -198,7 +200,7 @@ impl Transaction<'_> {
         Ok(Target::default())
     }
 
-    fn update(&self, aggregate: i64, info: &SessionRecord) -> Result<(), StoreError> {
+    fn update(&self, aggregate: SessionKey, info: &SessionRecord) -> Result<(), StoreError> {
         self.run(
             "UPDATE session SET title = ?2, parent = ?3, time_updated = ?4, time_archived = ?5,
                permission = ifnull(?6, permission)
@@ -215,7 +217,7 @@ impl Transaction<'_> {
     }
 
     /// Deletes all projections of a session. The owner of the log removes the log.
-    fn delete(&self, aggregate: i64) -> Result<(), StoreError> {
+    fn delete(&self, aggregate: SessionKey) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM part WHERE aggregate = ?",
             "DELETE FROM message WHERE aggregate = ?",
@@ -233,7 +235,7 @@ impl Transaction<'_> {
 
     /// Moves a session and deletes the Context Epoch and its related data. The new Location starts
     /// with a complete baseline.
-    fn moved(&self, aggregate: i64, moved: &Moved, time: i64) -> Result<(), StoreError> {
+    fn moved(&self, aggregate: SessionKey, moved: &Moved, time: Millis) -> Result<(), StoreError> {
         self.run(
             "UPDATE session SET directory = ?2, path = ?3, workspace = ?4, time_updated = ?5
              WHERE aggregate = ?1",
@@ -250,7 +252,13 @@ impl Transaction<'_> {
     }
 
     /// Adds a message row. Its entry contains the id itself, so the stored form omits nothing.
-    pub(crate) fn add(&self, aggregate: i64, seq: i64, id: &MessageID, kind: i64) -> Projected {
+    pub(crate) fn add(
+        &self,
+        aggregate: SessionKey,
+        seq: Sequence,
+        id: &MessageID,
+        kind: i64,
+    ) -> Projected {
         let added = self
             .connection
             .prepare_cached(
@@ -266,9 +274,9 @@ impl Transaction<'_> {
 
     fn shell_ended(
         &self,
-        aggregate: i64,
-        seq: i64,
-        time: i64,
+        aggregate: SessionKey,
+        seq: Sequence,
+        time: Millis,
         call_id: &str,
     ) -> Result<(), StoreError> {
         self.run(
@@ -281,7 +289,11 @@ impl Transaction<'_> {
 
     /// Adds the usage of a step. Limits every sum to the integers that JavaScript represents
     /// exactly.
-    pub(crate) fn add_spent(&self, aggregate: i64, ended: &StepEnded) -> Result<(), StoreError> {
+    pub(crate) fn add_spent(
+        &self,
+        aggregate: SessionKey,
+        ended: &StepEnded,
+    ) -> Result<(), StoreError> {
         let tokens = ended.tokens;
         let count = |tokens: u64| tokens.min(MAX_SAFE_INTEGER) as i64;
         self.run(

@@ -2,12 +2,14 @@
 //!
 //! A part row has the sequences of the entries that define the part, and never their values.
 
+use opencode_schema::clock::Millis;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::MessageID;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
 use crate::format::packed::Packed;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::{Projected, Target, kind, part};
 use crate::view::transaction::Transaction;
 
@@ -27,9 +29,9 @@ enum Step {
 impl Transaction<'_> {
     pub(crate) fn project_assistant(
         &self,
-        aggregate: i64,
-        seq: i64,
-        time: i64,
+        aggregate: SessionKey,
+        seq: Sequence,
+        time: Millis,
         payload: &SessionEvent,
     ) -> Projected {
         if let SessionEvent::StepStarted(started) = payload {
@@ -52,7 +54,7 @@ impl Transaction<'_> {
         let source = self.change(&at, time, payload)?;
         self.run(
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
-            [aggregate, message, seq],
+            (aggregate, message, seq),
         )?;
         Ok(Target {
             message: Some(message),
@@ -66,9 +68,9 @@ impl Transaction<'_> {
     fn change(
         &self,
         at: &At,
-        time: i64,
+        time: Millis,
         payload: &SessionEvent,
-    ) -> Result<Option<i64>, StoreError> {
+    ) -> Result<Option<Sequence>, StoreError> {
         match payload {
             SessionEvent::StepEnded(ended) => {
                 self.complete(at, time)?;
@@ -113,20 +115,25 @@ impl Transaction<'_> {
 
     /// Closes a turn that a crash abandoned or whose stream never finished, when the next turn
     /// begins. Because each turn does this, only the latest turn can be open.
-    fn close_abandoned(&self, aggregate: i64, seq: i64, time: i64) -> Result<(), StoreError> {
+    fn close_abandoned(
+        &self,
+        aggregate: SessionKey,
+        seq: Sequence,
+        time: Millis,
+    ) -> Result<(), StoreError> {
         self.run(
             "UPDATE message INDEXED BY message_open SET completed = ?3, changed = ?2
              WHERE aggregate = ?1 AND type = 2 AND completed IS NULL AND seq < ?2",
-            [aggregate, seq, time],
+            (aggregate, seq, time),
         )
     }
 
     /// Returns the sequence of an assistant message of this session.
     pub(crate) fn assistant(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         id: &MessageID,
-    ) -> Result<Option<i64>, StoreError> {
+    ) -> Result<Option<Sequence>, StoreError> {
         Ok(self
             .connection
             .prepare_cached("SELECT seq FROM message WHERE id = ? AND aggregate = ? AND type = 2")?
@@ -134,10 +141,10 @@ impl Transaction<'_> {
             .optional()?)
     }
 
-    fn complete(&self, at: &At, time: i64) -> Result<(), StoreError> {
+    fn complete(&self, at: &At, time: Millis) -> Result<(), StoreError> {
         self.run(
             "UPDATE message SET settled = ?3, completed = ?4 WHERE aggregate = ?1 AND seq = ?2",
-            [at.aggregate, at.message, at.seq, time],
+            (at.aggregate, at.message, at.seq, time),
         )
     }
 
@@ -169,7 +176,7 @@ impl Transaction<'_> {
         )
     }
 
-    fn input_entry(&self, at: &At, name: &str) -> Result<Option<i64>, StoreError> {
+    fn input_entry(&self, at: &At, name: &str) -> Result<Option<Sequence>, StoreError> {
         Ok(self
             .connection
             .prepare_cached(&format!(
@@ -185,11 +192,11 @@ impl Transaction<'_> {
 
     pub(crate) fn prune(
         &self,
-        aggregate: i64,
-        message: i64,
+        aggregate: SessionKey,
+        message: Sequence,
         name: &str,
-        seq: i64,
-        time: i64,
+        seq: Sequence,
+        time: Millis,
     ) -> Result<(), StoreError> {
         self.run(
             &format!(
@@ -200,7 +207,7 @@ impl Transaction<'_> {
         )?;
         self.run(
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
-            [aggregate, message, seq],
+            (aggregate, message, seq),
         )
     }
 }
@@ -211,9 +218,9 @@ const LAST: &str = "SELECT max(position) FROM part
 
 /// The position of an entry that belongs to a message.
 struct At {
-    aggregate: i64,
-    message: i64,
-    seq: i64,
+    aggregate: SessionKey,
+    message: Sequence,
+    seq: Sequence,
 }
 
 /// Returns the id of the message that an assistant event belongs to.

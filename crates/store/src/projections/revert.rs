@@ -1,11 +1,13 @@
 //! Reverts of a session: the staged revert, and the data that a committed revert deletes.
 
+use opencode_schema::clock::Millis;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::MessageID;
 use opencode_schema::session::RevertState;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::{Abort, StoreError};
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::messages::entry;
 use crate::projections::{LifecycleConflict, Projected, Target};
 use crate::view::reader::Reader;
@@ -25,15 +27,18 @@ pub struct StepFiles {
 impl Reader<'_> {
     /// Returns the file changes of the session's steps, from the message at sequence `from` on.
     /// Omits steps without known changes.
-    pub fn step_files(&self, session: i64, from: u64) -> Result<Vec<StepFiles>, StoreError> {
-        let from = i64::try_from(from).unwrap_or(i64::MAX);
+    pub fn step_files(
+        &self,
+        session: SessionKey,
+        from: Sequence,
+    ) -> Result<Vec<StepFiles>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT seq, settled FROM message
              WHERE aggregate = ?1 AND seq >= ?2 AND type = 2 AND settled IS NOT NULL ORDER BY seq",
         )?;
         let steps = statement
-            .query_map([session, from], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<Vec<(i64, i64)>, _>>()?;
+            .query_map((session, from), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<Vec<(Sequence, Sequence)>, _>>()?;
         let seqs = steps.iter().flat_map(|(seq, settled)| [*seq, *settled]);
         let entries = self.gather(session, seqs.collect())?;
         let mut found = Vec::new();
@@ -46,10 +51,14 @@ impl Reader<'_> {
     }
 
     /// Returns the sequence of the entry that created a message of this session.
-    pub fn message_seq(&self, session: i64, id: &MessageID) -> Result<Option<u64>, StoreError> {
+    pub fn message_seq(
+        &self,
+        session: SessionKey,
+        id: &MessageID,
+    ) -> Result<Option<Sequence>, StoreError> {
         let position = self.message_position(id)?;
         let seq = position.filter(|(owner, _)| *owner == session);
-        Ok(seq.map(|(_, seq)| seq.max(0) as u64))
+        Ok(seq.map(|(_, seq)| seq))
     }
 
     /// Returns every snapshot that the staged reverts of all sessions may need.
@@ -60,9 +69,9 @@ impl Reader<'_> {
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let mut snapshots = Vec::new();
         for row in rows {
-            let (session, staged): (i64, i64) = row?;
+            let (session, staged): (SessionKey, Sequence) = row?;
             snapshots.extend(self.staged_by(session, staged)?.snapshot);
-            for step in self.step_files(session, 0)? {
+            for step in self.step_files(session, Sequence::FIRST)? {
                 snapshots.extend([step.start, step.end]);
             }
         }
@@ -71,7 +80,11 @@ impl Reader<'_> {
 
     /// Returns the revert that the entry at `seq` staged. Fails if the entry is not a staged
     /// revert.
-    pub(crate) fn staged_by(&self, session: i64, seq: i64) -> Result<RevertState, StoreError> {
+    pub(crate) fn staged_by(
+        &self,
+        session: SessionKey,
+        seq: Sequence,
+    ) -> Result<RevertState, StoreError> {
         let entries = self.gather(session, vec![seq])?;
         match entry(&entries, seq)?.payload()? {
             SessionEvent::RevertStaged(staged) => Ok(staged.revert),
@@ -79,8 +92,8 @@ impl Reader<'_> {
         }
     }
 
-    fn staged(&self, session: i64) -> Result<Option<RevertState>, StoreError> {
-        let seq: Option<i64> = self
+    fn staged(&self, session: SessionKey) -> Result<Option<RevertState>, StoreError> {
+        let seq: Option<Sequence> = self
             .connection
             .prepare_cached("SELECT staged FROM session WHERE aggregate = ?")?
             .query_row([session], |row| row.get(0))
@@ -106,9 +119,9 @@ impl Transaction<'_> {
     /// Records the entry that stages a revert, or `None` if no revert is staged.
     pub(crate) fn stage(
         &self,
-        aggregate: i64,
-        staged: Option<i64>,
-        time: i64,
+        aggregate: SessionKey,
+        staged: Option<Sequence>,
+        time: Millis,
     ) -> Result<(), StoreError> {
         self.run(
             "UPDATE session SET staged = ?2, time_updated = ?3 WHERE aggregate = ?1",
@@ -123,10 +136,10 @@ impl Transaction<'_> {
     /// snapshot would be ahead of the state that the model has received.
     pub(crate) fn commit_revert(
         &self,
-        aggregate: i64,
-        at: i64,
+        aggregate: SessionKey,
+        at: Sequence,
         boundary: &MessageID,
-        time: i64,
+        time: Millis,
     ) -> Projected {
         let position = self.reader().message_position(boundary)?;
         let Some((_, seq)) = position.filter(|(owner, _)| *owner == aggregate) else {
@@ -138,13 +151,13 @@ impl Transaction<'_> {
             "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
                SELECT 1 FROM message m WHERE m.aggregate = ?1 AND m.type = 3 AND m.seq > ?2
                  AND m.seq > context_epoch.baseline_seq)",
-            [aggregate, seq],
+            (aggregate, seq),
         )?;
         for sql in [
             "DELETE FROM part WHERE aggregate = ?1 AND message > ?2",
             "DELETE FROM message WHERE aggregate = ?1 AND seq > ?2",
         ] {
-            self.run(sql, [aggregate, seq])?;
+            self.run(sql, (aggregate, seq))?;
         }
         let staged = self.reader().staged(aggregate)?;
         let staged = staged.filter(|staged| staged.message_id == *boundary);
@@ -153,7 +166,7 @@ impl Transaction<'_> {
         }
         self.run(
             "UPDATE aggregate SET reverted = ?2 WHERE key = ?1",
-            [aggregate, at],
+            (aggregate, at),
         )?;
         self.stage(aggregate, None, time)?;
         Ok(Target::default())
@@ -162,10 +175,10 @@ impl Transaction<'_> {
     /// Deletes the last part of this name and all parts after it.
     fn cut_parts(
         &self,
-        aggregate: i64,
-        message: i64,
+        aggregate: SessionKey,
+        message: Sequence,
         name: &str,
-        at: i64,
+        at: Sequence,
     ) -> Result<(), StoreError> {
         self.run(
             "DELETE FROM part WHERE aggregate = ?1 AND message = ?2 AND position >= (
@@ -174,7 +187,7 @@ impl Transaction<'_> {
         )?;
         self.run(
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
-            [aggregate, message, at],
+            (aggregate, message, at),
         )
     }
 }

@@ -11,6 +11,7 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{OptionalExtension, Params, Row, params, params_from_iter};
 
 use crate::error::StoreError;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::messages::{Anchored, Order};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
@@ -19,7 +20,7 @@ use crate::view::transaction::Transaction;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionRow {
     /// Key of the session.
-    pub key: i64,
+    pub key: SessionKey,
     /// Public state of the session.
     pub info: SessionInfo,
     /// Permission rules of the session itself.
@@ -68,14 +69,14 @@ impl Reader<'_> {
     /// Adds the staged revert of the session to its row.
     fn with_revert(
         &self,
-        (mut session, staged): (SessionRow, Option<i64>),
+        (mut session, staged): (SessionRow, Option<Sequence>),
     ) -> Result<SessionRow, StoreError> {
         let revert = staged.map(|seq| self.staged_by(session.key, seq));
         session.info.revert = revert.transpose()?;
         Ok(session)
     }
 
-    pub(crate) fn session_exists(&self, key: i64) -> Result<bool, StoreError> {
+    pub(crate) fn session_exists(&self, key: SessionKey) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached("SELECT 1 FROM session WHERE aggregate = ?")?
@@ -221,7 +222,7 @@ impl Transaction<'_> {
 }
 
 /// Reads a session and the sequence of the entry that staged its revert.
-fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
+fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
     let count = |at| counted(row, at);
     let tokens = Tokens {
         input: count(7)?,

@@ -4,12 +4,13 @@ use opencode_schema::todo::Todo;
 use rusqlite::params;
 
 use crate::error::StoreError;
+use crate::integer::SessionKey;
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
 impl Reader<'_> {
     /// Returns the to-do list of a session, in order.
-    pub fn todos(&self, session: i64) -> Result<Vec<Todo>, StoreError> {
+    pub fn todos(&self, session: SessionKey) -> Result<Vec<Todo>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT content, status, priority FROM todo WHERE aggregate = ? ORDER BY position",
         )?;
@@ -26,7 +27,7 @@ impl Reader<'_> {
 
 impl Transaction<'_> {
     /// Replaces the to-do list of a session.
-    pub fn replace_todos(&self, session: i64, todos: &[Todo]) -> Result<(), StoreError> {
+    pub fn replace_todos(&self, session: SessionKey, todos: &[Todo]) -> Result<(), StoreError> {
         self.run("DELETE FROM todo WHERE aggregate = ?", [session])?;
         for (position, todo) in todos.iter().enumerate() {
             self.run(

@@ -4,6 +4,7 @@ use opencode_schema::event::SessionEvent;
 use opencode_schema::id::MessageID;
 
 use crate::error::StoreError;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::messages::{entry, told};
 use crate::view::reader::Reader;
 
@@ -21,7 +22,7 @@ pub struct OpenCall {
 impl Reader<'_> {
     /// Returns the tool calls that never settled. If calls of one message share an id, events reach
     /// only the last of them, so the others are omitted.
-    pub fn open_calls(&self, session: i64) -> Result<Vec<OpenCall>, StoreError> {
+    pub fn open_calls(&self, session: SessionKey) -> Result<Vec<OpenCall>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT message, name, called FROM part open INDEXED BY part_open
              WHERE aggregate = ? AND kind = 2 AND settled IS NULL AND NOT EXISTS (
@@ -40,10 +41,10 @@ impl Reader<'_> {
 
     fn open_call(
         &self,
-        session: i64,
-        message: i64,
+        session: SessionKey,
+        message: Sequence,
         call_id: String,
-        called: Option<i64>,
+        called: Option<Sequence>,
     ) -> Result<OpenCall, StoreError> {
         let seqs = [Some(message), called].into_iter().flatten();
         let entries = self.gather(session, seqs.collect())?;

@@ -4,9 +4,10 @@
 use opencode_schema::Record;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::model::ModelRef;
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::messages::{entry, metadata};
 use crate::view::reader::Reader;
 
@@ -23,7 +24,7 @@ mod number {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedStep {
     /// Sequence of the entry that began the step. The request contains only older data.
-    pub seq: u64,
+    pub seq: Sequence,
     /// Model of the request.
     pub model: ModelRef,
     /// Additive values of the end of the step.
@@ -48,8 +49,8 @@ pub struct HistoryChanges {
 impl Reader<'_> {
     /// Returns the newest step of a session with additive values at its end. Reads the log and not
     /// the messages, because a revert can remove the message of a request that was sent.
-    pub fn recorded_step(&self, session: i64) -> Result<Option<RecordedStep>, StoreError> {
-        let found: Option<(i64, i64)> = self
+    pub fn recorded_step(&self, session: SessionKey) -> Result<Option<RecordedStep>, StoreError> {
+        let found: Option<(Sequence, Sequence)> = self
             .connection
             .prepare_cached(
                 // 22 begins a step, 23 and 24 end one. The steps of a session never overlap.
@@ -71,14 +72,18 @@ impl Reader<'_> {
             return Err(StoreError::corrupt(started, "it does not start a step"));
         };
         Ok(Some(RecordedStep {
-            seq: started as u64,
+            seq: started,
             model: step.model,
             metadata: metadata(entry(&entries, settled)?)?.unwrap_or_default(),
         }))
     }
 
     /// Returns the changes of the active history after the entry `after`. Reads only newer entries.
-    pub fn history_changes(&self, session: i64, after: u64) -> Result<HistoryChanges, StoreError> {
+    pub fn history_changes(
+        &self,
+        session: SessionKey,
+        after: Sequence,
+    ) -> Result<HistoryChanges, StoreError> {
         use number::{COMPACTED, COMPACTED_1, MOVED, PRUNED, REVERTED};
         let mut statement = self.connection.prepare_cached(
             "SELECT DISTINCT type FROM event
@@ -89,19 +94,15 @@ impl Reader<'_> {
             replaced: began.is_some_and(|seq| seq > after),
             ..HistoryChanges::default()
         };
-        let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let values = [MOVED, PRUNED, COMPACTED, COMPACTED_1, REVERTED].map(i64::from);
-        let [moved, pruned, compacted, compacted_1, reverted] = values;
-        let values = [
+        let mut rows = statement.query(params![
             session,
             after,
-            moved,
-            pruned,
-            compacted,
-            compacted_1,
-            reverted,
-        ];
-        let mut rows = statement.query(values)?;
+            MOVED,
+            PRUNED,
+            COMPACTED,
+            COMPACTED_1,
+            REVERTED,
+        ])?;
         while let Some(row) = rows.next()? {
             match row.get::<_, u32>(0)? {
                 MOVED => changes.moved = true,

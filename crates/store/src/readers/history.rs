@@ -4,6 +4,7 @@ use opencode_schema::message::SessionMessage;
 use rusqlite::OptionalExtension;
 
 use crate::error::StoreError;
+use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
 
 /// The extent of the active history that a caller has.
@@ -11,13 +12,13 @@ use crate::view::reader::Reader;
 pub struct HistoryPoint {
     selection: Selection,
     /// Newest entry that the caller has processed.
-    seq: u64,
+    seq: Sequence,
 }
 
 impl HistoryPoint {
     /// Returns the sequence of the newest entry that the caller has processed.
     #[must_use]
-    pub fn seq(&self) -> u64 {
+    pub fn seq(&self) -> Sequence {
         self.seq
     }
 }
@@ -27,13 +28,13 @@ impl HistoryPoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Selection {
     /// Key of the session. No other session ever has the same key.
-    session: i64,
-    /// Sequence of the newest checkpoint.
-    checkpoint: i64,
-    /// Sequence of the newest entry when the Baseline System Context was created.
-    baseline: i64,
+    session: SessionKey,
+    /// Sequence of the newest checkpoint, if any.
+    checkpoint: Option<Sequence>,
+    /// Sequence of the newest entry when the Baseline System Context was created, if there is one.
+    baseline: Option<Sequence>,
     /// Sequence of the newest committed revert.
-    reverted: i64,
+    reverted: Sequence,
 }
 
 /// The messages after a [`HistoryPoint`].
@@ -42,7 +43,7 @@ pub struct HistoryRead {
     /// True if the messages are the whole history. The caller must then discard its older messages.
     pub is_whole: bool,
     /// New and changed messages, by sequence.
-    pub messages: Vec<(u64, SessionMessage)>,
+    pub messages: Vec<(Sequence, SessionMessage)>,
     /// Point that these messages extend to.
     pub point: HistoryPoint,
 }
@@ -52,7 +53,7 @@ impl Reader<'_> {
     /// session was compacted or reverted or received another baseline after that point.
     pub fn history_since(
         &self,
-        session: i64,
+        session: SessionKey,
         known: Option<&HistoryPoint>,
     ) -> Result<HistoryRead, StoreError> {
         let point = HistoryPoint {
@@ -67,7 +68,7 @@ impl Reader<'_> {
                 let mut changed = self.changed_since(session, known.seq)?;
                 // Messages before the checkpoint can still change, but the active history does not
                 // contain them.
-                changed.retain(|(seq, _)| *seq as i64 >= point.selection.checkpoint);
+                changed.retain(|(seq, _)| Some(*seq) >= point.selection.checkpoint);
                 changed
             }
         };
@@ -78,12 +79,12 @@ impl Reader<'_> {
         })
     }
 
-    fn selection(&self, session: i64) -> Result<Selection, StoreError> {
+    fn selection(&self, session: SessionKey) -> Result<Selection, StoreError> {
         let found = self
             .connection
             .prepare_cached(
                 "SELECT reverted,
-                   (SELECT ifnull(max(seq), -1) FROM message WHERE aggregate = ?1 AND type = 6),
+                   (SELECT max(seq) FROM message WHERE aggregate = ?1 AND type = 6),
                    (SELECT baseline_seq FROM context_epoch WHERE aggregate = ?1)
                  FROM aggregate WHERE key = ?1",
             )?
@@ -92,7 +93,7 @@ impl Reader<'_> {
                     session,
                     reverted: row.get(0)?,
                     checkpoint: row.get(1)?,
-                    baseline: row.get::<_, Option<i64>>(2)?.unwrap_or(-1),
+                    baseline: row.get(2)?,
                 })
             })
             .optional()?;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::kind;
 use crate::projections::messages::entry;
 use crate::view::reader::Reader;
@@ -31,7 +32,7 @@ pub struct Interrupted {
     /// Message that shows the interruption: the unanswered prompt, or the answer.
     pub message_id: MessageID,
     /// Sequence of that message.
-    pub seq: u64,
+    pub seq: Sequence,
     /// Creation time of that message, in epoch milliseconds.
     pub time: Millis,
 }
@@ -50,11 +51,11 @@ pub enum InterruptedState {
 
 /// The newest prompt or answer of a session.
 struct Newest {
-    session: i64,
+    session: SessionKey,
     session_id: String,
-    seq: i64,
+    seq: Sequence,
     kind: i64,
-    settled: Option<i64>,
+    settled: Option<Sequence>,
 }
 
 impl Reader<'_> {
@@ -77,7 +78,7 @@ impl Reader<'_> {
     }
 
     /// Returns the interruption of one session's last activity, if there is one.
-    pub fn interruption(&self, session: i64) -> Result<Option<Interrupted>, StoreError> {
+    pub fn interruption(&self, session: SessionKey) -> Result<Option<Interrupted>, StoreError> {
         let newest = self.newest_turns("a.key = ?", [session])?.pop();
         newest.map_or(Ok(None), |newest| self.shown(&newest))
     }
@@ -150,7 +151,7 @@ impl Reader<'_> {
 
     /// True if the step ended without failure and either paused or had calls of this host that no
     /// user interrupted.
-    fn is_continued(&self, newest: &Newest, ended: i64) -> Result<bool, StoreError> {
+    fn is_continued(&self, newest: &Newest, ended: Sequence) -> Result<bool, StoreError> {
         let session = newest.session;
         let entry = self.entries(session, &[ended])?.pop();
         let ended_well = match entry.as_ref().map(StoredEvent::payload).transpose()? {
@@ -172,8 +173,8 @@ impl Reader<'_> {
              WHERE aggregate = ? AND message = ? AND kind = 2 AND called IS NOT NULL",
         )?;
         let calls = statement
-            .query_map([session, newest.seq], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<Vec<(i64, Option<i64>)>, _>>()?;
+            .query_map((session, newest.seq), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<Vec<(Sequence, Option<Sequence>)>, _>>()?;
         for (called, settled) in calls {
             if self.is_provider_executed(session, called)? {
                 continue;
@@ -188,7 +189,11 @@ impl Reader<'_> {
         Ok(is_due)
     }
 
-    fn is_provider_executed(&self, session: i64, called: i64) -> Result<bool, StoreError> {
+    fn is_provider_executed(
+        &self,
+        session: SessionKey,
+        called: Sequence,
+    ) -> Result<bool, StoreError> {
         match self.payload_at(session, called)? {
             SessionEvent::ToolCalled(it) => Ok(it.provider.executed),
             _ => Err(StoreError::corrupt(called, "it calls no tool")),
@@ -196,7 +201,7 @@ impl Reader<'_> {
     }
 
     /// True if an interruption or a declined request ended the call and therefore the activity.
-    fn was_ended(&self, session: i64, settled: i64) -> Result<bool, StoreError> {
+    fn was_ended(&self, session: SessionKey, settled: Sequence) -> Result<bool, StoreError> {
         Ok(match self.payload_at(session, settled)? {
             SessionEvent::ToolFailed(it) => {
                 let kind = it.error.cause.map(|ErrorCause { kind, .. }| kind);
@@ -206,7 +211,7 @@ impl Reader<'_> {
         })
     }
 
-    fn payload_at(&self, session: i64, seq: i64) -> Result<SessionEvent, StoreError> {
+    fn payload_at(&self, session: SessionKey, seq: Sequence) -> Result<SessionEvent, StoreError> {
         let entries = self.gather(session, vec![seq])?;
         entry(&entries, seq)?.payload()
     }
@@ -218,7 +223,7 @@ impl Reader<'_> {
             "SELECT type FROM message INDEXED BY message_turn
              WHERE aggregate = ? AND type IN (1, 2) ORDER BY seq DESC LIMIT ?",
         )?;
-        let kinds = statement.query_map([newest.session, i64::from(TURN_ALLOWANCE)], |row| {
+        let kinds = statement.query_map((newest.session, i64::from(TURN_ALLOWANCE)), |row| {
             row.get::<_, i64>(0)
         })?;
         let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
@@ -243,14 +248,14 @@ impl Reader<'_> {
             session_id,
             state,
             message_id,
-            seq: newest.seq as u64,
+            seq: newest.seq,
             time: entry.timestamp,
         })
     }
 
     /// Returns the number of times that the host continued a session without a user since the last
     /// step ended, or since the session was created.
-    pub fn retries_since_progress(&self, session: i64) -> Result<u32, StoreError> {
+    pub fn retries_since_progress(&self, session: SessionKey) -> Result<u32, StoreError> {
         let retries: Option<u32> = self
             .connection
             .prepare_cached("SELECT retries FROM aggregate WHERE key = ?")?

@@ -62,12 +62,12 @@ impl ReplayOrder {
 impl StoredEvent {
     /// Returns the entry as an element for replay. Its payload is complete and in canonical form.
     pub fn element(&self, session_id: &SessionID) -> Result<ReplayEvent, StoreError> {
-        let corrupt = |reason: &str| StoreError::corrupt(self.seq as i64, reason);
+        let corrupt = |reason: &str| StoreError::corrupt(self.seq, reason);
         let kind = self.kind().ok_or_else(|| corrupt("its type is unknown"))?;
         let metadata = self.metadata.as_deref().map(serde_json::from_str);
         let metadata = metadata
             .transpose()
-            .map_err(|error| StoreError::corrupt(self.seq as i64, error))?;
+            .map_err(|error| StoreError::corrupt(self.seq, error))?;
         let session = serde_json::Value::from(session_id.as_str());
         let timestamp = match is_streamed(self.number) {
             true => format!("\"timestamp\":{},", self.timestamp),
@@ -79,7 +79,7 @@ impl StoredEvent {
         Ok(ReplayEvent {
             id: self.id.clone(),
             session_id: session_id.clone(),
-            seq: self.seq,
+            seq: self.seq.into(),
             kind,
             data: format!("{{{timestamp}\"sessionID\":{session}{comma}{members}"),
             metadata,

@@ -14,7 +14,7 @@ use opencode_schema::location::LocationRef;
 
 use crate::error::{Abort, StoreError};
 use crate::format::packed::Packed;
-use crate::log::aggregate::Aggregate;
+use crate::integer::SessionKey;
 use crate::projections::LifecycleConflict;
 use crate::replay::element::{Element, ReplayEvent};
 use crate::view::transaction::Transaction;
@@ -152,7 +152,7 @@ impl Transaction<'_> {
                 owner: owner.to_owned(),
             }));
         }
-        let expected = log.as_ref().map_or(0, Aggregate::next);
+        let expected = log.as_ref().map_or(0, |log| log.next.into());
         if let Some(log) = log.as_ref().filter(|_| event.seq < expected) {
             return self.replay_stored(log.key, event, &element, options);
         }
@@ -178,12 +178,12 @@ impl Transaction<'_> {
     /// Checks that an element that is already stored equals the stored entry.
     fn replay_stored(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         event: &ReplayEvent,
         element: &Element,
         options: &ReplayOptions,
     ) -> Outcome {
-        let stored = self.reader().entries(aggregate, &[event.seq as i64])?;
+        let stored = self.reader().entries(aggregate, &[event.seq.into()])?;
         let is_same = match stored.first() {
             Some(stored) => stored.id == event.id && element.is_stored_as(stored)?,
             None => false,

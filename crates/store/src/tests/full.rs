@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::error::StoreError;
 use crate::format::entry::{Committed, Draft};
+use crate::integer::Sequence;
 use crate::open::Durability;
 use crate::tests::{append, created, event, ids, session_id};
 use crate::writer::CommitListener;
@@ -52,7 +53,7 @@ fn large() -> SessionEvent {
     )
 }
 
-async fn write(store: &Store, event: SessionEvent) -> Result<u64, StoreError> {
+async fn write(store: &Store, event: SessionEvent) -> Result<Sequence, StoreError> {
     let write = store.write(move |transaction| {
         transaction.append(&session_id("ses_a"), None, Draft::new(5, event))
     });
@@ -104,13 +105,16 @@ async fn a_full_disk_poisons_the_store() {
             Ok((db.events(key, None, 9)?.len(), db.latest_seq(key)?))
         });
         let stored = usize::from(answers[0].is_ok());
-        assert_eq!(read.await.unwrap(), (stored, stored as u64));
+        assert_eq!(read.await.unwrap(), (stored, Sequence::from(stored as u64)));
         assert_eq!(*heard.lock().unwrap(), 1 + stored);
         store.close().await;
         if path != DatabasePath::Memory {
             // There is free space again, and the host is opened again.
             let store = open(&path, Box::new(|_| {})).await;
-            assert_eq!(write(&store, large()).await.unwrap(), stored as u64 + 1);
+            assert_eq!(
+                write(&store, large()).await.unwrap(),
+                (stored as u64 + 1).into()
+            );
             store.close().await;
         }
     }

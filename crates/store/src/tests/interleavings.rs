@@ -6,6 +6,7 @@ use opencode_interleave::{self as sync, block_on, check, thread};
 use sync::Mutex;
 
 use self::tail::Tails;
+use crate::integer::{Sequence, SessionKey};
 
 #[path = "../tail.rs"]
 #[allow(
@@ -36,13 +37,13 @@ impl Log {
     }
 
     fn append(&self, new: impl Iterator<Item = (i64, bool)> + Clone) {
-        let grown: Vec<_> = {
+        let all: Vec<_> = {
             let mut entries = self.entries.lock().unwrap();
             entries.extend(new.clone());
             let last = |log| entries.iter().filter(|it| it.0 == log).count() as u64 - 1;
-            new.map(|(log, _)| (log, last(log))).collect()
+            new.map(|(log, _)| grown(log, last(log))).collect()
         };
-        self.tails.signal(grown.into_iter());
+        self.tails.signal(all.into_iter());
     }
 
     fn count(&self, aggregate: i64) -> usize {
@@ -60,13 +61,13 @@ impl Log {
 
     /// Follows an aggregate until that many entries are read. Returns the number of reads.
     fn follow(&self, aggregate: i64, wanted: usize) -> usize {
-        let tail = self.tails.register(aggregate);
+        let tail = self.tails.register(SessionKey(aggregate));
         let mut looks = 0;
         loop {
             looks += 1;
             let seen = self.count(aggregate);
             if let Some(last) = seen.checked_sub(1) {
-                tail.has_read(last as u64);
+                tail.has_read((last as u64).into());
             }
             if seen == wanted {
                 return looks;
@@ -86,7 +87,7 @@ impl Log {
             match found {
                 Some(last) => {
                     after = found;
-                    tail.has_read(last);
+                    tail.has_read(last.into());
                     if last == wanted {
                         return looks;
                     }
@@ -104,6 +105,10 @@ impl Log {
         let log = self.clone();
         thread::spawn(move || work(log))
     }
+}
+
+fn grown(aggregate: i64, last: u64) -> (SessionKey, Sequence) {
+    (SessionKey(aggregate), last.into())
 }
 
 #[test]
@@ -135,7 +140,7 @@ fn a_dropped_follower_does_not_affect_others() {
             log.commit(&[1]);
             log.commit(&[1]);
         });
-        let goes = log.beside(|log| drop(log.tails.register(1)));
+        let goes = log.beside(|log| drop(log.tails.register(SessionKey(1))));
         log.follow(1, 2);
         goes.join().unwrap();
         writes.join().unwrap();
@@ -147,7 +152,7 @@ fn a_dropped_follower_does_not_affect_others() {
 fn commits_of_other_sessions_wake_no_follower() {
     check(|| {
         let log = Log::default();
-        let tail = log.tails.register(1);
+        let tail = log.tails.register(SessionKey(1));
         log.commit(&[2]);
         let writes = log.beside(|log| log.commit(&[2, 1]));
         block_on(tail.changed());
@@ -160,11 +165,14 @@ fn commits_of_other_sessions_wake_no_follower() {
 fn waiting_for_all_readers_covers_only_their_announced_events() {
     check(|| {
         let log = Log::default();
-        let (late, gone) = (log.tails.register(1), log.tails.register(1));
+        let (late, gone) = (
+            log.tails.register(SessionKey(1)),
+            log.tails.register(SessionKey(1)),
+        );
         log.commit(&[1, 2]);
         let reads = log.beside(move |log| {
             block_on(late.changed());
-            late.has_read(log.count(1) as u64 - 1);
+            late.has_read((log.count(1) as u64 - 1).into());
             assert!(late.has_all());
             block_on(log.tails.caught_up());
             drop(late);
@@ -180,10 +188,10 @@ fn waiting_for_all_readers_covers_only_their_announced_events() {
 fn announced_events_are_not_rolled_back() {
     check(|| {
         let log = Log::default();
-        let tail = log.tails.register(1);
+        let tail = log.tails.register(SessionKey(1));
         // If the listener receives only a part of a commit, the larger end can be signalled first.
-        let writes = log.beside(|log| log.tails.signal([(1, 3), (1, 2)].into_iter()));
-        tail.has_read(2);
+        let writes = log.beside(|log| log.tails.signal([grown(1, 3), grown(1, 2)].into_iter()));
+        tail.has_read(2.into());
         block_on(tail.changed());
         writes.join().unwrap();
         assert!(!tail.has_all());
@@ -194,7 +202,7 @@ fn announced_events_are_not_rolled_back() {
 fn omitted_events_keep_no_follower_busy() {
     check(|| {
         let log = Log::default();
-        let tail = log.tails.register(1);
+        let tail = log.tails.register(SessionKey(1));
         let reads = log.beside(move |log| {
             // One read for the existing entries, one for each of three commits, and one more to
             // find that an earlier read already returned everything.
@@ -214,12 +222,12 @@ fn waiting_for_all_readers_includes_a_new_reader() {
     check(|| {
         let log = Log::default();
         log.commit(&[1]);
-        let tail = log.tails.register(1);
+        let tail = log.tails.register(SessionKey(1));
         let looked = Arc::new(Mutex::new(false));
         let looks = Arc::clone(&looked);
         let reads = log.beside(move |log| {
             let end = tail.end();
-            tail.has_read(log.last(1).unwrap());
+            tail.has_read(log.last(1).unwrap().into());
             assert!(!tail.has_all());
             *looks.lock().unwrap() = true;
             tail.has_come_to_the_end(end);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::DatabasePath;
 use crate::error::Abort;
 use crate::format::entry::Draft;
+use crate::integer::Sequence;
 use crate::open::{Durability, open};
 use crate::replay::element::ReplayEvent;
 use crate::replay::{ReplayOptions, Replayed};
@@ -256,14 +257,21 @@ impl Side {
 
     fn export(&self, session: &str) -> Vec<ReplayEvent> {
         let id = session_id(session);
-        let key: i64 = self
+        let key = self
             .0
             .query_row("SELECT key FROM aggregate WHERE id = ?", [session], |row| {
                 row.get(0)
             })
             .unwrap();
-        let log = self.reader().log(key, 0, usize::MAX, usize::MAX).unwrap();
-        assert!(log.iter().map(|entry| entry.seq).eq(0..log.len() as u64));
+        let log = self
+            .reader()
+            .log(key, Sequence::FIRST, usize::MAX, usize::MAX)
+            .unwrap();
+        assert!(
+            log.iter()
+                .map(|entry| u64::from(entry.seq))
+                .eq(0..log.len() as u64)
+        );
         log.iter()
             .map(|entry| entry.element(&id).unwrap())
             .collect()

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::DatabasePath;
 use crate::format::entry::Draft;
+use crate::integer::Sequence;
 use crate::open::{Durability, open};
 use crate::projections::epoch::Epoch;
 use crate::projections::messages::Order;
@@ -212,12 +213,13 @@ impl Bench {
             connection: &self.connection,
         };
         let key = db.session(&session_id("ses_a")).unwrap().unwrap().key;
-        let latest = db.latest_seq(key).unwrap();
+        let latest = u64::from(db.latest_seq(key).unwrap());
+        let recent = Sequence::from(latest - 5);
         let last = MessageID::parse(&format!("msg_a{}", self.turns - 1)).unwrap();
         let user = MessageID::parse(&format!("msg_u{}", self.turns - 1)).unwrap();
         db.history(key).unwrap();
-        db.changed_since(key, latest - 5).unwrap();
-        db.events(key, Some(latest - 5), 5).unwrap();
+        db.changed_since(key, recent).unwrap();
+        db.events(key, Some(recent), 5).unwrap();
         db.message(key, &last).unwrap().unwrap();
         db.messages(key, Order::Descending, None, 5).unwrap();
         db.open_calls(key).unwrap();
@@ -229,11 +231,11 @@ impl Bench {
         db.interrupted().unwrap();
         db.interruption(key).unwrap();
         db.retries_since_progress(key).unwrap();
-        db.log(key, latest - 5, 5, usize::MAX).unwrap();
+        db.log(key, recent, 5, usize::MAX).unwrap();
         db.owner(key).unwrap();
         for delivery in [Delivery::Steer, Delivery::Queue] {
             db.has_pending(key, delivery).unwrap();
-            db.pending(&session_id("ses_a"), key, delivery, latest, 5)
+            db.pending(&session_id("ses_a"), key, delivery, latest.into(), 5)
                 .unwrap();
         }
     }
@@ -270,7 +272,7 @@ impl Bench {
                 .unwrap()
                 .key;
             let epoch = transaction.reader().epoch(key).unwrap().unwrap();
-            let baseline_seq = epoch.baseline_seq - 20;
+            let baseline_seq = Sequence::from(u64::from(epoch.baseline_seq) - 20);
             transaction
                 .set_epoch(
                     key,

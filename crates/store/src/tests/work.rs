@@ -10,6 +10,7 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Null;
 use serde_json::{Value, json};
 
+use crate::integer::Sequence;
 use crate::projections::messages::{Anchored, Order};
 use crate::projections::sessions::SessionFilter;
 use crate::replay::ReplayOptions;
@@ -125,13 +126,17 @@ fn rare(bench: &mut Bench) {
                     before,
                 };
                 db.sessions(&filter, order, Some(&anchor), 5).unwrap();
-                let anchor = Anchored { at: 9, before };
+                let anchor = Anchored {
+                    at: 9.into(),
+                    before,
+                };
                 db.messages(key, order, Some(&anchor), 5).unwrap();
             }
         }
     }
     // Entries that are far apart.
-    db.gather(key, vec![1, 90, 400]).unwrap();
+    db.gather(key, [1, 90, 400].map(Sequence::from).to_vec())
+        .unwrap();
     let boundary = format!("msg_a{}", bench.turns - 2);
     bench.write(|transaction| {
         transaction.add_project("p", "/d", 1).unwrap();

@@ -5,6 +5,7 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::format::entry::Committed;
+use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
 use crate::view::seam::{Moment, Watched};
 
@@ -15,7 +16,7 @@ pub(crate) struct Appended {
     pub(crate) entries: Vec<Committed>,
     /// Logs with new entries for which only their tails are notified, with their last sequences.
     /// The entries themselves are not kept, because a replayed log may be larger than memory.
-    quiet: Vec<(i64, u64)>,
+    quiet: Vec<(SessionKey, Sequence)>,
 }
 
 /// The extent of the appended entries at some point.
@@ -23,7 +24,7 @@ pub(crate) struct Appended {
 pub(crate) struct Mark {
     entries: usize,
     quiet: usize,
-    last_quiet: Option<(i64, u64)>,
+    last_quiet: Option<(SessionKey, Sequence)>,
 }
 
 impl Appended {
@@ -45,9 +46,9 @@ impl Appended {
     }
 
     /// Returns the logs with new entries, each with the sequence of its last entry.
-    pub(crate) fn logs(&self) -> impl Iterator<Item = (i64, u64)> {
+    pub(crate) fn logs(&self) -> impl Iterator<Item = (SessionKey, Sequence)> {
         let runs = self.entries.chunk_by(|a, b| a.aggregate == b.aggregate);
-        let heard = runs.filter_map(|run| run.last().map(|it| (it.aggregate, it.event.seq)));
+        let heard = runs.filter_map(|run| run.last().map(|it| (it.aggregate, it.event.seq.into())));
         heard.chain(self.quiet.iter().copied())
     }
 }
@@ -90,7 +91,7 @@ impl<'a> Transaction<'a> {
             entries.push(entry);
             return Ok(());
         }
-        let end = (entry.aggregate, entry.event.seq);
+        let end = (entry.aggregate, entry.event.seq.into());
         match quiet.last_mut() {
             Some(last) if last.0 == entry.aggregate => *last = end,
             _ => quiet.push(end),

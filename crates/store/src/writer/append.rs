@@ -11,6 +11,7 @@ use crate::format::entry::{Committed, Draft, Updated};
 use crate::format::packed::Packed;
 use crate::format::phrases::{METADATA, PAYLOAD};
 use crate::format::version::Kind;
+use crate::integer::{Sequence, SessionKey};
 use crate::projections::{LifecycleConflict, Target};
 use crate::view::transaction::Transaction;
 
@@ -48,7 +49,7 @@ impl Transaction<'_> {
         session: &SessionID,
         location: Option<&LocationRef>,
         draft: Draft,
-    ) -> Result<u64, Abort<LifecycleConflict>> {
+    ) -> Result<Sequence, Abort<LifecycleConflict>> {
         let Some(log) = self.aggregate_for(session, &draft.payload)? else {
             let reason = format!("there is no session {session}");
             return Err(StoreError::Database(reason).into());
@@ -56,7 +57,7 @@ impl Transaction<'_> {
         let event = DurableEvent {
             id: self.event_id(),
             session_id: session.clone(),
-            seq: log.next(),
+            seq: log.next.into(),
             timestamp: draft.timestamp,
             payload: draft.payload,
             metadata: draft.metadata,
@@ -73,20 +74,20 @@ impl Transaction<'_> {
     /// Writes an entry with its projection. Its sequence must be the next one.
     pub(crate) fn record(
         &mut self,
-        aggregate: i64,
+        aggregate: SessionKey,
         event: DurableEvent,
         recording: Recording,
-    ) -> Result<u64, Abort<LifecycleConflict>> {
+    ) -> Result<Sequence, Abort<LifecycleConflict>> {
         let target = self.project(aggregate, &event, recording.replayed)?;
         self.insert_entry(aggregate, &event, recording.kind, &target)?;
-        let seq = event.seq;
+        let seq = Sequence::from(event.seq);
         let updated = match recording.announced && changes_session(&event.payload) {
             true => self.updated(&event.session_id)?,
             false => None,
         };
         self.run(
             "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
-            [aggregate, seq as i64],
+            (aggregate, seq),
         )?;
         self.appended(Committed {
             event,
@@ -112,7 +113,7 @@ impl Transaction<'_> {
 
     fn insert_entry(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         event: &DurableEvent,
         kind: Kind,
         target: &Target,
@@ -132,7 +133,7 @@ impl Transaction<'_> {
             )?
             .execute(params![
                 aggregate,
-                event.seq as i64,
+                Sequence::from(event.seq),
                 Packed::event(&event.id),
                 kind.stored(),
                 event.timestamp,
@@ -146,7 +147,7 @@ impl Transaction<'_> {
 
     fn compact(
         &self,
-        aggregate: i64,
+        aggregate: SessionKey,
         event: &DurableEvent,
         target: &Target,
     ) -> Result<Compact, StoreError> {

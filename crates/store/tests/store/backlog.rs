@@ -190,7 +190,7 @@ async fn a_redelivered_input_keeps_its_position_by_admission() {
             // The cutoff refers to the admission, not to the change of the delivery.
             let read = bench
                 .store
-                .read(move |db| db.pending(&id, key, delivery, 4, 99));
+                .read(move |db| db.pending(&id, key, delivery, 4.into(), 99));
             let pending = read.await.unwrap();
             let ids: Vec<_> = pending.iter().map(|input| input.id.as_str()).collect();
             assert_eq!(ids, expected);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use opencode_schema::id::SessionID;
 use opencode_store::{
-    Abort, Fault, LifecycleConflict, Moment, Seam, SessionRow, Store, StoreError,
+    Abort, Fault, LifecycleConflict, Moment, Seam, Sequence, SessionRow, Store, StoreError,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -123,7 +123,7 @@ async fn latest(store: &Store) -> u64 {
         let session = db.session(&SessionID::parse("ses_a").unwrap())?;
         db.latest_seq(session.expect("the session exists").key)
     });
-    read.await.unwrap()
+    read.await.unwrap().into()
 }
 
 #[tokio::test]
@@ -243,7 +243,7 @@ async fn a_reader_lets_the_log_grow_only_while_it_reads() {
     }
     assert!(bench.log() > 6000, "{}", bench.log());
     drop(release);
-    assert_eq!(reading.await.unwrap(), (0, 0));
+    assert_eq!(reading.await.unwrap(), (Sequence::FIRST, Sequence::FIRST));
     for at in 31..=40 {
         assert_eq!(write(at).await, at as u64);
     }

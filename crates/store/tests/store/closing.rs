@@ -70,7 +70,7 @@ async fn queued_commands_are_executed_and_later_calls_are_refused() {
 
     let store = open(&path).await.unwrap();
     let read = store.read(move |db| db.latest_seq(session.key));
-    assert_eq!(read.await.unwrap(), 300);
+    assert_eq!(read.await.unwrap(), 300.into());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -112,10 +112,13 @@ async fn an_abandoned_store_refuses_writes_and_can_be_read_and_closed() {
     );
     let key = session.key;
     let read = store.read(move |db| db.latest_seq(key));
-    assert_eq!(read.await.unwrap(), 1);
+    assert_eq!(read.await.unwrap(), 1.into());
     store.close().await;
     let again = open(&bench.path()).await.unwrap();
-    assert_eq!(again.read(move |db| db.latest_seq(key)).await.unwrap(), 1);
+    assert_eq!(
+        again.read(move |db| db.latest_seq(key)).await.unwrap(),
+        1.into()
+    );
 }
 
 #[tokio::test]
@@ -143,7 +146,7 @@ async fn a_running_read_is_finished_first() {
     yield_now().await;
     assert!(!closing.is_finished());
     drop(release);
-    assert_eq!(reading.await.unwrap().unwrap(), 0);
+    assert_eq!(reading.await.unwrap().unwrap(), 0.into());
     closing.await.unwrap();
     // No companion file is left, so no connection has the file open.
     let mut names: Vec<_> = std::fs::read_dir(bench.folder.path())

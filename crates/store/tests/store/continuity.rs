@@ -15,7 +15,9 @@ async fn recorded(bench: &Bench, session: &SessionRow) -> Option<RecordedStep> {
 
 async fn changes(bench: &Bench, session: &SessionRow, after: u64) -> HistoryChanges {
     let key = session.key;
-    let read = bench.store.read(move |db| db.history_changes(key, after));
+    let read = bench
+        .store
+        .read(move |db| db.history_changes(key, after.into()));
     read.await.unwrap()
 }
 
@@ -59,7 +61,7 @@ async fn the_newest_step_with_a_recorded_request_is_found() {
     };
     for (message, end) in [("msg_2", "ended"), ("msg_3", "failed")] {
         let seq = step(&bench, &session, message, end, json!({"of": message})).await;
-        let expected = Some(said(seq, json!({"of": message})));
+        let expected = Some(said(seq.into(), json!({"of": message})));
         assert_eq!(recorded(&bench, &session).await, expected);
     }
     // Steps without metadata, open steps and steps of other sessions do not count.
@@ -129,7 +131,7 @@ async fn a_new_epoch_is_distinguished_from_a_continued_one() {
         Epoch {
             baseline: "b".to_owned(),
             snapshot: "{}".to_owned(),
-            baseline_seq: seq,
+            baseline_seq: seq.into(),
         },
     );
     let write = bench

@@ -43,8 +43,8 @@ async fn bench() -> (Bench, SessionRow, SessionRow) {
     (bench, session, other)
 }
 
-fn is_corrupt<T: std::fmt::Debug>(read: Result<T, StoreError>, seq: i64) -> bool {
-    matches!(&read, Err(StoreError::Corrupt { seq: at, .. }) if *at == seq)
+fn is_corrupt<T: std::fmt::Debug>(read: Result<T, StoreError>, seq: u64) -> bool {
+    matches!(&read, Err(StoreError::Corrupt { seq: at, .. }) if *at == seq.into())
 }
 
 /// Reads all data of a session, and fails with the first failure.
@@ -58,15 +58,15 @@ async fn read_all(store: &Store, session: &SessionRow) -> Result<(), StoreError>
         db.events(key, None, usize::MAX)?;
         db.messages(key, Order::Descending, None, usize::MAX)?;
         db.history(key)?;
-        db.changed_since(key, 0)?;
+        db.changed_since(key, 0.into())?;
         db.open_calls(key)?;
         db.interruption(key)?;
-        db.log(key, 0, usize::MAX, usize::MAX)?;
+        db.log(key, 0.into(), usize::MAX, usize::MAX)?;
         db.pending(
             &id,
             key,
             opencode_schema::prompt::Delivery::Steer,
-            u64::MAX,
+            u64::MAX.into(),
             9,
         )?;
         for id in ["msg_u", "msg_a", "msg_o"] {
@@ -118,17 +118,17 @@ async fn a_damaged_entry_fails_only_the_page_that_contains_it() {
         let page = |after: u64, limit: usize| {
             bench
                 .store
-                .read(move |db| db.events(key, Some(after), limit))
+                .read(move |db| db.events(key, Some(after.into()), limit))
         };
         assert!(is_corrupt(page(0, 100).await, seq), "{damage}");
-        assert!(is_corrupt(page(seq as u64 - 1, 1).await, seq), "{damage}");
+        assert!(is_corrupt(page(seq - 1, 1).await, seq), "{damage}");
         assert_eq!(
             page(0, seq as usize - 1).await.unwrap().len(),
             seq as usize - 1,
             "{damage}"
         );
         assert_eq!(
-            page(seq as u64, 100).await.unwrap().len(),
+            page(seq, 100).await.unwrap().len(),
             10 - seq as usize,
             "{damage}"
         );

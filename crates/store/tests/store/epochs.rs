@@ -1,19 +1,19 @@
 //! The Context Epoch of a session and its related data: events that replace or delete them.
 
 use opencode_schema::event::SessionEvent;
-use opencode_store::{Abort, Epoch, SessionRow, StoreError, Transaction};
+use opencode_store::{Abort, Epoch, Sequence, SessionRow, StoreError, Transaction};
 use serde_json::json;
 
 use crate::harness::{Bench, event, prompted, step_started};
 
 /// The stored epoch, its baseline sequence, and the explored directories.
-type Kept = (Option<Epoch>, Option<u64>, Vec<String>);
+type Kept = (Option<Epoch>, Option<Sequence>, Vec<String>);
 
 fn epoch(baseline: &str, snapshot: &str, baseline_seq: u64) -> Epoch {
     Epoch {
         baseline: baseline.into(),
         snapshot: snapshot.into(),
-        baseline_seq,
+        baseline_seq: baseline_seq.into(),
     }
 }
 
@@ -63,7 +63,7 @@ async fn a_snapshot_can_change_and_its_baseline_cannot() {
     .await;
     let expected = (
         Some(epoch("b", r#"{"a":1}"#, 1)),
-        Some(1),
+        Some(1.into()),
         vec!["src".to_owned()],
     );
     assert_eq!(kept(&bench, &session).await, expected);

@@ -25,10 +25,10 @@ async fn latest(store: &Store) -> u64 {
         let session = db.session(&session())?.expect("the session exists");
         let messages = db.messages(session.key, opencode_store::Order::Ascending, None, 9999)?;
         let latest = db.latest_seq(session.key)?;
-        assert_eq!(messages.len() as u64, latest);
+        assert_eq!(messages.len() as u64, u64::from(latest));
         Ok(latest)
     });
-    read.await.unwrap()
+    read.await.unwrap().into()
 }
 
 /// Counts attempts to begin a transaction. Each waits for the file until the timeout.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use opencode_schema::message::SessionMessage;
-use opencode_store::{Abort, Epoch, HistoryPoint, SessionRow};
+use opencode_store::{Abort, Epoch, HistoryPoint, Sequence, SessionRow};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ enum Happens {
 /// A copy of the history that is updated with incremental reads.
 #[derive(Default)]
 struct Copy {
-    messages: BTreeMap<u64, SessionMessage>,
+    messages: BTreeMap<Sequence, SessionMessage>,
     known: Option<HistoryPoint>,
 }
 

@@ -8,8 +8,8 @@ use opencode_schema::clock::Clock;
 use opencode_schema::event::{DURABLE_EVENTS, SessionEvent, is_streamed};
 use opencode_schema::id::{IdSource, MessageID, SessionID};
 use opencode_store::{
-    Abort, Anchored, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
-    OpenError, Order, Seam, SessionRow, Store, StoreOptions, StoredEvent,
+    Abort, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
+    OpenError, Order, Seam, Sequence, SessionRow, Store, StoreOptions, StoredEvent,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -127,7 +127,7 @@ impl Bench {
         let key = session.key;
         let read = self
             .store
-            .read(move |db| db.messages(key, Order::Ascending, None::<&Anchored<u64>>, 100_000));
+            .read(move |db| db.messages(key, Order::Ascending, None, 100_000));
         let messages = read.await.unwrap();
         messages.iter().map(|(_, message)| json!(message)).collect()
     }
@@ -171,7 +171,7 @@ pub(crate) async fn append(
     let session = session.clone();
     let write =
         store.write(move |transaction| transaction.append(&session, None, Draft::new(time, event)));
-    write.await
+    write.await.map(u64::from)
 }
 
 /// Returns the event of that name. Adds the prefix `session.next.` unless the name begins with
@@ -241,7 +241,7 @@ pub(crate) fn raw_data(bench: &Bench, session: &SessionRow, seq: u64) -> Option<
     let raw = bench.raw();
     raw.query_row(
         "SELECT data FROM event WHERE aggregate = ? AND seq = ?",
-        [session.key, seq as i64],
+        (session.key, Sequence::from(seq)),
         |row| row.get(0),
     )
     .unwrap()
@@ -260,7 +260,7 @@ pub(crate) async fn round_trip(bench: &Bench, session: &SessionRow, events: &[Se
         let seq = index as u64 + 1;
         if is_streamed(event.number()) {
             let entry = read.next().unwrap();
-            assert_eq!((entry.seq, entry.timestamp), (seq, 1000));
+            assert_eq!((entry.seq, entry.timestamp), (seq.into(), 1000));
             assert_eq!(
                 (entry.number, entry.metadata.as_deref()),
                 (event.number(), None)
@@ -269,9 +269,12 @@ pub(crate) async fn round_trip(bench: &Bench, session: &SessionRow, events: &[Se
             assert_eq!(&entry.payload().unwrap(), event);
         } else {
             let key = session.key;
-            let log = bench.store.read(move |db| db.log(key, seq, 1, 1)).await;
+            let log = bench
+                .store
+                .read(move |db| db.log(key, seq.into(), 1, 1))
+                .await;
             let entry = log.unwrap().pop().unwrap();
-            assert_eq!((entry.seq, entry.data), (seq, written));
+            assert_eq!((entry.seq, entry.data), (seq.into(), written));
         }
     }
     assert_eq!(read.next(), None);

@@ -2,13 +2,13 @@
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::message::SessionMessage;
-use opencode_store::{Abort, Anchored, Epoch, OpenCall, Order, SessionRow};
+use opencode_store::{Abort, Anchored, Epoch, OpenCall, Order, Sequence, SessionRow};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::harness::{Bench, event, message_id, of_a, prompted, step_started, with};
 
-type Messages = Vec<(u64, SessionMessage)>;
+type Messages = Vec<(Sequence, SessionMessage)>;
 
 async fn all(bench: &Bench, session: &SessionRow) -> Messages {
     let key = session.key;
@@ -42,7 +42,7 @@ proptest! {
     #[test]
     fn the_active_history_starts_at_the_checkpoint_and_the_epoch(
         kinds in prop::collection::vec(prop::sample::select(vec![0, 0, 1, 1, 1, 2, 3]), 0..12),
-        baseline in prop::option::of(0..13_u64),
+        baseline in prop::option::of((0..13_u64).prop_map(Sequence::from)),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -72,19 +72,19 @@ proptest! {
 
     #[test]
     fn pages_in_either_order_are_slices_of_the_complete_list(
-        count in 0..6_usize, at in 0..8_u64, before: bool, limit in 0..7_usize, descending: bool,
+        count in 0..6_usize, at in (0..8_u64).prop_map(Sequence::from), before: bool, limit in 0..7_usize, descending: bool,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let (bench, session) = Bench::with_session("ses_a").await;
             bench.all(&session, 11, (0..count).map(|at| message(0, at))).await;
             let mut whole = all(&bench, &session).await;
-            assert!(whole.iter().map(|(seq, _)| *seq).eq(1..=count as u64));
+            assert!(whole.iter().map(|(seq, _)| *seq).eq((1..=count as u64).map(Sequence::from)));
             let order = if descending { Order::Descending } else { Order::Ascending };
             if descending {
                 whole.reverse();
             }
-            let is_earlier = |seq: u64| if descending { seq > at } else { seq < at };
+            let is_earlier = |seq: Sequence| if descending { seq > at } else { seq < at };
             let mut expected = whole.clone();
             expected.retain(|(seq, _)| *seq != at && is_earlier(*seq) == before);
             let expected = match before {
@@ -120,12 +120,16 @@ async fn a_page_that_would_be_too_large_keeps_the_entries_next_to_its_anchor() {
         (down, Some((7, false)), 6, 3_500, vec![6, 5, 4]),
     ] {
         let key = session.key;
-        let anchor = anchor.map(|(at, before)| Anchored { at, before });
+        let anchor = anchor.map(|(at, before): (u64, bool)| Anchored {
+            at: Sequence::from(at),
+            before,
+        });
         let case = format!("{order:?} {anchor:?} {limit} {bytes}");
         let page = bench
             .store
             .read(move |db| db.messages_within(key, order, anchor.as_ref(), limit, bytes));
-        let found: Vec<u64> = page.await.unwrap().iter().map(|(seq, _)| *seq).collect();
+        let messages = page.await.unwrap();
+        let found: Vec<u64> = messages.iter().map(|(seq, _)| (*seq).into()).collect();
         assert_eq!(found, expected, "{case}");
     }
 }
@@ -177,13 +181,17 @@ async fn the_changes_are_exactly_the_differences() {
     let now = before.last().unwrap();
     for (after, before) in before.iter().enumerate() {
         let (key, after) = (session.key, after as u64);
-        let changed = bench.store.read(move |db| db.changed_since(key, after));
+        let changed = bench
+            .store
+            .read(move |db| db.changed_since(key, after.into()));
         let mut expected = now.clone();
         expected.retain(|message| !before.contains(message));
         assert_eq!(changed.await.unwrap(), expected, "after {after}");
     }
     let key = session.key;
-    let none = bench.store.read(move |db| db.changed_since(key, u64::MAX));
+    let none = bench
+        .store
+        .read(move |db| db.changed_since(key, u64::MAX.into()));
     assert_eq!(none.await.unwrap(), []);
 }
 

@@ -24,10 +24,11 @@ async fn pending(
 ) -> Vec<String> {
     let (id, key) = (session.info.id.clone(), session.key);
     let read = bench.store.read(move |db| {
-        let inputs = db.pending(&id, key, delivery, cutoff, limit)?;
+        let inputs = db.pending(&id, key, delivery, cutoff.into(), limit)?;
         assert_eq!(
             db.has_pending(key, delivery)?,
-            !db.pending(&id, key, delivery, u64::MAX, 1)?.is_empty()
+            !db.pending(&id, key, delivery, u64::MAX.into(), 1)?
+                .is_empty()
         );
         Ok(inputs)
     });
@@ -120,7 +121,7 @@ async fn inputs_with_files_or_agents_are_found_among_text_inputs() {
     let (id, key) = (session.info.id.clone(), session.key);
     let read = bench
         .store
-        .read(move |db| db.pending_attached(&id, key, Delivery::Steer, u64::MAX, 9));
+        .read(move |db| db.pending_attached(&id, key, Delivery::Steer, u64::MAX.into(), 9));
     let found: Vec<_> = read
         .await
         .unwrap()

@@ -107,7 +107,7 @@ async fn of(events: Vec<SessionEvent>) -> Option<(InterruptedState, String, u64)
     assert!(found.len() < 2);
     let found = found.pop()?;
     assert_eq!((&found.session_id, found.time), (&session.info.id, 10));
-    Some((found.state, found.message_id.to_string(), found.seq))
+    Some((found.state, found.message_id.to_string(), found.seq.into()))
 }
 
 #[tokio::test]
@@ -421,9 +421,9 @@ async fn all_interrupted_sessions_are_listed_after_a_reopening() {
         time,
     };
     let expected = [
-        of(0, InputUnanswered, "msg_0", 2, 0),
-        of(2, StepOpen, "msg_2a", 3, 21),
-        of(4, InputUnanswered, "msg_4", 2, 40),
+        of(0, InputUnanswered, "msg_0", 2.into(), 0),
+        of(2, StepOpen, "msg_2a", 3.into(), 21),
+        of(4, InputUnanswered, "msg_4", 2.into(), 40),
     ];
     assert_eq!(interrupted(&bench).await, expected);
     let path = bench.path();

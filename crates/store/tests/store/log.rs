@@ -214,7 +214,7 @@ async fn metadata_is_read_as_written() {
     let write = bench
         .store
         .write(move |transaction| transaction.append(&id, None, draft));
-    assert_eq!(write.await, Ok(1));
+    assert_eq!(write.await, Ok(1.into()));
     let read = bench.events(&session).await;
     assert_eq!(read[0].metadata, Some(metadata.to_string()));
     let message = json!({

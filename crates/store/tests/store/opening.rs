@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use opencode_store::{DatabasePath, OpenError, Order, Store};
+use opencode_store::{DatabasePath, OpenError, Order, Sequence, Store};
 use tokio::task::JoinSet;
 
 use crate::harness::{Bench, admitted, append, create, open, options, prompted, raw, step_started};
@@ -286,7 +286,7 @@ async fn a_database_in_memory_is_read_and_written_concurrently() {
                 let seq = append(&store, &session.info.id, 5, event).await.unwrap();
                 let key = session.key;
                 let latest = store.read(move |db| db.latest_seq(key)).await.unwrap();
-                assert!(latest >= seq);
+                assert!(latest >= seq.into());
             }
         });
     }
@@ -296,7 +296,12 @@ async fn a_database_in_memory_is_read_and_written_concurrently() {
         .read(move |db| db.events(key, None, usize::MAX))
         .await
         .unwrap();
-    assert!(events.iter().map(|entry| entry.seq).eq(1..=200));
+    assert!(
+        events
+            .iter()
+            .map(|entry| u64::from(entry.seq))
+            .eq(1..=200_u64)
+    );
     let none = other
         .read(move |db| db.session(&session.info.id))
         .await
@@ -329,7 +334,10 @@ async fn a_read_sees_one_state_of_the_database() {
     let written = append(&store, &session.info.id, 5, admitted("msg_1", "x", "steer"));
     assert_eq!(written.await, Ok(1));
     drop(release);
-    assert_eq!(reading.await.unwrap(), (0, 0));
+    assert_eq!(reading.await.unwrap(), (Sequence::FIRST, Sequence::FIRST));
     let key = session.key;
-    assert_eq!(store.read(move |db| db.latest_seq(key)).await.unwrap(), 1);
+    assert_eq!(
+        store.read(move |db| db.latest_seq(key)).await.unwrap(),
+        1.into()
+    );
 }

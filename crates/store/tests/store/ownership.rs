@@ -147,7 +147,7 @@ async fn tails_are_notified_of_applied_events_and_the_listener_of_published_ones
             .append(&id, None, draft)
             .map_err(|abort| abort.unexpected().into())
     });
-    assert_eq!(write.await, Ok(5));
+    assert_eq!(write.await, Ok(5.into()));
     let heard = bench.heard.lock().unwrap();
     let seen: Vec<_> = heard
         .iter()

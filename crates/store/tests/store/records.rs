@@ -26,7 +26,7 @@ fn an_epoch(baseline_seq: u64) -> Epoch {
     Epoch {
         baseline: "You are in /project.\n".into(),
         snapshot: r#"{"core/date":{"value":"Fri Nov 20 2026"}}"#.into(),
-        baseline_seq,
+        baseline_seq: baseline_seq.into(),
     }
 }
 

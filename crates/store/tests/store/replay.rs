@@ -17,7 +17,7 @@ pub(crate) async fn export(store: &Store, id: &str) -> Vec<ReplayEvent> {
     let id = session_id(id);
     let read = store.read(move |db| {
         let session = db.session(&id)?.expect("the session exists");
-        let log = db.log(session.key, 0, usize::MAX, usize::MAX)?;
+        let log = db.log(session.key, 0.into(), usize::MAX, usize::MAX)?;
         log.iter().map(|entry| entry.element(&id)).collect()
     });
     read.await.unwrap()
@@ -137,7 +137,9 @@ async fn a_log_is_read_from_a_sequence_within_its_bounds() {
         (1, 9, 0, 1..2),
         (1, 9, 70, 1..3),
     ] {
-        let read = bench.store.read(move |db| db.log(key, from, limit, bytes));
+        let read = bench
+            .store
+            .read(move |db| db.log(key, from.into(), limit, bytes));
         let id = session.info.id.clone();
         let elements = read.await.unwrap();
         let elements: Vec<_> = elements.iter().map(|it| it.element(&id).unwrap()).collect();

@@ -80,7 +80,7 @@ async fn admit(store: &Store, id: &str) -> Result<u64, StoreError> {
 async fn latest(store: &Store) -> Result<u64, StoreError> {
     let read = store.read(|db| {
         let session = db.session(&session())?.expect("the session exists");
-        db.latest_seq(session.key)
+        Ok(db.latest_seq(session.key)?.into())
     });
     read.await
 }

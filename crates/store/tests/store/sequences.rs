@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use opencode_schema::id::SessionID;
-use opencode_store::{Abort, LifecycleConflict, StoreError};
+use opencode_store::{Abort, LifecycleConflict, Sequence, StoreError};
 use serde_json::json;
 
 use crate::harness::{Bench, admitted, append, created, event, message_id};
@@ -28,12 +28,12 @@ async fn sequences_are_gapless_and_event_ids_are_unique() {
         assert_eq!(again.await, Err(Abort::Refused(conflict)));
         let key = session.key;
         let latest = bench.store.read(move |db| db.latest_seq(key));
-        assert_eq!(latest.await.unwrap(), seq);
+        assert_eq!(latest.await.unwrap(), seq.into());
     }
     let mut ids = HashSet::new();
     for (session, count) in sessions.iter().zip([13, 7]) {
         let read = bench.events(session).await;
-        let seqs: Vec<_> = read.iter().map(|entry| entry.seq).collect();
+        let seqs: Vec<_> = read.iter().map(|entry| u64::from(entry.seq)).collect();
         assert_eq!(seqs, (1..=count).collect::<Vec<_>>());
         ids.extend(read.into_iter().map(|entry| entry.id));
     }
@@ -65,8 +65,13 @@ async fn a_page_is_bounded_by_bytes_and_not_empty_before_the_end() {
         let key = session.key;
         let page = bench
             .store
-            .read(move |db| db.events_within(key, Some(after), 100, bytes));
-        let seqs: Vec<_> = page.await.unwrap().iter().map(|it| it.seq).collect();
+            .read(move |db| db.events_within(key, Some(after.into()), 100, bytes));
+        let seqs: Vec<_> = page
+            .await
+            .unwrap()
+            .iter()
+            .map(|it| u64::from(it.seq))
+            .collect();
         assert_eq!(seqs, expected, "after {after}, {bytes} bytes");
     }
 }
@@ -168,7 +173,7 @@ async fn pages_of_the_stream_are_slices_of_it() {
         .append(&session, 7, admitted("msg_7", "x", "steer"))
         .await;
     let all = bench.events(&session).await;
-    let seqs: Vec<_> = all.iter().map(|entry| entry.seq).collect();
+    let seqs: Vec<_> = all.iter().map(|entry| u64::from(entry.seq)).collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5, 6, 8]);
     let key = session.key;
     for after in [
@@ -181,6 +186,7 @@ async fn pages_of_the_stream_are_slices_of_it() {
         Some(8),
         Some(u64::MAX),
     ] {
+        let after = after.map(Sequence::from);
         for limit in [0, 1, 2, 7, usize::MAX] {
             let page = bench.store.read(move |db| db.events(key, after, limit));
             let rest = all

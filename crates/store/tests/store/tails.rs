@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use opencode_schema::event::SessionEvent;
 use opencode_store::tail::Tail;
-use opencode_store::{Abort, Draft, LifecycleConflict};
+use opencode_store::{Abort, Draft, LifecycleConflict, Sequence};
 
 use crate::harness::{Bench, admitted, append};
 
@@ -33,16 +33,16 @@ async fn many_commits_are_one_signal_to_the_tails_of_their_session() {
     }
     assert!(tails.iter().all(|tail| is_dirty(tail) && !tail.has_all()));
     // Three of the four entries are not all.
-    tails.iter().for_each(|tail| tail.has_read(3));
+    tails.iter().for_each(|tail| tail.has_read(3.into()));
     assert!(tails.iter().all(is_dirty));
-    tails.iter().for_each(|tail| tail.has_read(4));
+    tails.iter().for_each(|tail| tail.has_read(4.into()));
     assert!(tails.iter().all(|tail| !is_dirty(tail) && tail.has_all()));
     assert!(!is_dirty(&silent) && !silent.has_all());
     let [first, second] = tails;
     drop(first);
     bench.append(&session, 5, prompt(4)).await;
     assert!(is_dirty(&second));
-    second.has_read(5);
+    second.has_read(5.into());
     bench.append(&other, 5, prompt(5)).await;
     assert!(is_dirty(&silent) && !is_dirty(&second));
 }
@@ -106,5 +106,11 @@ async fn a_reader_that_follows_the_signals_sees_every_entry() {
         let written = append(&store, &session.info.id, 5, prompt(at));
         written.await.unwrap();
     }
-    assert!(reader.await.unwrap().into_iter().eq(1..=300));
+    assert!(
+        reader
+            .await
+            .unwrap()
+            .into_iter()
+            .eq((1..=300).map(Sequence::from))
+    );
 }

@@ -65,7 +65,7 @@ async fn command(store: &Store, id: &str, end: End) -> Answer {
         }
     });
     match write.await {
-        Ok(seq) => Answer::Seq(seq),
+        Ok(seq) => Answer::Seq(seq.into()),
         Err(Abort::Refused(_)) => Answer::Decided,
         Err(Abort::Failed(StoreError::Database(_))) => Answer::Failed,
         Err(Abort::Failed(error)) => panic!("{error}"),
@@ -95,10 +95,10 @@ async fn logged(store: &Store) -> Vec<String> {
         assert!(
             events
                 .iter()
-                .map(|entry| entry.seq)
+                .map(|entry| u64::from(entry.seq))
                 .eq(1..=events.len() as u64)
         );
-        assert_eq!(db.latest_seq(session.key)?, events.len() as u64);
+        assert_eq!(db.latest_seq(session.key)?, (events.len() as u64).into());
         Ok(events)
     });
     let events = read.await.unwrap();

@@ -49,27 +49,27 @@ impl<'a> Book<'a> {
     }
 
     pub(super) fn read(&mut self, event: &StoredEvent) {
-        assert_eq!(event.seq, self.next, "the sequence has a gap");
+        assert_eq!(event.seq, self.next.into(), "the sequence has a gap");
         self.next += 1;
         let name = event.spec().unwrap().name;
         let data: Value = serde_json::from_str(&event.data).unwrap();
         let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
         let name = name.strip_prefix("session.next.").unwrap_or(name);
         if name != "prompted" {
-            self.end_promotion(event.seq);
+            self.end_promotion(event.seq.into());
         }
         match name {
             "prompt.admitted" => {
                 let input = (text("messageID"), Fate::Pending(delivery(&data)));
-                self.changed.insert(text("messageID"), event.seq);
-                self.inputs.insert(event.seq, input);
+                self.changed.insert(text("messageID"), event.seq.into());
+                self.inputs.insert(event.seq.into(), input);
             }
             "prompt.redelivered" => {
-                self.changed.insert(text("messageID"), event.seq);
+                self.changed.insert(text("messageID"), event.seq.into());
                 self.set(&text("messageID"), Fate::Pending(delivery(&data)));
             }
             "prompt.withdrawn" => self.set(&text("messageID"), Fate::Withdrawn),
-            "prompted" => self.promote(event.seq, &text("messageID"), delivery(&data)),
+            "prompted" => self.promote(event.seq.into(), &text("messageID"), delivery(&data)),
             "step.started" => {
                 let open = self.calls.iter().find(|it| !it.1);
                 assert_eq!(open, None, "a call has not settled before the next step");
@@ -78,7 +78,7 @@ impl<'a> Book<'a> {
             "step.ended" | "step.failed" => {
                 assert!(self.step_open, "a step ends twice, or never began");
                 self.step_open = false;
-                self.last_end = event.seq;
+                self.last_end = event.seq.into();
             }
             "tool.input.started" => {
                 let repeated = self.calls.insert(text("callID"), false);

@@ -286,7 +286,9 @@ impl World {
         for session in &mut self.sessions {
             self.f.wait(&session.id).await;
             let stored = self.f.stored(&session.id).await;
-            session.settled.extend(stored.last().map(|it| it.seq));
+            session
+                .settled
+                .extend(stored.last().map(|it| u64::from(it.seq)));
             assert!(!self.board.owes(&session.id), "results wait for a model");
         }
         self.board.close();

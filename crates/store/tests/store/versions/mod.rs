@@ -13,8 +13,8 @@ use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::prompt::Delivery;
 use opencode_store::{
-    Abort, DatabasePath, Draft, Durability, Epoch, OpenError, Order, Reader, SessionFilter, Store,
-    StoreError, StoreOptions,
+    Abort, DatabasePath, Draft, Durability, Epoch, OpenError, Order, Reader, SessionFilter,
+    SessionKey, Store, StoreError, StoreOptions,
 };
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -220,7 +220,7 @@ async fn scenario(store: &Store) {
         let epoch = Epoch {
             baseline: "You are in /b.".into(),
             snapshot: "{}".into(),
-            baseline_seq: 12,
+            baseline_seq: 12.into(),
         };
         transaction.set_epoch(key, &epoch)?;
         Ok::<_, Abort<&'static str>>(())
@@ -243,12 +243,12 @@ async fn reads(store: &Store) -> Vec<String> {
     read.await.unwrap()
 }
 
-fn of_session(db: &Reader<'_>, key: i64, id: &SessionID) -> Result<Vec<String>, StoreError> {
-    let log = db.log(key, 0, 999, usize::MAX)?;
+fn of_session(db: &Reader<'_>, key: SessionKey, id: &SessionID) -> Result<Vec<String>, StoreError> {
+    let log = db.log(key, 0.into(), 999, usize::MAX)?;
     let mut seen = vec![
         format!("{:?}", db.messages(key, Order::Ascending, None, 999)?),
         format!("{:?}", db.history(key)?),
-        format!("{:?}", db.changed_since(key, 0)?),
+        format!("{:?}", db.changed_since(key, 0.into())?),
         format!("{:?}", db.events(key, None, 999)?),
         format!("{log:?}"),
         format!("{:?}", db.epoch(key)?),
@@ -260,7 +260,7 @@ fn of_session(db: &Reader<'_>, key: i64, id: &SessionID) -> Result<Vec<String>, 
     ];
     for delivery in [Delivery::Steer, Delivery::Queue] {
         seen.push(format!("{:?}", db.has_pending(key, delivery)?));
-        let pending = db.pending(id, key, delivery, u64::MAX, 99)?;
+        let pending = db.pending(id, key, delivery, u64::MAX.into(), 99)?;
         seen.push(format!("{pending:?}"));
     }
     for entry in log {
