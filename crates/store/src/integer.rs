@@ -1,9 +1,7 @@
 //! Types for the integers of the database that have a meaning of their own, so that the compiler
 //! distinguishes them.
 
-use std::fmt::{self, Display, Formatter};
-
-/// Implements the conversions from and to the database for a type with one integer.
+/// Implements the conversions of a type with one integer: from and to the database, and to text.
 macro_rules! stored_integer {
     ($name:ident) => {
         impl rusqlite::ToSql for $name {
@@ -19,20 +17,22 @@ macro_rules! stored_integer {
                 i64::column_result(value).map(Self)
             }
         }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
     };
 }
+
+pub(crate) use stored_integer;
 
 /// The key of a session in the database. No other session of the same database ever has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey(pub(crate) i64);
 
 stored_integer!(SessionKey);
-
-impl Display for SessionKey {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// The sequence of an entry: its position in the log of its session, without gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,12 +75,6 @@ impl From<u64> for Sequence {
 impl From<Sequence> for u64 {
     fn from(seq: Sequence) -> Self {
         Self::try_from(seq.0).unwrap_or(0)
-    }
-}
-
-impl Display for Sequence {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
 use crate::integer::Sequence;
+use crate::projections::kind::PartKind;
 use crate::projections::messages::{Entries, entry, told};
-use crate::projections::part;
 
 /// A row of `part`: the sequences of the entries that define one part.
 pub(crate) struct PartRow {
-    kind: i64,
+    kind: PartKind,
     name: String,
     started: Sequence,
     input: Option<Sequence>,
@@ -44,7 +44,7 @@ impl PartRow {
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = Sequence> {
         // The message does not contain the start time of a text.
-        let started = (self.kind != part::TEXT).then_some(self.started);
+        let started = (self.kind != PartKind::TEXT).then_some(self.started);
         let story = [
             started,
             self.input,
@@ -57,9 +57,9 @@ impl PartRow {
 
     fn read_part(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
         match self.kind {
-            part::TEXT => self.text(entries),
-            part::REASONING => self.reasoning(entries),
-            part::TOOL => self.tool(entries),
+            PartKind::TEXT => self.text(entries),
+            PartKind::REASONING => self.reasoning(entries),
+            PartKind::TOOL => self.tool(entries),
             other => Err(StoreError::corrupt(
                 self.started,
                 format!("there are no parts of kind {other}"),
@@ -80,7 +80,7 @@ impl PartRow {
 
     /// Returns the provider metadata of a text, with the id of the text.
     fn attached(&self, entries: &Entries) -> Result<Option<(String, Value)>, StoreError> {
-        let (part::TEXT, Some(ended)) = (self.kind, self.settled) else {
+        let (PartKind::TEXT, Some(ended)) = (self.kind, self.settled) else {
             return Ok(None);
         };
         let metadata = crate::projections::messages::metadata(entry(entries, ended)?)?;

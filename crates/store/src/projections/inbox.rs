@@ -14,8 +14,9 @@ use crate::format::entry::StoredEvent;
 use crate::format::packed::Packed;
 use crate::format::phrases::PAYLOAD;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::kind::MessageKind;
 use crate::projections::sessions::SessionRow;
-use crate::projections::{LifecycleConflict, Projected, Target, kind};
+use crate::projections::{LifecycleConflict, Projected, Target};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
@@ -291,7 +292,7 @@ impl Transaction<'_> {
             Waiting::Unknown => None,
             Waiting::Admitted { seq, repeats } => Some((seq, repeats)),
         };
-        let added = self.add(aggregate, seq, id, kind::USER)?;
+        let added = self.add(aggregate, seq, id, MessageKind::USER)?;
         match source {
             Some((admitted, _)) => {
                 self.count_pending(aggregate, -1)?;

@@ -14,7 +14,7 @@ use crate::format::entry::StoredEvent;
 use crate::format::packed::Packed;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::assemble::{self, PartRow};
-use crate::projections::kind;
+use crate::projections::kind::MessageKind;
 use crate::view::reader::Reader;
 
 /// The order of a list.
@@ -39,7 +39,7 @@ pub struct Anchored<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageRow {
     pub(crate) seq: Sequence,
-    pub(crate) kind: i64,
+    pub(crate) kind: MessageKind,
     pub(crate) settled: Option<Sequence>,
     pub(crate) completed: Option<Millis>,
 }
@@ -146,16 +146,20 @@ impl Reader<'_> {
         let checkpoint = checkpoint.unwrap_or(Sequence::BEFORE_FIRST);
         let mut rows = match baseline {
             Some(baseline) => self.rows(
-                "INDEXED BY message_system
-                 WHERE aggregate = ?1 AND type = 3 AND seq > ?2 AND seq < ?3 ORDER BY seq",
+                &format!(
+                    "INDEXED BY message_system
+                     WHERE aggregate = ?1 AND type = {system} AND seq > ?2 AND seq < ?3
+                     ORDER BY seq",
+                    system = MessageKind::SYSTEM
+                ),
                 (session, baseline, checkpoint),
             )?,
             None => Vec::new(),
         };
         let baseline = baseline.unwrap_or(Sequence::BEFORE_FIRST);
         rows.extend(self.rows(
-            "WHERE aggregate = ?1 AND seq >= ?2 AND (type <> 3 OR seq > ?3) ORDER BY seq",
-            (session, checkpoint, baseline),
+            "WHERE aggregate = ?1 AND seq >= ?2 AND (type <> ?4 OR seq > ?3) ORDER BY seq",
+            (session, checkpoint, baseline, MessageKind::SYSTEM),
         )?);
         self.assemble(session, &rows)
     }
@@ -164,7 +168,10 @@ impl Reader<'_> {
     pub fn checkpoint(&self, session: SessionKey) -> Result<Option<Sequence>, StoreError> {
         Ok(self
             .connection
-            .prepare_cached("SELECT max(seq) FROM message WHERE aggregate = ? AND type = 6")?
+            .prepare_cached(&format!(
+                "SELECT max(seq) FROM message WHERE aggregate = ? AND type = {checkpoint}",
+                checkpoint = MessageKind::COMPACTION
+            ))?
             .query_row([session], |row| row.get(0))?)
     }
 
@@ -255,7 +262,7 @@ impl Reader<'_> {
              WHERE aggregate = ? AND message = ? ORDER BY position",
         )?;
         let mut parts = HashMap::new();
-        for row in rows.iter().filter(|row| row.kind == kind::ASSISTANT) {
+        for row in rows.iter().filter(|row| row.kind == MessageKind::ASSISTANT) {
             let of_message = statement
                 .query_map((session, row.seq), PartRow::read)?
                 .collect::<Result<Vec<_>, _>>()?;
@@ -339,7 +346,7 @@ fn message(
     };
     let metadata = metadata(created)?;
     let payload = created.payload()?;
-    if kind::of(&payload) != Some(row.kind) {
+    if MessageKind::of(&payload) != Some(row.kind) {
         return Err(StoreError::corrupt(row.seq, "it makes another message"));
     }
     Ok(match payload {

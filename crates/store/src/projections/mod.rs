@@ -6,6 +6,7 @@
 pub(crate) mod assemble;
 pub(crate) mod epoch;
 pub(crate) mod inbox;
+pub(crate) mod kind;
 pub(crate) mod messages;
 pub(crate) mod parts;
 pub(crate) mod permissions;
@@ -23,6 +24,7 @@ use rusqlite::params;
 use crate::error::{Abort, StoreError};
 use crate::format::packed::Packed;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::kind::MessageKind;
 use crate::view::transaction::Transaction;
 
 /// A contradiction between an entry and the stored data.
@@ -53,42 +55,6 @@ pub(crate) struct Target {
     pub(crate) repeats: bool,
 }
 
-/// Message types, as numbers in the database.
-pub(crate) mod kind {
-    use opencode_schema::event::SessionEvent;
-
-    pub(crate) const USER: i64 = 1;
-    pub(crate) const ASSISTANT: i64 = 2;
-    pub(crate) const SYSTEM: i64 = 3;
-    pub(crate) const SYNTHETIC: i64 = 4;
-    pub(crate) const SHELL: i64 = 5;
-    pub(crate) const COMPACTION: i64 = 6;
-    pub(crate) const AGENT_SWITCHED: i64 = 7;
-    pub(crate) const MODEL_SWITCHED: i64 = 8;
-
-    /// Returns the type of the message that an entry creates.
-    pub(crate) fn of(payload: &SessionEvent) -> Option<i64> {
-        Some(match payload {
-            SessionEvent::Prompted(_) => USER,
-            SessionEvent::StepStarted(_) => ASSISTANT,
-            SessionEvent::ContextUpdated(_) => SYSTEM,
-            SessionEvent::Synthetic(_) => SYNTHETIC,
-            SessionEvent::ShellStarted(_) => SHELL,
-            SessionEvent::CompactionEnded(_) => COMPACTION,
-            SessionEvent::AgentSwitched(_) => AGENT_SWITCHED,
-            SessionEvent::ModelSwitched(_) => MODEL_SWITCHED,
-            _ => return None,
-        })
-    }
-}
-
-/// Part kinds, as numbers in the database.
-pub(crate) mod part {
-    pub(crate) const TEXT: i64 = 0;
-    pub(crate) const REASONING: i64 = 1;
-    pub(crate) const TOOL: i64 = 2;
-}
-
 pub(crate) type Projected = Result<Target, Abort<LifecycleConflict>>;
 
 impl Transaction<'_> {
@@ -107,7 +73,12 @@ impl Transaction<'_> {
             SessionEvent::SessionUpdated(updated) => self.update(aggregate, &updated.info)?,
             SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
             SessionEvent::AgentSwitched(switched) => {
-                let added = self.add(aggregate, seq, &switched.message_id, kind::AGENT_SWITCHED)?;
+                let added = self.add(
+                    aggregate,
+                    seq,
+                    &switched.message_id,
+                    MessageKind::AGENT_SWITCHED,
+                )?;
                 self.run(
                     "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
                     params![aggregate, switched.agent, time],
@@ -115,7 +86,12 @@ impl Transaction<'_> {
                 return Ok(added);
             }
             SessionEvent::ModelSwitched(switched) => {
-                let added = self.add(aggregate, seq, &switched.message_id, kind::MODEL_SWITCHED)?;
+                let added = self.add(
+                    aggregate,
+                    seq,
+                    &switched.message_id,
+                    MessageKind::MODEL_SWITCHED,
+                )?;
                 self.run(
                     "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
                     params![aggregate, model_text(&switched.model), time],
@@ -130,13 +106,13 @@ impl Transaction<'_> {
             SessionEvent::PromptWithdrawn(it) => self.withdraw(aggregate, seq, &it.message_id)?,
             SessionEvent::PromptRedelivered(it) => self.redeliver(aggregate, it)?,
             SessionEvent::ContextUpdated(it) => {
-                return self.add(aggregate, seq, &it.message_id, kind::SYSTEM);
+                return self.add(aggregate, seq, &it.message_id, MessageKind::SYSTEM);
             }
             SessionEvent::Synthetic(it) => {
-                return self.add(aggregate, seq, &it.message_id, kind::SYNTHETIC);
+                return self.add(aggregate, seq, &it.message_id, MessageKind::SYNTHETIC);
             }
             SessionEvent::ShellStarted(it) => {
-                let added = self.add(aggregate, seq, &it.message_id, kind::SHELL)?;
+                let added = self.add(aggregate, seq, &it.message_id, MessageKind::SHELL)?;
                 self.run(
                     "UPDATE message SET run = ?3 WHERE aggregate = ?1 AND seq = ?2",
                     params![aggregate, seq, it.call_id],
@@ -145,7 +121,7 @@ impl Transaction<'_> {
             }
             SessionEvent::ShellEnded(it) => self.shell_ended(aggregate, seq, time, &it.call_id)?,
             SessionEvent::CompactionEnded(it) => {
-                return self.add(aggregate, seq, &it.message_id, kind::COMPACTION);
+                return self.add(aggregate, seq, &it.message_id, MessageKind::COMPACTION);
             }
             SessionEvent::RevertStaged(_) => self.stage(aggregate, Some(seq), time)?,
             SessionEvent::RevertCleared(_) => self.stage(aggregate, None, time)?,
@@ -257,7 +233,7 @@ impl Transaction<'_> {
         aggregate: SessionKey,
         seq: Sequence,
         id: &MessageID,
-        kind: i64,
+        kind: MessageKind,
     ) -> Projected {
         let added = self
             .connection
@@ -280,9 +256,13 @@ impl Transaction<'_> {
         call_id: &str,
     ) -> Result<(), StoreError> {
         self.run(
-            "UPDATE message SET settled = ?2, completed = ?3, changed = ?2
-             WHERE aggregate = ?1 AND seq = (
-               SELECT max(seq) FROM message WHERE aggregate = ?1 AND type = 5 AND run = ?4)",
+            &format!(
+                "UPDATE message SET settled = ?2, completed = ?3, changed = ?2
+                 WHERE aggregate = ?1 AND seq = (
+                   SELECT max(seq) FROM message
+                   WHERE aggregate = ?1 AND type = {shell} AND run = ?4)",
+                shell = MessageKind::SHELL
+            ),
             params![aggregate, seq, time, call_id],
         )
     }

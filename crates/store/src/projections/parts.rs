@@ -10,7 +10,8 @@ use rusqlite::{OptionalExtension, params};
 use crate::error::StoreError;
 use crate::format::packed::Packed;
 use crate::integer::{Sequence, SessionKey};
-use crate::projections::{Projected, Target, kind, part};
+use crate::projections::kind::{MessageKind, PartKind};
+use crate::projections::{Projected, Target};
 use crate::view::transaction::Transaction;
 
 /// A state change of a part.
@@ -36,7 +37,7 @@ impl Transaction<'_> {
     ) -> Projected {
         if let SessionEvent::StepStarted(started) = payload {
             let id = &started.assistant_message_id;
-            let added = self.add(aggregate, seq, id, kind::ASSISTANT)?;
+            let added = self.add(aggregate, seq, id, MessageKind::ASSISTANT)?;
             self.close_abandoned(aggregate, seq, time)?;
             return Ok(added);
         }
@@ -81,32 +82,32 @@ impl Transaction<'_> {
                 )?;
             }
             SessionEvent::StepFailed(_) => self.complete(at, time)?,
-            SessionEvent::TextStarted(it) => self.begin(at, part::TEXT, &it.text_id)?,
+            SessionEvent::TextStarted(it) => self.begin(at, PartKind::TEXT, &it.text_id)?,
             SessionEvent::TextEnded(it) => {
-                self.advance(at, part::TEXT, &it.text_id, Step::Closed)?;
+                self.advance(at, PartKind::TEXT, &it.text_id, Step::Closed)?;
             }
             SessionEvent::ReasoningStarted(it) => {
-                self.begin(at, part::REASONING, &it.reasoning_id)?;
+                self.begin(at, PartKind::REASONING, &it.reasoning_id)?;
             }
             SessionEvent::ReasoningEnded(it) => {
-                self.advance(at, part::REASONING, &it.reasoning_id, Step::Closed)?;
+                self.advance(at, PartKind::REASONING, &it.reasoning_id, Step::Closed)?;
             }
-            SessionEvent::ToolInputStarted(it) => self.begin(at, part::TOOL, &it.call_id)?,
+            SessionEvent::ToolInputStarted(it) => self.begin(at, PartKind::TOOL, &it.call_id)?,
             SessionEvent::ToolInputEnded(it) => {
-                self.advance(at, part::TOOL, &it.call_id, Step::Input)?;
+                self.advance(at, PartKind::TOOL, &it.call_id, Step::Input)?;
             }
             SessionEvent::ToolCalled(it) => {
-                self.advance(at, part::TOOL, &it.call_id, Step::Called)?;
+                self.advance(at, PartKind::TOOL, &it.call_id, Step::Called)?;
                 return self.input_entry(at, &it.call_id);
             }
             SessionEvent::ToolProgress(it) => {
-                self.advance(at, part::TOOL, &it.call_id, Step::Progress)?;
+                self.advance(at, PartKind::TOOL, &it.call_id, Step::Progress)?;
             }
             SessionEvent::ToolSuccess(it) => {
-                self.advance(at, part::TOOL, &it.call_id, Step::Succeeded)?;
+                self.advance(at, PartKind::TOOL, &it.call_id, Step::Succeeded)?;
             }
             SessionEvent::ToolFailed(it) => {
-                self.advance(at, part::TOOL, &it.call_id, Step::Failed)?;
+                self.advance(at, PartKind::TOOL, &it.call_id, Step::Failed)?;
             }
             _ => {}
         }
@@ -122,8 +123,11 @@ impl Transaction<'_> {
         time: Millis,
     ) -> Result<(), StoreError> {
         self.run(
-            "UPDATE message INDEXED BY message_open SET completed = ?3, changed = ?2
-             WHERE aggregate = ?1 AND type = 2 AND completed IS NULL AND seq < ?2",
+            &format!(
+                "UPDATE message INDEXED BY message_open SET completed = ?3, changed = ?2
+                 WHERE aggregate = ?1 AND type = {assistant} AND completed IS NULL AND seq < ?2",
+                assistant = MessageKind::ASSISTANT
+            ),
             (aggregate, seq, time),
         )
     }
@@ -136,8 +140,11 @@ impl Transaction<'_> {
     ) -> Result<Option<Sequence>, StoreError> {
         Ok(self
             .connection
-            .prepare_cached("SELECT seq FROM message WHERE id = ? AND aggregate = ? AND type = 2")?
-            .query_row(params![Packed::message(id), aggregate], |row| row.get(0))
+            .prepare_cached("SELECT seq FROM message WHERE id = ? AND aggregate = ? AND type = ?")?
+            .query_row(
+                params![Packed::message(id), aggregate, MessageKind::ASSISTANT],
+                |row| row.get(0),
+            )
             .optional()?)
     }
 
@@ -148,7 +155,7 @@ impl Transaction<'_> {
         )
     }
 
-    fn begin(&self, at: &At, kind: i64, name: &str) -> Result<(), StoreError> {
+    fn begin(&self, at: &At, kind: PartKind, name: &str) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO part (aggregate, message, position, kind, name, started)
              SELECT ?1, ?2, 1 + ifnull(max(position), -1), ?3, ?4, ?5
@@ -158,7 +165,7 @@ impl Transaction<'_> {
     }
 
     /// Advances the last part of that name, if it is in the state that the step requires.
-    fn advance(&self, at: &At, kind: i64, name: &str, step: Step) -> Result<(), StoreError> {
+    fn advance(&self, at: &At, kind: PartKind, name: &str, step: Step) -> Result<(), StoreError> {
         let (column, guard) = match step {
             Step::Input => ("input", "called IS NULL AND settled IS NULL"),
             Step::Called => ("called", "called IS NULL AND settled IS NULL"),
@@ -183,9 +190,10 @@ impl Transaction<'_> {
                 "SELECT input FROM part WHERE aggregate = ?1 AND message = ?2
                  AND position = ({LAST})"
             ))?
-            .query_row(params![at.aggregate, at.message, part::TOOL, name], |row| {
-                row.get(0)
-            })
+            .query_row(
+                params![at.aggregate, at.message, PartKind::TOOL, name],
+                |row| row.get(0),
+            )
             .optional()?
             .flatten())
     }
@@ -203,7 +211,7 @@ impl Transaction<'_> {
                 "UPDATE part SET pruned = ?5 WHERE aggregate = ?1 AND message = ?2
                  AND position = ({LAST})"
             ),
-            params![aggregate, message, part::TOOL, name, time],
+            params![aggregate, message, PartKind::TOOL, name, time],
         )?;
         self.run(
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",

@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::error::{Abort, StoreError};
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::kind::MessageKind;
 use crate::projections::messages::entry;
 use crate::projections::{LifecycleConflict, Projected, Target};
 use crate::view::reader::Reader;
@@ -34,10 +35,12 @@ impl Reader<'_> {
     ) -> Result<Vec<StepFiles>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT seq, settled FROM message
-             WHERE aggregate = ?1 AND seq >= ?2 AND type = 2 AND settled IS NOT NULL ORDER BY seq",
+             WHERE aggregate = ?1 AND seq >= ?2 AND type = ?3 AND settled IS NOT NULL ORDER BY seq",
         )?;
         let steps = statement
-            .query_map((session, from), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map((session, from, MessageKind::ASSISTANT), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
             .collect::<Result<Vec<(Sequence, Sequence)>, _>>()?;
         let seqs = steps.iter().flat_map(|(seq, settled)| [*seq, *settled]);
         let entries = self.gather(session, seqs.collect())?;
@@ -148,9 +151,12 @@ impl Transaction<'_> {
             )));
         };
         self.run(
-            "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
-               SELECT 1 FROM message m WHERE m.aggregate = ?1 AND m.type = 3 AND m.seq > ?2
-                 AND m.seq > context_epoch.baseline_seq)",
+            &format!(
+                "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
+                   SELECT 1 FROM message m WHERE m.aggregate = ?1 AND m.type = {system}
+                     AND m.seq > ?2 AND m.seq > context_epoch.baseline_seq)",
+                system = MessageKind::SYSTEM
+            ),
             (aggregate, seq),
         )?;
         for sql in [

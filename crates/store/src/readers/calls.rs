@@ -5,6 +5,7 @@ use opencode_schema::id::MessageID;
 
 use crate::error::StoreError;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::kind::PartKind;
 use crate::projections::messages::{entry, told};
 use crate::view::reader::Reader;
 
@@ -23,14 +24,16 @@ impl Reader<'_> {
     /// Returns the tool calls that never settled. If calls of one message share an id, events reach
     /// only the last of them, so the others are omitted.
     pub fn open_calls(&self, session: SessionKey) -> Result<Vec<OpenCall>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
+        let mut statement = self.connection.prepare_cached(&format!(
             "SELECT message, name, called FROM part open INDEXED BY part_open
-             WHERE aggregate = ? AND kind = 2 AND settled IS NULL AND NOT EXISTS (
+             WHERE aggregate = ? AND kind = {tool} AND settled IS NULL AND NOT EXISTS (
                SELECT 1 FROM part later
                WHERE later.aggregate = open.aggregate AND later.message = open.message
-                 AND later.position > open.position AND later.kind = 2 AND later.name = open.name)
+                 AND later.position > open.position AND later.kind = open.kind
+                 AND later.name = open.name)
              ORDER BY message, position",
-        )?;
+            tool = PartKind::TOOL
+        ))?;
         let rows = statement
             .query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<Vec<_>, _>>()?;

@@ -5,6 +5,7 @@ use rusqlite::OptionalExtension;
 
 use crate::error::StoreError;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::kind::MessageKind;
 use crate::view::reader::Reader;
 
 /// The extent of the active history that a caller has.
@@ -82,12 +83,13 @@ impl Reader<'_> {
     fn selection(&self, session: SessionKey) -> Result<Selection, StoreError> {
         let found = self
             .connection
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT reverted,
-                   (SELECT max(seq) FROM message WHERE aggregate = ?1 AND type = 6),
+                   (SELECT max(seq) FROM message WHERE aggregate = ?1 AND type = {checkpoint}),
                    (SELECT baseline_seq FROM context_epoch WHERE aggregate = ?1)
                  FROM aggregate WHERE key = ?1",
-            )?
+                checkpoint = MessageKind::COMPACTION
+            ))?
             .query_row([session], |row| {
                 Ok(Selection {
                     session,

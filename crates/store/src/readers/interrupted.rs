@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
 use crate::integer::{Sequence, SessionKey};
-use crate::projections::kind;
+use crate::projections::kind::{MessageKind, PartKind};
 use crate::projections::messages::entry;
 use crate::view::reader::Reader;
 
@@ -54,7 +54,7 @@ struct Newest {
     session: SessionKey,
     session_id: String,
     seq: Sequence,
-    kind: i64,
+    kind: MessageKind,
     settled: Option<Sequence>,
 }
 
@@ -99,8 +99,10 @@ impl Reader<'_> {
              FROM session s CROSS JOIN aggregate a ON a.key = s.aggregate
              CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
                SELECT max(seq) FROM message INDEXED BY message_turn
-               WHERE aggregate = a.key AND type IN (1, 2))
-             WHERE m.seq > a.reverted AND {condition} ORDER BY s.time_created"
+               WHERE aggregate = a.key AND type IN ({user}, {assistant}))
+             WHERE m.seq > a.reverted AND {condition} ORDER BY s.time_created",
+            user = MessageKind::USER,
+            assistant = MessageKind::ASSISTANT
         ))?;
         let rows = statement.query_map(values, |row: &Row<'_>| {
             Ok(Newest {
@@ -136,7 +138,9 @@ impl Reader<'_> {
 
     fn unfinished(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
         let state = match newest.settled {
-            _ if newest.kind == kind::USER => return Ok(Some(InterruptedState::InputUnanswered)),
+            _ if newest.kind == MessageKind::USER => {
+                return Ok(Some(InterruptedState::InputUnanswered));
+            }
             // A drain never leaves a step open, regardless of the number of its turns.
             None => InterruptedState::StepOpen,
             Some(settled)
@@ -170,10 +174,12 @@ impl Reader<'_> {
         let mut is_due = additive.flatten().is_some_and(is_paused);
         let mut statement = self.connection.prepare_cached(
             "SELECT called, settled FROM part
-             WHERE aggregate = ? AND message = ? AND kind = 2 AND called IS NOT NULL",
+             WHERE aggregate = ? AND message = ? AND kind = ? AND called IS NOT NULL",
         )?;
         let calls = statement
-            .query_map((session, newest.seq), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map((session, newest.seq, PartKind::TOOL), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
             .collect::<Result<Vec<(Sequence, Option<Sequence>)>, _>>()?;
         for (called, settled) in calls {
             if self.is_provider_executed(session, called)? {
@@ -219,15 +225,15 @@ impl Reader<'_> {
     /// True if another turn may follow the newest input. Reads at most as many rows as the limit
     /// allows turns.
     fn has_allowance(&self, newest: &Newest) -> Result<bool, StoreError> {
-        let mut statement = self.connection.prepare_cached(
+        let mut statement = self.connection.prepare_cached(&format!(
             "SELECT type FROM message INDEXED BY message_turn
-             WHERE aggregate = ? AND type IN (1, 2) ORDER BY seq DESC LIMIT ?",
-        )?;
-        let kinds = statement.query_map((newest.session, i64::from(TURN_ALLOWANCE)), |row| {
-            row.get::<_, i64>(0)
-        })?;
-        let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
-        let turns = kinds.iter().take_while(|it| **it == kind::ASSISTANT);
+             WHERE aggregate = ? AND type IN ({user}, {assistant}) ORDER BY seq DESC LIMIT ?",
+            user = MessageKind::USER,
+            assistant = MessageKind::ASSISTANT
+        ))?;
+        let kinds = statement.query_map((newest.session, TURN_ALLOWANCE), |row| row.get(0))?;
+        let kinds = kinds.collect::<Result<Vec<MessageKind>, _>>()?;
+        let turns = kinds.iter().take_while(|it| **it == MessageKind::ASSISTANT);
         Ok(turns.count() < TURN_ALLOWANCE as usize)
     }
 
