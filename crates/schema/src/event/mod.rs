@@ -17,6 +17,11 @@ macro_rules! events {
             #[allow(clippy::empty_structs_with_brackets, reason = "some payloads have no fields of their own")]
             pub struct $variant { $( $(#[$attr])* pub $field: $type, )* }
 
+            impl $variant {
+                /// Number of the event in the database.
+                pub const NUMBER: u32 = $number;
+            }
+
             impl From<$variant> for $enum {
                 fn from(payload: $variant) -> Self {
                     Self::$variant(payload)
@@ -35,7 +40,7 @@ macro_rules! events {
             EventSpec {
                 name: $name,
                 version: $version,
-                number: $number,
+                number: $variant::NUMBER,
                 type_name: stringify!($variant),
                 schema: <$variant as JsonSchema>::json_schema,
             },
@@ -54,13 +59,13 @@ macro_rules! events {
 
             /// Returns the number in the database.
             pub fn number(&self) -> u32 {
-                match self { $( Self::$variant(_) => $number, )* }
+                match self { $( Self::$variant(_) => $variant::NUMBER, )* }
             }
 
             /// Reads a payload of the kind with this number. Ignores unknown members.
             pub fn read(number: u32, data: &str) -> Result<Self, EventError> {
                 match number {
-                    $( $number => serde_json::from_str::<$variant>(data)
+                    $( $variant::NUMBER => serde_json::from_str::<$variant>(data)
                         .map(Self::$variant)
                         .map_err(|source| EventError::Payload { name: $name, source }), )*
                     other => Err(EventError::UnknownType(format!("number {other}"))),
@@ -159,9 +164,16 @@ impl DurableEvent {
     }
 }
 
+/// Database numbers of the records of the older shape, which are not part of the durable stream.
+pub const RECORDS: [u32; 3] = [
+    SessionCreated::NUMBER,
+    SessionUpdated::NUMBER,
+    SessionDeleted::NUMBER,
+];
+
 /// True if events with this database number belong to the durable stream.
-pub const fn is_streamed(number: u32) -> bool {
-    number >= 10
+pub fn is_streamed(number: u32) -> bool {
+    !RECORDS.contains(&number)
 }
 
 /// Returns the database number of a stored type such as `session.next.step.ended.2`.
@@ -204,7 +216,10 @@ mod tests {
                 spec.number
             );
         }
-        assert_eq!(number_of("session.next.compaction.ended.1").unwrap(), 37);
+        assert_eq!(
+            number_of("session.next.compaction.ended.1").unwrap(),
+            CompactionEnded::NUMBER
+        );
         assert!(number_of("session.next.compaction.ended.3").is_err());
         assert!(number_of("session.next.text").is_err());
     }
@@ -213,8 +228,8 @@ mod tests {
     fn payloads_keep_their_key_order_and_drop_unknown_members() {
         let text = r#"{"assistantMessageID":"msg_a","textID":"text-0","text":"hi"}"#;
         let with_more = r#"{"text":"hi","more":1,"assistantMessageID":"msg_a","textID":"text-0"}"#;
-        let event = SessionEvent::read(26, with_more).unwrap();
+        let event = SessionEvent::read(TextEnded::NUMBER, with_more).unwrap();
         assert_eq!(serde_json::to_string(&event).unwrap(), text);
-        assert_eq!(SessionEvent::read(26, text).unwrap(), event);
+        assert_eq!(SessionEvent::read(TextEnded::NUMBER, text).unwrap(), event);
     }
 }

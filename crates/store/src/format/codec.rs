@@ -191,7 +191,8 @@ mod tests {
     #[test]
     fn a_call_shares_the_argument_text_when_both_read_the_same() {
         let data = r#"{"assistantMessageID":"msg_a","callID":"c","tool":"read","input":{"path":"a \"b\" file.txt"},"provider":{"executed":false}}"#;
-        let SessionEvent::ToolCalled(call) = SessionEvent::read(31, data).unwrap() else {
+        let SessionEvent::ToolCalled(call) = SessionEvent::read(ToolCalled::NUMBER, data).unwrap()
+        else {
             panic!("not a call")
         };
         let ended = r#"{"assistantMessageID":"msg_a","callID":"c","text":"{\"path\":\"a \\\"b\\\" file.txt\"}"}"#;

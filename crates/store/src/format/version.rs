@@ -38,8 +38,13 @@ impl Kind {
         if is_current {
             self.number
         } else {
-            self.version * OLDER + self.number
+            Self::older(self.number, self.version)
         }
+    }
+
+    /// Returns the number in the database of an older version.
+    pub(crate) const fn older(number: u32, version: u32) -> u32 {
+        version * OLDER + number
     }
 
     pub(crate) fn read(stored: u32) -> Self {

@@ -4,6 +4,7 @@ pub(crate) mod aggregate;
 
 use std::borrow::Cow;
 
+use opencode_schema::event::RECORDS;
 use opencode_schema::id::EventID;
 use rusqlite::{OptionalExtension, Params, Row};
 use serde::de::IgnoredAny;
@@ -16,9 +17,6 @@ use crate::format::phrases::{METADATA, PAYLOAD, Phrases};
 use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
-
-/// Catalogue numbers of the records of the older shape, which the durable stream omits.
-const OLDER: &str = "1, 2, 3";
 
 /// Reads entries together with the values that their stored form omits.
 const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.data, c.data
@@ -63,10 +61,13 @@ impl Reader<'_> {
         limit: usize,
         bytes: usize,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let sql =
-            format!("{SELECT} AND e.seq > ?2 AND e.type NOT IN ({OLDER}) ORDER BY e.seq LIMIT ?3");
+        let sql = format!(
+            "{SELECT} AND e.seq > ?2 AND e.type NOT IN (?4, ?5, ?6) ORDER BY e.seq LIMIT ?3"
+        );
         let after = after.unwrap_or(Sequence::BEFORE_FIRST);
-        self.page(&sql, (session, after, limit as i64), bytes)
+        let [created, updated, deleted] = RECORDS;
+        let values = (session, after, limit as i64, created, updated, deleted);
+        self.page(&sql, values, bytes)
     }
 
     /// Returns every entry from sequence `from` on, ascending, including those of the older shape.

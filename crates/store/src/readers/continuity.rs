@@ -2,23 +2,21 @@
 //! step, and the later changes of the history.
 
 use opencode_schema::Record;
-use opencode_schema::event::SessionEvent;
+use opencode_schema::event::{
+    CompactionEnded, Moved, Pruned, RevertCommitted, SessionEvent, StepEnded, StepFailed,
+    StepStarted,
+};
 use opencode_schema::model::ModelRef;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
+use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::messages::{entry, metadata};
 use crate::view::reader::Reader;
 
-/// Catalogue numbers of the events that change the active history other than by appending.
-mod number {
-    pub(super) const MOVED: u32 = 12;
-    pub(super) const PRUNED: u32 = 17;
-    pub(super) const COMPACTED: u32 = 37;
-    pub(super) const COMPACTED_1: u32 = 1037;
-    pub(super) const REVERTED: u32 = 40;
-}
+/// Number in the database of a checkpoint of version 1, which logs of other programs contain.
+const COMPACTION_ENDED_1: u32 = Kind::older(CompactionEnded::NUMBER, 1);
 
 /// The newest ended step with additive values about its request.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,16 +51,24 @@ impl Reader<'_> {
         let found: Option<(Sequence, Sequence)> = self
             .connection
             .prepare_cached(
-                // 22 begins a step, 23 and 24 end one. The steps of a session never overlap.
+                // The steps of a session never overlap.
                 "SELECT began.seq, ended.seq FROM event ended
                  JOIN event began ON began.aggregate = ended.aggregate AND began.seq = (
                    SELECT max(seq) FROM event
-                   WHERE aggregate = ended.aggregate AND seq < ended.seq AND type = 22)
-                 WHERE ended.aggregate = ? AND ended.type IN (23, 24)
+                   WHERE aggregate = ended.aggregate AND seq < ended.seq AND type = ?2)
+                 WHERE ended.aggregate = ?1 AND ended.type IN (?3, ?4)
                    AND ended.metadata IS NOT NULL
                  ORDER BY ended.seq DESC LIMIT 1",
             )?
-            .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row(
+                (
+                    session,
+                    StepStarted::NUMBER,
+                    StepEnded::NUMBER,
+                    StepFailed::NUMBER,
+                ),
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
             .optional()?;
         let Some((started, settled)) = found else {
             return Ok(None);
@@ -84,7 +90,6 @@ impl Reader<'_> {
         session: SessionKey,
         after: Sequence,
     ) -> Result<HistoryChanges, StoreError> {
-        use number::{COMPACTED, COMPACTED_1, MOVED, PRUNED, REVERTED};
         let mut statement = self.connection.prepare_cached(
             "SELECT DISTINCT type FROM event
              WHERE aggregate = ?1 AND seq > ?2 AND type IN (?3, ?4, ?5, ?6, ?7)",
@@ -97,17 +102,17 @@ impl Reader<'_> {
         let mut rows = statement.query(params![
             session,
             after,
-            MOVED,
-            PRUNED,
-            COMPACTED,
-            COMPACTED_1,
-            REVERTED,
+            Moved::NUMBER,
+            Pruned::NUMBER,
+            CompactionEnded::NUMBER,
+            COMPACTION_ENDED_1,
+            RevertCommitted::NUMBER,
         ])?;
         while let Some(row) = rows.next()? {
             match row.get::<_, u32>(0)? {
-                MOVED => changes.moved = true,
-                PRUNED => changes.pruned = true,
-                COMPACTED | COMPACTED_1 => changes.compacted = true,
+                Moved::NUMBER => changes.moved = true,
+                Pruned::NUMBER => changes.pruned = true,
+                CompactionEnded::NUMBER | COMPACTION_ENDED_1 => changes.compacted = true,
                 _ => changes.reverted = true,
             }
         }

@@ -127,12 +127,10 @@ impl Reader<'_> {
     /// True if a user stopped the work on the newest prompt or answer. The log has an event for it
     /// if no output shows it.
     fn was_stopped(&self, newest: &Newest) -> Result<bool, StoreError> {
-        let interrupted = event::Interrupted { message_id: None };
-        let number = SessionEvent::from(interrupted).number();
         let mut statement = self.connection.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM event WHERE aggregate = ? AND seq > ? AND type = ?)",
         )?;
-        let values = (newest.session, newest.seq, number);
+        let values = (newest.session, newest.seq, event::Interrupted::NUMBER);
         Ok(statement.query_row(values, |row| row.get(0))?)
     }
 

@@ -2,6 +2,7 @@
 
 mod full;
 mod interleavings;
+mod numbers;
 mod replayed;
 mod tails;
 mod watched;
