@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use opencode_runtime::{Fault, Moment, Recovery, RuntimeError, RuntimeOptions, Seam, StoreError};
+use opencode_runtime::{
+    Fault, Moment, Recovery, RuntimeError, RuntimeOptions, StoreError, TestHook,
+};
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::Delivery;
@@ -53,7 +55,7 @@ impl Disturbance {
     }
 }
 
-impl Seam for Disturbance {
+impl TestHook for Disturbance {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         let mut armed = self.armed();
         match *armed {
@@ -93,9 +95,9 @@ pub(crate) struct Scene {
 impl Scene {
     pub(crate) async fn open() -> Self {
         let disturbance = Arc::new(Disturbance::default());
-        let seam = Arc::clone(&disturbance);
+        let test_hook = Arc::clone(&disturbance);
         let open = move |options: &mut RuntimeOptions| {
-            options.seam = Some(Arc::clone(&seam) as Arc<dyn Seam>);
+            options.test_hook = Some(Arc::clone(&test_hook) as Arc<dyn TestHook>);
         };
         Self {
             f: Fixture::with(open).await,
@@ -115,9 +117,9 @@ impl Scene {
 
     /// Sets the recovery of interrupted sessions for all later openings.
     pub(crate) fn recovers(&mut self, recovery: Recovery) {
-        let seam = Arc::clone(&self.disturbance);
+        let test_hook = Arc::clone(&self.disturbance);
         self.f.change(move |options| {
-            options.seam = Some(Arc::clone(&seam) as Arc<dyn Seam>);
+            options.test_hook = Some(Arc::clone(&test_hook) as Arc<dyn TestHook>);
             options.recovery = recovery;
         });
     }

@@ -11,7 +11,7 @@ use opencode_location::locations::Locations;
 use opencode_location::trust::Trust;
 use opencode_runtime::{
     CreateSession, DatabasePath, Durability, Limits, OpenError, Recovery, Runtime, RuntimeOptions,
-    Seam, SystemTimer, Unanswered,
+    SystemTimer, TestHook, Unanswered,
 };
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::{IdSource, SessionID};
@@ -41,7 +41,7 @@ pub struct HostOptions<'a> {
     /// The tools that the model may call.
     pub tools: Vec<(String, Arc<dyn Tool>)>,
     /// Observes the store or makes it fail.
-    pub seam: Option<Arc<dyn Seam>>,
+    pub test_hook: Option<Arc<dyn TestHook>>,
     /// Decides about sessions that an earlier process left interrupted.
     pub recovery: Recovery,
 }
@@ -94,7 +94,7 @@ impl Host {
             database,
             model,
             tools,
-            seam,
+            test_hook,
             recovery,
         } = options;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -128,7 +128,7 @@ impl Host {
             ids,
             limits: Limits::default(),
             recovery,
-            seam,
+            test_hook,
         });
         Ok(Self {
             runtime: runtime.await?,

@@ -1,13 +1,13 @@
 //! The named fail points: every commit boundary and every dispatch boundary of the engine.
 //!
-//! Commit boundaries come from the seam of the store, one set for each kind of event. So a new kind
+//! Commit boundaries come from the test hook of the store, one set for each kind of event. So a new kind
 //! of event gets its fail points without code in the engine. The model and the tools of the load
 //! pass the dispatch boundaries.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use opencode_runtime::{Fault, Moment, Seam};
+use opencode_runtime::{Fault, Moment, TestHook};
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
 
@@ -124,7 +124,7 @@ impl FailPoints {
     }
 }
 
-impl Seam for FailPoints {
+impl TestHook for FailPoints {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         let (stage, entries) = match moment {
             Moment::Begin => {

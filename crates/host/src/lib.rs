@@ -132,7 +132,7 @@ impl Host {
             ids,
             limits,
             recovery,
-            seam: None,
+            test_hook: None,
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
         let routes = opencode_server::router(runtime.clone());

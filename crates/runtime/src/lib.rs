@@ -82,4 +82,4 @@ pub use opencode_store::{
     ReplayConflict, Sequence, SessionFilter, StoreError, StoredEvent,
 };
 // Hooks for tests that observe the database and inject faults.
-pub use opencode_store::{Committed, Fault, Moment, Seam};
+pub use opencode_store::{Committed, Fault, Moment, TestHook};

@@ -7,7 +7,7 @@ use opencode_llm::{ModelClient, RetryPolicy};
 use opencode_location::locations::Locations;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
-use opencode_store::{DatabasePath, Durability, OpenError, Seam, Store, StoreOptions};
+use opencode_store::{DatabasePath, Durability, OpenError, Store, StoreOptions, TestHook};
 use opencode_tools::{Registry, SearchServices, Web};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -81,7 +81,7 @@ pub struct RuntimeOptions {
     /// Action on sessions whose last activity was cut off.
     pub recovery: Recovery,
     /// Observes accesses to the database and injects faults; for tests only.
-    pub seam: Option<Arc<dyn Seam>>,
+    pub test_hook: Option<Arc<dyn TestHook>>,
 }
 
 /// The session runtime of one host.
@@ -131,7 +131,7 @@ impl Runtime {
             ids: Arc::clone(&options.ids),
             // This runs on the writer's thread and only enqueues.
             listener: Box::new(move |committed| listener.announce_committed(committed)),
-            seam: options.seam,
+            test_hook: options.test_hook,
         })
         .await?;
         let (locations, timer) = (options.locations, options.timer);

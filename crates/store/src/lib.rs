@@ -44,7 +44,7 @@ use parking_lot::Mutex;
 use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
 use readers::pool::Readers;
-use view::seam::Watched;
+use view::test_hook::Watched;
 use writer::{Writer, WriterOptions};
 
 pub use error::{Abort, OpenError, StoreError};
@@ -65,7 +65,7 @@ pub use readers::interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
 pub use replay::element::{ReplayEvent, ReplayOrder};
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};
 pub use view::reader::Reader;
-pub use view::seam::{Fault, Moment, Seam};
+pub use view::test_hook::{Fault, Moment, TestHook};
 pub use view::transaction::Transaction;
 pub use writer::CommitListener;
 
@@ -80,7 +80,7 @@ pub struct StoreOptions {
     /// Receives committed entries before their callers receive the result.
     pub listener: CommitListener,
     /// Observes access to the file. Only for tests.
-    pub seam: Option<Arc<dyn Seam>>,
+    pub test_hook: Option<Arc<dyn TestHook>>,
 }
 
 /// An open database.
@@ -115,7 +115,7 @@ impl Store {
     /// Starts the threads of an open database.
     fn start(opened: Opened, options: StoreOptions) -> Result<Self, String> {
         let tails = Arc::new(tail::Tails::default());
-        let watched = Watched::by(options.seam);
+        let watched = Watched::by(options.test_hook);
         let surroundings = WriterOptions {
             ids: options.ids,
             tails: Arc::clone(&tails),

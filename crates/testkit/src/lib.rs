@@ -6,7 +6,7 @@
 //!
 //! Start with [`Fixture`]. A [`Reply`] is one answer of a [`ScriptedModel`]. A [`ScriptedSource`]
 //! contributes to the System Context. A [`Gate`] holds an answer, a tool or an observation until
-//! the test opens it. A [`Blockade`] holds the store at a [`seam()`]. [`compact`] converts events
+//! the test opens it. A [`Blockade`] holds the store at a [`test_hook()`]. [`compact`] converts events
 //! and requests to short texts, so that a test can compare all of them at once. Waits do not sleep.
 //! Each wait has a deadline that fails the test with the events so far.
 
@@ -21,8 +21,8 @@ mod log;
 mod model;
 mod project;
 mod reply;
-mod seam;
 mod source;
+mod test_hook;
 mod tool;
 mod wire;
 
@@ -36,6 +36,6 @@ pub use log::RecordedLog;
 pub use model::ScriptedModel;
 pub use project::{TempProject, make_repository};
 pub use reply::Reply;
-pub use seam::{Blockade, seam};
 pub use source::ScriptedSource;
+pub use test_hook::{Blockade, test_hook};
 pub use tool::output;

@@ -96,7 +96,7 @@ impl Check {
             database: DatabasePath::File(folder.database()),
             model: Arc::new(recorder.clone()),
             tools: Vec::new(),
-            seam: None,
+            test_hook: None,
             recovery: Recovery::Manual,
         });
         let host = host.await?;

@@ -49,7 +49,7 @@ async fn empty(folder: &Path) -> Result<Host, CheckError> {
         database: DatabasePath::Memory,
         model: Arc::new(ScriptedModel::new()),
         tools: Vec::new(),
-        seam: None,
+        test_hook: None,
         recovery: Recovery::Manual,
     });
     Ok(host.await?)

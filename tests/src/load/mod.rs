@@ -118,7 +118,7 @@ pub async fn carry_out(folder: &Folder, plan: &Plan) {
         database: DatabasePath::File(folder.database()),
         model: Arc::new(model),
         tools: load_tools(&journal, &points),
-        seam: Some(Arc::clone(&points) as Arc<_>),
+        test_hook: Some(Arc::clone(&points) as Arc<_>),
         recovery: if plan.resume {
             Recovery::Resume
         } else {

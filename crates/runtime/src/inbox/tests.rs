@@ -19,7 +19,7 @@ async fn store() -> (Store, SessionID) {
         durability: Durability::Normal,
         ids,
         listener: Box::new(|_| {}),
-        seam: None,
+        test_hook: None,
     });
     let store = opened.await.unwrap();
     let info = SessionRecord {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencode_llm::LlmRequest;
-use opencode_runtime::{Moment, Seam};
+use opencode_runtime::{Moment, TestHook};
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Blockade, Fixture, Gate, Reply, ScriptedSource, compact, seam};
+use opencode_testkit::{Blockade, Fixture, Gate, Reply, ScriptedSource, compact, test_hook};
 use serde_json::{Value, json};
 
 use crate::holds;
@@ -20,9 +20,9 @@ struct Prepared {
 }
 
 /// Once armed, blocks the first read after a promotion, which is the read of the history.
-pub(crate) fn history(armed: Arc<AtomicBool>, blockade: Blockade) -> Arc<dyn Seam> {
+pub(crate) fn history(armed: Arc<AtomicBool>, blockade: Blockade) -> Arc<dyn TestHook> {
     let is_promoted = AtomicBool::new(false);
-    seam(move |moment| {
+    test_hook(move |moment| {
         match moment {
             Moment::Committed(entries) if holds(entries, "session.next.prompted") => {
                 let is_armed = armed.load(Ordering::SeqCst);
@@ -43,8 +43,8 @@ async fn prepared() -> Prepared {
 /// The same after the answers to earlier prompts, with this configuration.
 async fn prepared_after(earlier: &[&str], config: &Value) -> Prepared {
     let (armed, blockade) = (Arc::new(AtomicBool::new(false)), Blockade::new());
-    let seam = history(Arc::clone(&armed), blockade.clone());
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let test_hook = history(Arc::clone(&armed), blockade.clone());
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     f.project.write("one/AGENTS.md", "Rules of one.");
     f.project.write("two/AGENTS.md", "Rules of two.");
     f.project.write("opencode.json", &config.to_string());

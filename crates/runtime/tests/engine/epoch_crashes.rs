@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use opencode_runtime::Moment;
 use opencode_schema::id::SessionID;
 use opencode_schema::prompt::Delivery;
-use opencode_testkit::{Blockade, Fixture, Reply, ScriptedSource, compact, seam};
+use opencode_testkit::{Blockade, Fixture, Reply, ScriptedSource, compact, test_hook};
 
 use crate::holds;
 
@@ -51,14 +51,15 @@ impl Dying {
     async fn at(point: Point) -> Self {
         let (blockade, armed) = (Blockade::new(), Arc::default());
         let (held, is_armed): (_, Arc<AtomicBool>) = (blockade.clone(), Arc::clone(&armed));
-        let seam = seam(move |moment| {
+        let test_hook = test_hook(move |moment| {
             let is_armed = is_armed.load(Ordering::SeqCst);
             if is_armed && point.is(&moment) {
                 held.pass();
             }
             Ok(())
         });
-        let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+        let f =
+            Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
         let session = f.session().await;
         let source = ScriptedSource::telling(KEY, "one");
         std::mem::forget(f.contribute(&f.project.directory(), &source));

@@ -8,7 +8,7 @@ use opencode_llm::LlmError;
 use opencode_log::{Entry, Level};
 use opencode_runtime::{Fault, Moment, Recovery};
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Blockade, Fixture, Gate, RecordedLog, Reply, output, seam};
+use opencode_testkit::{Blockade, Fixture, Gate, RecordedLog, Reply, output, test_hook};
 use serde_json::json;
 
 use crate::holds;
@@ -105,11 +105,11 @@ async fn the_entries_of_a_child_name_the_child() {
 #[tokio::test]
 async fn a_database_failure_is_an_error_with_the_affected_sessions() {
     let mut log = RecordedLog::begin();
-    let full = seam(|moment| match moment {
+    let full = test_hook(|moment| match moment {
         Moment::Commit(entries) if holds(entries, "session.next.step.started") => Err(Fault::Full),
         _ => Ok(()),
     });
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&full))).await;
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&full))).await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
     f.ask(&session, "Hi").await;
@@ -158,7 +158,7 @@ async fn a_recovery_that_cannot_read_is_an_error() {
     f.change(move |options| {
         let broken = Arc::clone(&broken);
         options.recovery = Recovery::Resume;
-        options.seam = Some(seam(move |moment| match moment {
+        options.test_hook = Some(test_hook(move |moment| match moment {
             Moment::Read if broken.load(Ordering::SeqCst) => Err(Fault::Full),
             _ => Ok(()),
         }));
@@ -221,7 +221,7 @@ async fn drains_that_do_not_end_before_closing_are_an_error() {
     let mut log = RecordedLog::begin();
     let blockade = Blockade::new();
     let held = blockade.clone();
-    let seam = seam(move |moment| {
+    let test_hook = test_hook(move |moment| {
         if let Moment::Commit(entries) = moment
             && holds(entries, "session.next.step.started")
         {
@@ -229,7 +229,7 @@ async fn drains_that_do_not_end_before_closing_are_an_error() {
         }
         Ok(())
     });
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
     f.prompt(&session, "Go").await;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencode_llm::LlmRequest;
-use opencode_runtime::{Moment, RuntimeError, Seam};
+use opencode_runtime::{Moment, RuntimeError, TestHook};
 use opencode_schema::id::{SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::prompt::Delivery;
-use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact, output, seam};
+use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact, output, test_hook};
 use serde_json::json;
 
 use crate::{flow, holds};
@@ -273,9 +273,9 @@ async fn a_drain_that_starts_during_a_move_works_at_the_new_location() {
 }
 
 /// Holds the first read after the end of a step at one blockade, and the commit of a move at the other.
-fn held(read: Blockade, commit: Blockade) -> Arc<dyn Seam> {
+fn held(read: Blockade, commit: Blockade) -> Arc<dyn TestHook> {
     let has_ended = AtomicBool::new(false);
-    seam(move |moment| {
+    test_hook(move |moment| {
         match moment {
             Moment::Committed(entries) if holds(entries, "session.next.step.ended") => {
                 has_ended.store(true, Ordering::SeqCst);
@@ -291,8 +291,8 @@ fn held(read: Blockade, commit: Blockade) -> Arc<dyn Seam> {
 #[tokio::test]
 async fn nothing_is_written_for_a_location_that_the_session_has_left() {
     let (read, commit) = (Blockade::new(), Blockade::new());
-    let seam = held(read.clone(), commit.clone());
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let test_hook = held(read.clone(), commit.clone());
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     f.project.write("one/a.txt", "a");
     f.project.git();
     let session = f.session().await;

@@ -7,7 +7,7 @@ use opencode_location::trust::Trust;
 use opencode_runtime::{Moment, RuntimeOptions};
 use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact, seam};
+use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact, test_hook};
 use opencode_tools::built_in_tools;
 use serde_json::json;
 
@@ -118,7 +118,7 @@ async fn they_are_observed_again_before_every_turn() {
 async fn they_are_kept_if_the_process_dies_between_the_result_and_the_next_turn() {
     let blockade = Blockade::new();
     let held = blockade.clone();
-    let seam = seam(move |moment| {
+    let test_hook = test_hook(move |moment| {
         if let Moment::Committed(entries) = moment
             && holds(entries, "session.next.tool.success")
         {
@@ -126,7 +126,7 @@ async fn they_are_kept_if_the_process_dies_between_the_result_and_the_next_turn(
         }
         Ok(())
     });
-    let mut f = with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let mut f = with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     let session = f.session().await;
     f.model
         .reply(Reply::calls("c1", "read", json!({"path": "docs/c.txt"})));
@@ -168,7 +168,7 @@ async fn a_read_during_a_move_adds_none() {
     let blockade = Blockade::new();
     let held = blockade.clone();
     // The settlement waits behind the move.
-    let seam = seam(move |moment| {
+    let test_hook = test_hook(move |moment| {
         if let Moment::Commit(entries) = moment
             && holds(entries, "session.next.moved")
         {
@@ -176,7 +176,7 @@ async fn a_read_during_a_move_adds_none() {
         }
         Ok(())
     });
-    let f = with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let f = with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     let session = f.session().await;
     let gate = Gate::new();
     let calls = Reply::new()

@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencode_runtime::{
-    Fault, InterruptedState, Moment, PromptRequest, RuntimeError, Seam, StoreError,
+    Fault, InterruptedState, Moment, PromptRequest, RuntimeError, StoreError, TestHook,
 };
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::Delivery;
-use opencode_testkit::{Blockade, Fixture, Reply, prompt_request, seam};
+use opencode_testkit::{Blockade, Fixture, Reply, prompt_request, test_hook};
 
 use crate::holds;
 
 /// Blocks the writer before or after the commit of an event with this name.
-fn stops_at(name: &'static str, is_committed: bool, blockade: &Blockade) -> Arc<dyn Seam> {
+fn stops_at(name: &'static str, is_committed: bool, blockade: &Blockade) -> Arc<dyn TestHook> {
     let blockade = blockade.clone();
-    seam(move |moment| {
+    test_hook(move |moment| {
         match moment {
             Moment::Commit(entries) if !is_committed && holds(entries, name) => blockade.pass(),
             Moment::Committed(entries) if is_committed && holds(entries, name) => blockade.pass(),
@@ -29,8 +29,9 @@ fn stops_at(name: &'static str, is_committed: bool, blockade: &Blockade) -> Arc<
 async fn a_prompt_that_a_crash_interrupts_is_stored_completely_or_not_at_all_and_can_be_repeated() {
     for is_committed in [false, true] {
         let blockade = Blockade::new();
-        let seam = stops_at("session.next.prompt.admitted", is_committed, &blockade);
-        let mut f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+        let test_hook = stops_at("session.next.prompt.admitted", is_committed, &blockade);
+        let mut f =
+            Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
         let session = f.session().await;
         let request = PromptRequest {
             id: MessageID::parse("msg_mine").ok(),
@@ -58,8 +59,9 @@ async fn a_prompt_that_a_crash_interrupts_is_stored_completely_or_not_at_all_and
 async fn a_boundary_that_a_crash_interrupts_has_promoted_all_inputs_or_none() {
     for is_committed in [false, true] {
         let blockade = Blockade::new();
-        let seam = stops_at("session.next.prompted", is_committed, &blockade);
-        let mut f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+        let test_hook = stops_at("session.next.prompted", is_committed, &blockade);
+        let mut f =
+            Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
         let session = f.session().await;
         f.leave(&session, "One", Delivery::Steer).await;
         f.leave(&session, "Two", Delivery::Steer).await;
@@ -101,11 +103,11 @@ async fn a_boundary_that_a_crash_interrupts_has_promoted_all_inputs_or_none() {
 async fn a_prompt_that_a_locked_file_refuses_can_be_repeated() {
     let is_locked = Arc::new(AtomicBool::new(false));
     let locked = Arc::clone(&is_locked);
-    let seam = seam(move |moment| match moment {
+    let test_hook = test_hook(move |moment| match moment {
         Moment::Begin if locked.load(Ordering::SeqCst) => Err(Fault::Locked),
         _ => Ok(()),
     });
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     let session = f.session().await;
     is_locked.store(true, Ordering::SeqCst);
     let refused = f.try_admit(prompt_request(&session, "Hi")).await;
@@ -124,7 +126,7 @@ async fn a_prompt_that_a_locked_file_refuses_can_be_repeated() {
 async fn a_turn_that_a_full_disk_ends_continues_when_the_host_is_opened_again() {
     let is_full = Arc::new(AtomicBool::new(false));
     let full = Arc::clone(&is_full);
-    let seam = seam(move |moment| match moment {
+    let test_hook = test_hook(move |moment| match moment {
         Moment::Commit(entries) if full.load(Ordering::SeqCst) => {
             // The disk has room for the promotion.
             match holds(entries, "session.next.step.started") {
@@ -134,7 +136,8 @@ async fn a_turn_that_a_full_disk_ends_continues_when_the_host_is_opened_again() 
         }
         _ => Ok(()),
     });
-    let mut f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let mut f =
+        Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     let session = f.session().await;
     is_full.store(true, Ordering::SeqCst);
     f.model.reply(Reply::says("Lost."));

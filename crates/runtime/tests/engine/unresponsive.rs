@@ -9,7 +9,7 @@ use opencode_llm::{EventStream, LlmEvent, LlmRequest, ModelClient};
 use opencode_runtime::Moment;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Fixture, Gate, Reply, compact, output, seam};
+use opencode_testkit::{Fixture, Gate, Reply, compact, output, test_hook};
 use serde_json::json;
 
 /// The events of a call that was interrupted after the end of its answer.
@@ -154,7 +154,7 @@ async fn closing_does_not_wait_for_a_slow_read_of_a_history() {
     let (is_promoted, held) = (AtomicBool::new(false), Mutex::new(Some(held)));
     // The first read after the promotion blocks.
     let read = gate.clone();
-    let stuck = seam(move |moment| {
+    let stuck = test_hook(move |moment| {
         match moment {
             Moment::Appended(event) if matches!(event.payload, SessionEvent::Prompted(_)) => {
                 is_promoted.store(true, Ordering::Relaxed);
@@ -170,7 +170,7 @@ async fn closing_does_not_wait_for_a_slow_read_of_a_history() {
         }
         Ok(())
     });
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&stuck))).await;
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&stuck))).await;
     let session = interrupt_at(&f, &gate).await;
     let asked = ["prompt.admitted Go", "prompted Go", "interrupted"];
     assert_eq!(f.events(&session).await, asked);

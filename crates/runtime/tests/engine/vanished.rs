@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Condvar, Mutex};
 
-use opencode_runtime::{DrainOutcome, Fault, Moment, Seam};
+use opencode_runtime::{DrainOutcome, Fault, Moment, TestHook};
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Reply};
 use tokio::sync::Notify;
@@ -29,7 +29,7 @@ impl HeldRead {
     }
 }
 
-impl Seam for HeldRead {
+impl TestHook for HeldRead {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         let mut left = self.left.lock().unwrap();
         if let (Moment::Read, Some(more)) = (moment, *left) {
@@ -50,8 +50,10 @@ impl Seam for HeldRead {
 
 async fn open() -> (Fixture, Arc<HeldRead>) {
     let held = Arc::new(HeldRead::default());
-    let seam = Arc::clone(&held);
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam) as Arc<dyn Seam>));
+    let test_hook = Arc::clone(&held);
+    let f = Fixture::with(move |options| {
+        options.test_hook = Some(Arc::clone(&test_hook) as Arc<dyn TestHook>);
+    });
     (f.await, held)
 }
 

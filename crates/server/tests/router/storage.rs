@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use opencode_runtime::{Fault, Moment, Seam};
+use opencode_runtime::{Fault, Moment, TestHook};
 use opencode_testkit::Fixture;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ struct Faulty {
     read: Mutex<Option<Fault>>,
 }
 
-impl Seam for Faulty {
+impl TestHook for Faulty {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         let fault = match moment {
             Moment::Begin => &self.begin,
@@ -28,9 +28,9 @@ impl Seam for Faulty {
 
 async fn open() -> (Api, Arc<Faulty>) {
     let faulty = Arc::new(Faulty::default());
-    let seam = Arc::clone(&faulty);
+    let test_hook = Arc::clone(&faulty);
     let f = Fixture::with(move |options| {
-        options.seam = Some(Arc::clone(&seam) as Arc<dyn Seam>);
+        options.test_hook = Some(Arc::clone(&test_hook) as Arc<dyn TestHook>);
     });
     (Api::on(f.await), faulty)
 }

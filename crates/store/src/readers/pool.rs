@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::error::StoreError;
 use crate::open::open_reader;
 use crate::view::reader::Reader;
-use crate::view::seam::{Moment, Watched};
+use crate::view::test_hook::{Moment, Watched};
 use crate::writer::Writer;
 
 /// Maximum number of concurrent reads. Each needs a thread, and a connection with its page cache.

@@ -19,7 +19,7 @@ async fn open(path: &DatabasePath, listener: CommitListener) -> Store {
         durability: Durability::Normal,
         ids: ids(),
         listener,
-        seam: None,
+        test_hook: None,
     };
     Store::open(options).await.unwrap()
 }

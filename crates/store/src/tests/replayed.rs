@@ -16,7 +16,7 @@ use crate::replay::element::ReplayEvent;
 use crate::replay::{ReplayOptions, Replayed};
 use crate::tests::{created, event, ids, session_id};
 use crate::view::reader::Reader;
-use crate::view::seam::Watched;
+use crate::view::test_hook::Watched;
 use crate::view::transaction::{Appended, Transaction};
 
 /// Two sessions with events chosen by number. Most events are consistent with the earlier ones.

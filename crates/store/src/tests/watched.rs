@@ -19,7 +19,7 @@ use crate::projections::messages::Order;
 use crate::readers::history::HistoryPoint;
 use crate::tests::{append, created, event, ids, session_id};
 use crate::view::reader::Reader;
-use crate::view::seam::Watched;
+use crate::view::test_hook::Watched;
 use crate::view::transaction::{Appended, Transaction};
 
 /// SQLite VM steps so far, by statement.

@@ -1,5 +1,5 @@
 //! The views of the database for reads and commands.
 
 pub(crate) mod reader;
-pub(crate) mod seam;
+pub(crate) mod test_hook;
 pub(crate) mod transaction;

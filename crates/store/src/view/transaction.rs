@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::format::entry::Committed;
 use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
-use crate::view::seam::{Moment, Watched};
+use crate::view::test_hook::{Moment, Watched};
 
 /// The entries that the commands of a transaction appended, for notification after the commit.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, ffi};
 
 use crate::open::BUSY_TIMEOUT;
-use crate::view::seam::{Moment, Watched};
+use crate::view::test_hook::{Moment, Watched};
 
 /// Number of log pages that triggers a checkpoint, and a retry after a failed attempt: 4 MiB. A
 /// checkpoint of this size takes milliseconds.

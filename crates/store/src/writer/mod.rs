@@ -17,7 +17,7 @@ use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
 use crate::tail::Tails;
 use crate::view::reader::Reader;
-use crate::view::seam::{Moment, Watched};
+use crate::view::test_hook::{Moment, Watched};
 use crate::view::transaction::Transaction;
 use crate::writer::checkpoint::Log;
 use crate::writer::worker::{Worker, refuse};

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::error::StoreError;
 use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
-use crate::view::seam::Moment;
+use crate::view::test_hook::Moment;
 use crate::view::transaction::{Appended, Transaction};
 use crate::writer::checkpoint::{Log, fold_at_end};
 use crate::writer::{Command, Task, Undo, WriterOptions};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use opencode_schema::id::SessionID;
 use opencode_store::{
-    Abort, Fault, LifecycleConflict, Moment, Seam, Sequence, SessionRow, Store, StoreError,
+    Abort, Fault, LifecycleConflict, Moment, Sequence, SessionRow, Store, StoreError, TestHook,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -42,7 +42,7 @@ fn pages(log: &Path) -> u64 {
     fs::metadata(log).map_or(0, |log| log.len() / PAGE)
 }
 
-impl Seam for Folds {
+impl TestHook for Folds {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         if !matches!(moment, Moment::Checkpoint) {
             return Ok(());
@@ -71,7 +71,7 @@ impl Bench {
             fault: Mutex::new(None),
         });
         let path = folder.path().join("opencode.db");
-        let store = open_watched(&path, Arc::clone(&folds) as Arc<dyn Seam>)
+        let store = open_watched(&path, Arc::clone(&folds) as Arc<dyn TestHook>)
             .await
             .unwrap();
         let session = create(&store, "ses_a").await;
@@ -164,9 +164,9 @@ async fn a_failed_checkpoint_fails_no_commit() {
             bench.folds.fail(fault);
             bench.store.close().await;
             assert_eq!(bench.log() > 0, fault.is_some(), "{fault:?}");
-            let seam = Arc::clone(&bench.folds) as Arc<dyn Seam>;
+            let test_hook = Arc::clone(&bench.folds) as Arc<dyn TestHook>;
             bench.folds.fail(None);
-            bench.store = open_watched(&bench.path(), seam).await.unwrap();
+            bench.store = open_watched(&bench.path(), test_hook).await.unwrap();
             assert_eq!(bench.latest().await, last, "{fault:?}");
             assert_eq!(bench.write(1).await.unwrap(), last + 1, "{fault:?}");
         }

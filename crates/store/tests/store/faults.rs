@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use opencode_schema::id::SessionID;
-use opencode_store::{Abort, Fault, Moment, Seam, Store, StoreError};
+use opencode_store::{Abort, Fault, Moment, Store, StoreError, TestHook};
 use serde_json::json;
 
 use crate::harness::{append, create, event, open_watched, raw};
@@ -35,7 +35,7 @@ async fn latest(store: &Store) -> u64 {
 #[derive(Default)]
 struct Begins(AtomicU64);
 
-impl Seam for Begins {
+impl TestHook for Begins {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         if matches!(moment, Moment::Begin) {
             self.0.fetch_add(1, Ordering::SeqCst);
@@ -49,8 +49,8 @@ async fn a_file_that_another_process_locks_is_busy_until_the_lock_is_released() 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
     let begins = Arc::new(Begins::default());
-    let seam = Arc::clone(&begins) as Arc<dyn Seam>;
-    let store = open_watched(&path, seam).await.unwrap();
+    let test_hook = Arc::clone(&begins) as Arc<dyn TestHook>;
+    let store = open_watched(&path, test_hook).await.unwrap();
     create(&store, "ses_a").await;
     let other = raw(&path);
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -93,7 +93,7 @@ mod limited {
 
     use opencode_schema::clock::SystemClock;
     use opencode_schema::id::IdSource;
-    use opencode_store::{DatabasePath, Fault, Moment, Seam, Store, StoreError, StoreOptions};
+    use opencode_store::{DatabasePath, Fault, Moment, Store, StoreError, StoreOptions, TestHook};
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     use super::{latest, write};
@@ -107,7 +107,7 @@ mod limited {
     #[derive(Default)]
     struct Folds(AtomicU64);
 
-    impl Seam for Folds {
+    impl TestHook for Folds {
         fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
             if matches!(moment, Moment::Checkpoint) {
                 self.0.fetch_add(1, Ordering::Relaxed);
@@ -167,7 +167,7 @@ mod limited {
         let options = StoreOptions {
             // The clock of the tests restarts in each process.
             ids: Arc::new(IdSource::new(Arc::new(SystemClock))),
-            seam: Some(Arc::clone(&folds) as Arc<dyn Seam>),
+            test_hook: Some(Arc::clone(&folds) as Arc<dyn TestHook>),
             ..options(DatabasePath::File(path.clone()), Box::new(|_| {}))
         };
         let store = Store::open(options).await.unwrap();

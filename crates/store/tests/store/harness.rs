@@ -9,7 +9,7 @@ use opencode_schema::event::{DURABLE_EVENTS, SessionEvent, is_streamed};
 use opencode_schema::id::{IdSource, MessageID, SessionID};
 use opencode_store::{
     Abort, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
-    OpenError, Order, Seam, Sequence, SessionRow, Store, StoreOptions, StoredEvent,
+    OpenError, Order, Sequence, SessionRow, Store, StoreOptions, StoredEvent, TestHook,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -46,15 +46,18 @@ pub(crate) fn options(path: DatabasePath, listener: CommitListener) -> StoreOpti
         durability: Durability::Normal,
         ids: ids(),
         listener,
-        seam: None,
+        test_hook: None,
     }
 }
 
-/// Opens a store with the hook `seam`.
-pub(crate) async fn open_watched(path: &Path, seam: Arc<dyn Seam>) -> Result<Store, OpenError> {
+/// Opens a store with this test hook.
+pub(crate) async fn open_watched(
+    path: &Path,
+    test_hook: Arc<dyn TestHook>,
+) -> Result<Store, OpenError> {
     let path = DatabasePath::File(path.to_owned());
     let options = StoreOptions {
-        seam: Some(seam),
+        test_hook: Some(test_hook),
         ..options(path, Box::new(|_| {}))
     };
     Store::open(options).await

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use opencode_log::{Entries, Entry, Filter, Level, Log};
-use opencode_store::{Fault, Moment, Order, Seam, SessionFilter};
+use opencode_store::{Fault, Moment, Order, SessionFilter, TestHook};
 use serde_json::json;
 use tracing::dispatcher::{DefaultGuard, set_default};
 
@@ -45,7 +45,7 @@ impl Recorded {
 /// Injects this fault into every checkpoint.
 struct Folds(Mutex<Option<Fault>>);
 
-impl Seam for Folds {
+impl TestHook for Folds {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         match moment {
             Moment::Checkpoint => self.0.lock().unwrap().map_or(Ok(()), Err),
@@ -68,7 +68,7 @@ async fn a_failed_checkpoint_is_logged() {
     for (fault, expected) in [(Fault::Locked, in_use), (Fault::Io, cannot)] {
         let recorded = Recorded::begin();
         let folder = tempfile::tempdir().unwrap();
-        let folds: Arc<dyn Seam> = Arc::new(Folds(Mutex::new(Some(fault))));
+        let folds: Arc<dyn TestHook> = Arc::new(Folds(Mutex::new(Some(fault))));
         let path = folder.path().join("opencode.db");
         let store = open_watched(&path, folds).await.unwrap();
         let session = create(&store, "ses_a").await;

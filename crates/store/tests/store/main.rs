@@ -54,13 +54,13 @@ mod replay;
 #[cfg(test)]
 mod replay_refused;
 #[cfg(test)]
-mod seam;
-#[cfg(test)]
 mod sequences;
 #[cfg(test)]
 mod size;
 #[cfg(test)]
 mod tails;
+#[cfg(test)]
+mod test_hook;
 #[cfg(test)]
 mod todos;
 #[cfg(test)]

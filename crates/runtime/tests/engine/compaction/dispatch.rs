@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use opencode_llm::{LlmError, LlmErrorReason, RetryPolicy};
-use opencode_runtime::{Moment, RuntimeError, Seam};
-use opencode_testkit::{Blockade, Reply, compact, seam};
+use opencode_runtime::{Moment, RuntimeError, TestHook};
+use opencode_testkit::{Blockade, Reply, compact, test_hook};
 
 use super::*;
 
@@ -14,8 +14,8 @@ use super::*;
 const NONE: usize = usize::MAX;
 
 /// Blocks one read. `left` is the number of reads before it.
-fn blocks(left: Arc<AtomicUsize>, blockade: Blockade) -> Arc<dyn Seam> {
-    seam(move |moment| {
+fn blocks(left: Arc<AtomicUsize>, blockade: Blockade) -> Arc<dyn TestHook> {
+    test_hook(move |moment| {
         if matches!(moment, Moment::Read) {
             let counted =
                 left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| match left {
@@ -38,8 +38,8 @@ where
     C: AsyncFnOnce(&Fixture, &SessionID, &Blockade),
 {
     let (left, blockade) = (Arc::new(AtomicUsize::new(NONE)), Blockade::new());
-    let seam = blocks(Arc::clone(&left), blockade.clone());
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let test_hook = blocks(Arc::clone(&left), blockade.clone());
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     configure(&f, json!({"keep": {"tokens": 4}}));
     f.project.write("two/b.txt", "");
     f.project.git();

@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencode_runtime::{Fault, Moment, RuntimeError};
 use opencode_schema::permission::PermissionReply::{Always, Once};
-use opencode_testkit::{Blockade, Fixture, Reply, seam};
+use opencode_testkit::{Blockade, Fixture, Reply, test_hook};
 
 use super::{equip, heard_asked, of_permissions, reply, saves, settled, waiting};
 
 /// A host that blocks the next commit without entries at the blockade, once armed.
 async fn stopping(blockade: &Blockade, armed: &Arc<AtomicBool>) -> Fixture {
     let (blockade, armed) = (blockade.clone(), Arc::clone(armed));
-    let seam = seam(move |moment| {
+    let test_hook = test_hook(move |moment| {
         let is_saving = matches!(moment, Moment::Commit(entries) if entries.is_empty());
         if is_saving && armed.swap(false, Ordering::SeqCst) {
             blockade.pass();
         }
         Ok(())
     });
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     equip(&f);
     f
 }
@@ -63,11 +63,11 @@ async fn a_request_that_is_being_answered_cannot_get_another_answer() {
 async fn an_answer_that_cannot_be_stored_leaves_the_request_waiting() {
     let locked = Arc::new(AtomicBool::new(false));
     let file = Arc::clone(&locked);
-    let seam = seam(move |moment| match moment {
+    let test_hook = test_hook(move |moment| match moment {
         Moment::Begin if file.load(Ordering::SeqCst) => Err(Fault::Locked),
         _ => Ok(()),
     });
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     equip(&f);
     let session = f.session().await;
     let mut live = f.live();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use opencode_runtime::{Moment, RuntimeOptions, StageRevert};
 use opencode_schema::id::MessageID;
-use opencode_testkit::{Blockade, Reply, seam};
+use opencode_testkit::{Blockade, Reply, test_hook};
 
 use super::{World, is};
 use crate::holds;
@@ -20,7 +20,7 @@ impl Died {
     async fn while_staging() -> Self {
         let blockade = Blockade::new();
         let held = blockade.clone();
-        let disturb = seam(move |moment| {
+        let disturb = test_hook(move |moment| {
             if let Moment::Committed(entries) = moment
                 && holds(entries, "session.next.revert.staged")
             {
@@ -28,7 +28,8 @@ impl Died {
             }
             Ok(())
         });
-        let change = move |options: &mut RuntimeOptions| options.seam = Some(Arc::clone(&disturb));
+        let change =
+            move |options: &mut RuntimeOptions| options.test_hook = Some(Arc::clone(&disturb));
         let mut world = World::with(change, |f| f.project.git(), "").await;
         let changes = [("a.txt", Some("two\n")), ("b.txt", Some("b\n"))];
         let first = world.turn("change", &changes).await;

@@ -20,8 +20,8 @@ struct Prepared {
 
 async fn prepared() -> Prepared {
     let (armed, blockade) = (Arc::new(AtomicBool::new(false)), Blockade::new());
-    let seam = history(Arc::clone(&armed), blockade.clone());
-    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    let test_hook = history(Arc::clone(&armed), blockade.clone());
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
     equip(&f);
     f.project.write("two/AGENTS.md", "Rules of two.");
     f.project.git();

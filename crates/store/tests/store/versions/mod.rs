@@ -39,7 +39,7 @@ async fn open(path: &Path, time: i64) -> Result<Store, OpenError> {
         durability: Durability::Normal,
         ids: Arc::new(ids),
         listener: Box::new(|_| {}),
-        seam: None,
+        test_hook: None,
     };
     Store::open(options).await
 }

@@ -43,18 +43,18 @@ pub enum Fault {
 /// Receives every [`Moment`] on the thread where it happens, and can inject a fault.
 ///
 /// Nothing can fail at [`Moment::Committed`] and [`Moment::Told`], so a fault there is ignored.
-pub trait Seam: Send + Sync {
+pub trait TestHook: Send + Sync {
     /// Called at each moment. The store handles a fault like the same failure of SQLite.
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault>;
 }
 
 /// The hook, if any.
 #[derive(Clone, Default)]
-pub(crate) struct Watched(Option<Arc<dyn Seam>>);
+pub(crate) struct Watched(Option<Arc<dyn TestHook>>);
 
 impl Watched {
-    pub(crate) fn by(seam: Option<Arc<dyn Seam>>) -> Self {
-        Self(seam)
+    pub(crate) fn by(test_hook: Option<Arc<dyn TestHook>>) -> Self {
+        Self(test_hook)
     }
 
     /// True if there is a hook.
@@ -65,15 +65,15 @@ impl Watched {
     pub(crate) fn at(&self, moment: Moment<'_>) -> rusqlite::Result<()> {
         match &self.0 {
             None => Ok(()),
-            Some(seam) => seam.at(moment).map_err(|fault| failure(fault, moment)),
+            Some(test_hook) => test_hook.at(moment).map_err(|fault| failure(fault, moment)),
         }
     }
 
     /// Reports a moment at which nothing can fail.
     pub(crate) fn tell(&self, moment: Moment<'_>) {
-        if let Some(seam) = &self.0 {
+        if let Some(test_hook) = &self.0 {
             // A committed transaction stays committed, so a fault is ignored.
-            let _ = seam.at(moment);
+            let _ = test_hook.at(moment);
         }
     }
 }

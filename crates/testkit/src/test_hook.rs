@@ -2,17 +2,19 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use opencode_runtime::{Fault, Moment, Seam};
+use opencode_runtime::{Fault, Moment, TestHook};
 use tokio::sync::Notify;
 
-/// A seam that calls a closure.
-pub fn seam(at: impl Fn(Moment<'_>) -> Result<(), Fault> + Send + Sync + 'static) -> Arc<dyn Seam> {
-    Arc::new(ScriptedSeam(at))
+/// Returns a test hook that calls a closure.
+pub fn test_hook(
+    at: impl Fn(Moment<'_>) -> Result<(), Fault> + Send + Sync + 'static,
+) -> Arc<dyn TestHook> {
+    Arc::new(CallingHook(at))
 }
 
-struct ScriptedSeam<F>(F);
+struct CallingHook<F>(F);
 
-impl<F> Seam for ScriptedSeam<F>
+impl<F> TestHook for CallingHook<F>
 where
     F: Fn(Moment<'_>) -> Result<(), Fault> + Send + Sync,
 {

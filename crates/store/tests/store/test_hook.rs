@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use opencode_schema::id::SessionID;
 use opencode_store::{
-    Abort, CommitListener, Committed, DatabasePath, Draft, Fault, LifecycleConflict, Moment, Seam,
-    Store, StoreError, StoreOptions,
+    Abort, CommitListener, Committed, DatabasePath, Draft, Fault, LifecycleConflict, Moment, Store,
+    StoreError, StoreOptions, TestHook,
 };
 use tokio::task::yield_now;
 
@@ -50,7 +50,7 @@ fn seqs(entries: &[Committed]) -> Vec<u64> {
     entries.iter().map(|entry| entry.event.seq).collect()
 }
 
-impl Seam for Script {
+impl TestHook for Script {
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
         let (name, text) = match moment {
             Moment::Begin => ("begin", "begin".to_owned()),
@@ -89,7 +89,7 @@ async fn latest(store: &Store) -> Result<u64, StoreError> {
 async fn watched(script: &Arc<Script>) -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
-    let store = open_watched(&path, Arc::clone(script) as Arc<dyn Seam>)
+    let store = open_watched(&path, Arc::clone(script) as Arc<dyn TestHook>)
         .await
         .unwrap();
     create(&store, "ses_a").await;
@@ -108,7 +108,7 @@ async fn every_fail_point_is_reached_in_order() {
         let listener: CommitListener =
             Box::new(move |entries| hears.note(&format!("heard {:?}", seqs(entries))));
         let store = Store::open(StoreOptions {
-            seam: Some(Arc::clone(&script) as Arc<dyn Seam>),
+            test_hook: Some(Arc::clone(&script) as Arc<dyn TestHook>),
             ..options(path, listener)
         });
         let store = store.await.unwrap();
