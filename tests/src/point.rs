@@ -142,7 +142,7 @@ impl TestHook for FailPoints {
             }
             Moment::Commit(entries) => ("before-commit", entries),
             Moment::Committed(entries) => ("after-commit", entries),
-            Moment::Told(entries) => ("told", entries),
+            Moment::Notified(entries) => ("told", entries),
         };
         for entry in entries {
             self.pass_event(stage, &entry.event.session_id, &entry.event.payload);

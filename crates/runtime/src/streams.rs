@@ -71,7 +71,7 @@ impl SessionEvents {
                 let end = self.tail.end();
                 let (found, is_rest) = self.read().await?;
                 if is_rest {
-                    self.tail.has_come_to_the_end(end);
+                    self.tail.has_reached_end(end);
                 }
                 if let Some(events) = found {
                     self.have(&events);

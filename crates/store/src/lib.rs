@@ -44,7 +44,7 @@ use parking_lot::Mutex;
 use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
 use readers::pool::Readers;
-use view::test_hook::Watched;
+use view::test_hook::Hook;
 use writer::{Writer, WriterOptions};
 
 pub use error::{Abort, OpenError, StoreError};
@@ -115,12 +115,12 @@ impl Store {
     /// Starts the threads of an open database.
     fn start(opened: Opened, options: StoreOptions) -> Result<Self, String> {
         let tails = Arc::new(tail::Tails::default());
-        let watched = Watched::by(options.test_hook);
-        let surroundings = WriterOptions {
+        let hook = Hook::new(options.test_hook);
+        let writer_options = WriterOptions {
             ids: options.ids,
             tails: Arc::clone(&tails),
             listener: options.listener,
-            watched: watched.clone(),
+            hook: hook.clone(),
         };
         let Some(Locked {
             path,
@@ -128,7 +128,7 @@ impl Store {
             suspicion,
         }) = opened.file
         else {
-            let writer = Writer::start(opened.writer, None, surroundings)?;
+            let writer = Writer::start(opened.writer, None, writer_options)?;
             return Ok(Self {
                 readers: Readers::OnWriter(writer.clone()),
                 writer,
@@ -136,10 +136,10 @@ impl Store {
                 inspection: Mutex::new(None),
             });
         };
-        let writer = Writer::start(opened.writer, Some(held), surroundings)?;
+        let writer = Writer::start(opened.writer, Some(held), writer_options)?;
         let inspection = (suspicion == Suspicion::Large)
             .then(|| Inspection::start(path.clone(), writer.stopper()));
-        let readers = Readers::pool(path, watched).map_err(|error| error.to_string())?;
+        let readers = Readers::pool(path, hook).map_err(|error| error.to_string())?;
         Ok(Self {
             writer,
             readers,

@@ -57,7 +57,7 @@ impl Signal {
     }
 
     /// Raises the end. Only one thread calls this at a time, and the end never decreases.
-    fn grow(&self, last: Sequence) {
+    fn raise_end(&self, last: Sequence) {
         let end = self.end.load(Ordering::SeqCst);
         let known = if end == UNKNOWN { 0 } else { end };
         self.end.store(known.max(end_after(last)), Ordering::SeqCst);
@@ -92,7 +92,7 @@ impl Tails {
         }
         for (aggregate, last) in grown {
             for signal in tails.get(&aggregate).into_iter().flatten() {
-                signal.grow(last);
+                signal.raise_end(last);
             }
         }
     }
@@ -142,24 +142,24 @@ impl Tail {
 
     /// Records that the reader has all entries up to this sequence.
     pub fn has_read(&self, sequence: Sequence) {
-        self.come_to(end_after(sequence));
+        self.advance_to(end_after(sequence));
     }
 
     /// Records that a read reached the end of the log. `end` is the value of [`end`](Self::end)
     /// before the read. Entries before it that the read did not return are not part of the reader's
     /// stream.
-    pub fn has_come_to_the_end(&self, LogEnd(end): LogEnd) {
+    pub fn has_reached_end(&self, LogEnd(end): LogEnd) {
         if end == UNKNOWN {
             // Has no effect if another commit happened in the meantime.
             let signal = &self.signal.end;
             let _ = signal.compare_exchange(UNKNOWN, 0, Ordering::SeqCst, Ordering::SeqCst);
             self.tails.progress.notify_waiters();
         } else {
-            self.come_to(end);
+            self.advance_to(end);
         }
     }
 
-    fn come_to(&self, end: u64) {
+    fn advance_to(&self, end: u64) {
         self.signal.read.fetch_max(end, Ordering::SeqCst);
         self.tails.progress.notify_waiters();
     }

@@ -85,7 +85,7 @@ impl Transaction<'_> {
     }
 
     /// Assigns a log without an owner to its first replayer.
-    pub(crate) fn adopt(
+    pub(crate) fn set_first_owner(
         &self,
         aggregate: SessionKey,
         owner: Option<&str>,

@@ -94,7 +94,7 @@ impl Inspection {
     pub(crate) fn start(path: PathBuf, report: impl FnOnce(String) + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let look = move || match look_through(&path, &stopped) {
+        let inspect = move || match check_tables(&path, &stopped) {
             Ok(Some(damage)) => report(advise(&damage)),
             Err(error) if !stopped.load(Ordering::Relaxed) => {
                 tracing::warn!(%error, "the database is not looked through to its end");
@@ -102,7 +102,7 @@ impl Inspection {
             Ok(None) | Err(_) => {}
         };
         let builder = std::thread::Builder::new().name("opencode-inspection".into());
-        let thread = opencode_log::spawn_thread(builder, look)
+        let thread = opencode_log::spawn_thread(builder, inspect)
             .inspect_err(|error| tracing::error!(%error, "the database is not looked through"));
         Self {
             stop,
@@ -125,7 +125,7 @@ impl Drop for Inspection {
     }
 }
 
-fn look_through(path: &Path, stopped: &Arc<AtomicBool>) -> rusqlite::Result<Option<String>> {
+fn check_tables(path: &Path, stopped: &Arc<AtomicBool>) -> rusqlite::Result<Option<String>> {
     let mut connection = open_reader(path)?;
     let stop = Arc::clone(stopped);
     connection.progress_handler(STEPS, Some(move || stop.load(Ordering::Relaxed)))?;

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
 use crate::integer::Sequence;
 use crate::projections::kind::PartKind;
-use crate::projections::messages::{Entries, entry, told};
+use crate::projections::messages::{Entries, entry, extract};
 
 /// A row of `part`: the sequences of the entries that define one part.
 pub(crate) struct PartRow {
@@ -68,7 +68,7 @@ impl PartRow {
     }
 
     fn text(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
-        let ended = told(entries, self.settled, |it| match it {
+        let ended = extract(entries, self.settled, |it| match it {
             SessionEvent::TextEnded(it) => Some(it.text),
             _ => None,
         })?;
@@ -93,7 +93,7 @@ impl PartRow {
         let SessionEvent::ReasoningStarted(begin) = started.payload()? else {
             return Err(StoreError::corrupt(self.started, "it starts no reasoning"));
         };
-        let ended = told(entries, self.settled, |it| match it {
+        let ended = extract(entries, self.settled, |it| match it {
             SessionEvent::ReasoningEnded(it) => Some(it),
             _ => None,
         })?;
@@ -143,15 +143,15 @@ impl PartRow {
         &self,
         entries: &Entries,
     ) -> Result<(ToolState, Option<ToolProvider>), StoreError> {
-        let called = told(entries, self.called, |it| match it {
+        let called = extract(entries, self.called, |it| match it {
             SessionEvent::ToolCalled(it) => Some(it),
             _ => None,
         })?;
-        let progress = told(entries, self.progress, |it| match it {
+        let progress = extract(entries, self.progress, |it| match it {
             SessionEvent::ToolProgress(it) => Some((it.structured, it.content)),
             _ => None,
         })?;
-        let settled = told(entries, self.settled, |it| match it {
+        let settled = extract(entries, self.settled, |it| match it {
             SessionEvent::ToolSuccess(it) => Some(Ok(it)),
             SessionEvent::ToolFailed(it) => Some(Err(it)),
             _ => None,
@@ -201,7 +201,7 @@ impl PartRow {
     }
 
     fn argument_text(&self, entries: &Entries) -> Result<String, StoreError> {
-        let ended = told(entries, self.input, |it| match it {
+        let ended = extract(entries, self.input, |it| match it {
             SessionEvent::ToolInputEnded(it) => Some(it.text),
             _ => None,
         })?;

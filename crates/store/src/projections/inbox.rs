@@ -258,7 +258,7 @@ impl Transaction<'_> {
         let id = &admitted.message_id;
         let reader = self.reader();
         let is_free = !reader.message_exists(id)?
-            && (!reader.input_exists(id)? || (replayed && self.forget(aggregate, id)?));
+            && (!reader.input_exists(id)? || (replayed && self.delete_input(aggregate, id)?));
         if !is_free {
             return Err(Abort::Refused(LifecycleConflict::IdInUse(id.clone())));
         }
@@ -363,7 +363,7 @@ impl Transaction<'_> {
     }
 
     /// Deletes the row of an input that a revert of its session removed.
-    fn forget(&self, aggregate: SessionKey, id: &MessageID) -> Result<bool, StoreError> {
+    fn delete_input(&self, aggregate: SessionKey, id: &MessageID) -> Result<bool, StoreError> {
         let pending = self
             .connection
             .prepare_cached(

@@ -203,7 +203,7 @@ impl Reader<'_> {
     ) -> Result<Vec<(Sequence, SessionMessage)>, StoreError> {
         let parts = self.parts(session, rows)?;
         let entries = self.gather(session, sequences(rows, &parts))?;
-        self.tell(session, rows, parts, &entries)
+        self.build(session, rows, parts, &entries)
     }
 
     /// Builds messages for the first rows with payloads of at most `bytes` in total, but for at
@@ -218,14 +218,14 @@ impl Reader<'_> {
             let parts = self.parts(session, &rows)?;
             let seqs = sequences(&rows, &parts);
             if let Some(entries) = self.entries_within(session, &seqs, bytes)? {
-                return self.tell(session, &rows, parts, &by_sequence(entries));
+                return self.build(session, &rows, parts, &by_sequence(entries));
             }
             rows.truncate(rows.len() / 2);
         }
         self.assemble(session, &rows)
     }
 
-    fn tell(
+    fn build(
         &self,
         session: SessionKey,
         rows: &[MessageRow],
@@ -311,7 +311,7 @@ pub(crate) fn entry(entries: &Entries, seq: Sequence) -> Result<&StoredEvent, St
 
 /// Returns the value that `pick` extracts from the entry at `seq`, and the time of the entry. Fails
 /// if `pick` returns `None`.
-pub(crate) fn told<T>(
+pub(crate) fn extract<T>(
     entries: &Entries,
     seq: Option<Sequence>,
     pick: impl FnOnce(SessionEvent) -> Option<T>,
@@ -379,7 +379,7 @@ fn message(
             text: it.text,
         },
         SessionEvent::ShellStarted(it) => {
-            let ended = told(entries, row.settled, |it| match it {
+            let ended = extract(entries, row.settled, |it| match it {
                 SessionEvent::ShellEnded(it) => Some(it.output),
                 _ => None,
             })?;

@@ -168,7 +168,7 @@ impl Transaction<'_> {
         let staged = self.reader().staged(aggregate)?;
         let staged = staged.filter(|staged| staged.message_id == *boundary);
         if let Some(part) = staged.and_then(|staged| staged.part_id) {
-            self.cut_parts(aggregate, seq, &part, at)?;
+            self.delete_parts_from(aggregate, seq, &part, at)?;
         }
         self.run(
             "UPDATE aggregate SET reverted = ?2 WHERE key = ?1",
@@ -179,7 +179,7 @@ impl Transaction<'_> {
     }
 
     /// Deletes the last part of this name and all parts after it.
-    fn cut_parts(
+    fn delete_parts_from(
         &self,
         aggregate: SessionKey,
         message: Sequence,

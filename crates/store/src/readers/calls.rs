@@ -6,7 +6,7 @@ use opencode_schema::id::MessageID;
 use crate::error::StoreError;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::kind::PartKind;
-use crate::projections::messages::{entry, told};
+use crate::projections::messages::{entry, extract};
 use crate::view::reader::Reader;
 
 /// A tool call that never settled.
@@ -54,7 +54,7 @@ impl Reader<'_> {
         let SessionEvent::StepStarted(started) = entry(&entries, message)?.payload()? else {
             return Err(StoreError::corrupt(message, "it does not start a step"));
         };
-        let called = told(&entries, called, |it| match it {
+        let called = extract(&entries, called, |it| match it {
             SessionEvent::ToolCalled(it) => Some(it.provider.executed),
             _ => None,
         })?;

@@ -66,7 +66,7 @@ impl Reader<'_> {
     pub fn interrupted(&self) -> Result<Vec<Interrupted>, StoreError> {
         let mut found = Vec::new();
         for newest in self.newest_turns("1", [])? {
-            match self.shown(&newest) {
+            match self.examine(&newest) {
                 Ok(interrupted) => found.extend(interrupted),
                 Err(error @ StoreError::Corrupt { .. }) => {
                     tracing::error!(session_id = newest.session_id, %error, "a session is unreadable");
@@ -80,12 +80,12 @@ impl Reader<'_> {
     /// Returns the interruption of one session's last activity, if there is one.
     pub fn interruption(&self, session: SessionKey) -> Result<Option<Interrupted>, StoreError> {
         let newest = self.newest_turns("a.key = ?", [session])?.pop();
-        newest.map_or(Ok(None), |newest| self.shown(&newest))
+        newest.map_or(Ok(None), |newest| self.examine(&newest))
     }
 
-    fn shown(&self, newest: &Newest) -> Result<Option<Interrupted>, StoreError> {
-        let state = self.cut(newest)?;
-        state.map(|state| self.described(newest, state)).transpose()
+    fn examine(&self, newest: &Newest) -> Result<Option<Interrupted>, StoreError> {
+        let state = self.state_of(newest)?;
+        state.map(|state| self.describe(newest, state)).transpose()
     }
 
     /// Returns the newest prompt or answer of each session, unless a later revert was committed.
@@ -116,7 +116,7 @@ impl Reader<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn cut(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
+    fn state_of(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
         let state = self.unfinished(newest)?;
         if state.is_some() && self.was_stopped(newest)? {
             return Ok(None);
@@ -235,7 +235,7 @@ impl Reader<'_> {
         Ok(turns.count() < TURN_ALLOWANCE as usize)
     }
 
-    fn described(
+    fn describe(
         &self,
         newest: &Newest,
         state: InterruptedState,

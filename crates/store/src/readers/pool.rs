@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::error::StoreError;
 use crate::open::open_reader;
 use crate::view::reader::Reader;
-use crate::view::test_hook::{Moment, Watched};
+use crate::view::test_hook::{Hook, Moment};
 use crate::writer::Writer;
 
 /// Maximum number of concurrent reads. Each needs a thread, and a connection with its page cache.
@@ -32,18 +32,18 @@ type Job = Box<dyn FnOnce() + Send>;
 
 pub(crate) struct Pool {
     path: PathBuf,
-    watched: Watched,
+    hook: Hook,
     /// One permit for each thread.
     permits: Arc<Semaphore>,
     /// Sends jobs to the threads, which end with the pool. At most as many jobs wait here as there
     /// are permits.
     jobs: Sender<Job>,
     /// Idle connections. Locked to take or return one.
-    resting: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(crate) fn pool(path: PathBuf, watched: Watched) -> std::io::Result<Self> {
+    pub(crate) fn pool(path: PathBuf, hook: Hook) -> std::io::Result<Self> {
         let (jobs, taken) = channel();
         let taken = Arc::new(Mutex::new(taken));
         for _ in 0..READERS {
@@ -53,10 +53,10 @@ impl Readers {
         }
         Ok(Self::Pool(Arc::new(Pool {
             path,
-            watched,
+            hook,
             permits: Arc::new(Semaphore::new(READERS as usize)),
             jobs,
-            resting: Mutex::new(Vec::new()),
+            idle: Mutex::new(Vec::new()),
         })))
     }
 
@@ -103,7 +103,7 @@ impl Readers {
             let all = pool.permits.acquire_many(READERS).await;
             pool.permits.close();
             drop(all);
-            pool.resting.lock().clear();
+            pool.idle.lock().clear();
         }
     }
 }
@@ -113,9 +113,9 @@ impl Pool {
         &self,
         work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.watched.at(Moment::Read)?;
-        let rested = self.resting.lock().pop();
-        let connection = match rested {
+        self.hook.at(Moment::Read)?;
+        let idle = self.idle.lock().pop();
+        let connection = match idle {
             Some(connection) => connection,
             None => open_reader(&self.path)?,
         };
@@ -125,7 +125,7 @@ impl Pool {
         };
         // After a storage failure, the connection itself may be the cause, so it is not reused.
         if !matches!(value, Err(StoreError::Poisoned(_))) {
-            self.resting.lock().push(connection);
+            self.idle.lock().push(connection);
         }
         value
     }

@@ -113,7 +113,7 @@ struct Head {
 }
 
 impl ReplayEvent {
-    pub(crate) fn understand(&self) -> Result<Element, ReplayConflict> {
+    pub(crate) fn parse(&self) -> Result<Element, ReplayConflict> {
         let seq = self.seq;
         let unreadable = |reason: String| ReplayConflict::Payload { seq, reason };
         let kind = Kind::parse(&self.kind).map_err(|_| ReplayConflict::UnknownType {

@@ -142,7 +142,7 @@ type Outcome = Result<Replayed, Abort<ReplayConflict>>;
 impl Transaction<'_> {
     /// Replays one element of a log. A conflict changes nothing.
     pub fn replay(&mut self, event: &ReplayEvent, options: &ReplayOptions) -> Outcome {
-        let element = event.understand().map_err(Abort::Refused)?;
+        let element = event.parse().map_err(Abort::Refused)?;
         let log = self.reader().aggregate(&event.session_id)?;
         let owner = log.as_ref().and_then(|log| log.owner.as_deref());
         let foreign = owner.filter(|owner| Some(*owner) != options.owner.as_deref());
@@ -194,7 +194,7 @@ impl Transaction<'_> {
                 seq: event.seq,
             }));
         }
-        self.adopt(aggregate, options.owner.as_deref())?;
+        self.set_first_owner(aggregate, options.owner.as_deref())?;
         Ok(Replayed::Skipped)
     }
 
@@ -240,7 +240,7 @@ impl Transaction<'_> {
         {
             self.add_project(&id, &directory, time)?;
         }
-        self.adopt(log.key, options.owner.as_deref())?;
+        self.set_first_owner(log.key, options.owner.as_deref())?;
         Ok(Replayed::Applied)
     }
 

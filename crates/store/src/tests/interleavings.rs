@@ -95,7 +95,7 @@ impl Log {
                         continue;
                     }
                 }
-                None => tail.has_come_to_the_end(end),
+                None => tail.has_reached_end(end),
             }
             block_on(tail.changed());
         }
@@ -230,7 +230,7 @@ fn waiting_for_all_readers_includes_a_new_reader() {
             tail.has_read(log.last(1).unwrap().into());
             assert!(!tail.has_all());
             *looks.lock().unwrap() = true;
-            tail.has_come_to_the_end(end);
+            tail.has_reached_end(end);
             assert!(tail.has_all());
             // A reader that has all entries is not woken.
             log.commit_hidden(&[2]);

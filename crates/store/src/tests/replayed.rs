@@ -16,7 +16,7 @@ use crate::replay::element::ReplayEvent;
 use crate::replay::{ReplayOptions, Replayed};
 use crate::tests::{created, event, ids, session_id};
 use crate::view::reader::Reader;
-use crate::view::test_hook::Watched;
+use crate::view::test_hook::Hook;
 use crate::view::transaction::{Appended, Transaction};
 
 /// Two sessions with events chosen by number. Most events are consistent with the earlier ones.
@@ -209,7 +209,7 @@ impl Side {
 
     fn write<T>(&self, work: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
         let mut appended = Appended::default();
-        let watched = Watched::default();
+        let watched = Hook::default();
         work(&mut Transaction::new(
             &self.0,
             &ids(),

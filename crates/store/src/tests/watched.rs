@@ -19,7 +19,7 @@ use crate::projections::messages::Order;
 use crate::readers::history::HistoryPoint;
 use crate::tests::{append, created, event, ids, session_id};
 use crate::view::reader::Reader;
-use crate::view::test_hook::Watched;
+use crate::view::test_hook::Hook;
 use crate::view::transaction::{Appended, Transaction};
 
 /// SQLite VM steps so far, by statement.
@@ -176,7 +176,7 @@ impl Bench {
         work(&mut Transaction::new(
             &self.connection,
             &ids(),
-            &Watched::default(),
+            &Hook::default(),
             &mut appended,
         ));
     }

@@ -22,7 +22,7 @@ pub enum Moment<'a> {
     /// After the commit, before any notification.
     Committed(&'a [Committed]),
     /// After tails, listener and callers were notified.
-    Told(&'a [Committed]),
+    Notified(&'a [Committed]),
     /// Before the write-ahead log is checkpointed.
     Checkpoint,
     /// Before a read begins.
@@ -42,7 +42,7 @@ pub enum Fault {
 
 /// Receives every [`Moment`] on the thread where it happens, and can inject a fault.
 ///
-/// Nothing can fail at [`Moment::Committed`] and [`Moment::Told`], so a fault there is ignored.
+/// Nothing can fail at [`Moment::Committed`] and [`Moment::Notified`], so a fault there is ignored.
 pub trait TestHook: Send + Sync {
     /// Called at each moment. The store handles a fault like the same failure of SQLite.
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault>;
@@ -50,30 +50,30 @@ pub trait TestHook: Send + Sync {
 
 /// The hook, if any.
 #[derive(Clone, Default)]
-pub(crate) struct Watched(Option<Arc<dyn TestHook>>);
+pub(crate) struct Hook(Option<Arc<dyn TestHook>>);
 
-impl Watched {
-    pub(crate) fn by(test_hook: Option<Arc<dyn TestHook>>) -> Self {
-        Self(test_hook)
+impl Hook {
+    pub(crate) fn new(hook: Option<Arc<dyn TestHook>>) -> Self {
+        Self(hook)
     }
 
     /// True if there is a hook.
-    pub(crate) fn is_seen(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.is_some()
     }
 
     pub(crate) fn at(&self, moment: Moment<'_>) -> rusqlite::Result<()> {
         match &self.0 {
             None => Ok(()),
-            Some(test_hook) => test_hook.at(moment).map_err(|fault| failure(fault, moment)),
+            Some(hook) => hook.at(moment).map_err(|fault| failure(fault, moment)),
         }
     }
 
     /// Reports a moment at which nothing can fail.
-    pub(crate) fn tell(&self, moment: Moment<'_>) {
-        if let Some(test_hook) = &self.0 {
+    pub(crate) fn report(&self, moment: Moment<'_>) {
+        if let Some(hook) = &self.0 {
             // A committed transaction stays committed, so a fault is ignored.
-            let _ = test_hook.at(moment);
+            let _ = hook.at(moment);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::format::entry::Committed;
 use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
-use crate::view::test_hook::{Moment, Watched};
+use crate::view::test_hook::{Hook, Moment};
 
 /// The entries that the commands of a transaction appended, for notification after the commit.
 #[derive(Default)]
@@ -16,31 +16,31 @@ pub(crate) struct Appended {
     pub(crate) entries: Vec<Committed>,
     /// Logs with new entries for which only their tails are notified, with their last sequences.
     /// The entries themselves are not kept, because a replayed log may be larger than memory.
-    quiet: Vec<(SessionKey, Sequence)>,
+    unannounced: Vec<(SessionKey, Sequence)>,
 }
 
 /// The extent of the appended entries at some point.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     entries: usize,
-    quiet: usize,
-    last_quiet: Option<(SessionKey, Sequence)>,
+    unannounced: usize,
+    last_unannounced: Option<(SessionKey, Sequence)>,
 }
 
 impl Appended {
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             entries: self.entries.len(),
-            quiet: self.quiet.len(),
-            last_quiet: self.quiet.last().copied(),
+            unannounced: self.unannounced.len(),
+            last_unannounced: self.unannounced.last().copied(),
         }
     }
 
     /// Removes the entries after that point.
     pub(crate) fn take_back(&mut self, mark: Mark) {
         self.entries.truncate(mark.entries);
-        self.quiet.truncate(mark.quiet);
-        if let (Some(last), Some(before)) = (self.quiet.last_mut(), mark.last_quiet) {
+        self.unannounced.truncate(mark.unannounced);
+        if let (Some(last), Some(before)) = (self.unannounced.last_mut(), mark.last_unannounced) {
             *last = before;
         }
     }
@@ -48,8 +48,9 @@ impl Appended {
     /// Returns the logs with new entries, each with the sequence of its last entry.
     pub(crate) fn logs(&self) -> impl Iterator<Item = (SessionKey, Sequence)> {
         let runs = self.entries.chunk_by(|a, b| a.aggregate == b.aggregate);
-        let heard = runs.filter_map(|run| run.last().map(|it| (it.aggregate, it.event.seq.into())));
-        heard.chain(self.quiet.iter().copied())
+        let announced =
+            runs.filter_map(|run| run.last().map(|it| (it.aggregate, it.event.seq.into())));
+        announced.chain(self.unannounced.iter().copied())
     }
 }
 
@@ -57,7 +58,7 @@ impl Appended {
 pub struct Transaction<'a> {
     pub(crate) connection: &'a Connection,
     appended: &'a mut Appended,
-    watched: &'a Watched,
+    hook: &'a Hook,
     ids: &'a IdSource,
 }
 
@@ -65,13 +66,13 @@ impl<'a> Transaction<'a> {
     pub(crate) fn new(
         connection: &'a Connection,
         ids: &'a IdSource,
-        watched: &'a Watched,
+        hook: &'a Hook,
         appended: &'a mut Appended,
     ) -> Self {
         Self {
             connection,
             appended,
-            watched,
+            hook,
             ids,
         }
     }
@@ -85,16 +86,19 @@ impl<'a> Transaction<'a> {
 
     /// Reports an entry to the test hook, and keeps it for notification after the commit.
     pub(crate) fn appended(&mut self, entry: Committed) -> Result<(), StoreError> {
-        self.watched.at(Moment::Appended(&entry.event))?;
-        let Appended { entries, quiet } = &mut *self.appended;
-        if entry.announced || self.watched.is_seen() {
+        self.hook.at(Moment::Appended(&entry.event))?;
+        let Appended {
+            entries,
+            unannounced,
+        } = &mut *self.appended;
+        if entry.announced || self.hook.is_set() {
             entries.push(entry);
             return Ok(());
         }
         let end = (entry.aggregate, entry.event.seq.into());
-        match quiet.last_mut() {
+        match unannounced.last_mut() {
             Some(last) if last.0 == entry.aggregate => *last = end,
-            _ => quiet.push(end),
+            _ => unannounced.push(end),
         }
         Ok(())
     }

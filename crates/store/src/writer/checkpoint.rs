@@ -15,7 +15,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, ffi};
 
 use crate::open::BUSY_TIMEOUT;
-use crate::view::test_hook::{Moment, Watched};
+use crate::view::test_hook::{Hook, Moment};
 
 /// Number of log pages that triggers a checkpoint, and a retry after a failed attempt: 4 MiB. A
 /// checkpoint of this size takes milliseconds.
@@ -26,7 +26,7 @@ const LENGTH: u32 = 1000;
 const LONG: u32 = 4 * LENGTH;
 
 /// Maximum wait for readers. A read takes microseconds to milliseconds.
-const PATIENCE: Duration = Duration::from_millis(100);
+const READER_WAIT: Duration = Duration::from_millis(100);
 
 /// Number of log pages at which failed checkpoints stop the store: 64 MiB.
 const LIMIT: u32 = 16 * LENGTH;
@@ -62,10 +62,10 @@ impl Log {
     }
 
     /// Runs a checkpoint if one is due. An error means that the store cannot continue.
-    pub(crate) fn fold_if_due(
+    pub(crate) fn checkpoint_if_due(
         &self,
         connection: &Connection,
-        watched: &Watched,
+        hook: &Hook,
     ) -> Result<(), String> {
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < self.before.replace(pages) {
@@ -76,7 +76,7 @@ impl Log {
         }
         self.due.set(pages + LENGTH);
         let mode = if pages < LONG { "PASSIVE" } else { "TRUNCATE" };
-        let Err(error) = fold(connection, watched, mode) else {
+        let Err(error) = checkpoint(connection, hook, mode) else {
             return Ok(());
         };
         match error.sqlite_error_code() {
@@ -98,28 +98,28 @@ impl Log {
 
 /// Checkpoints the whole log at the end, which saves the next opening the work. If the store has
 /// failed or the checkpoint fails, the log is kept. The next opening then checks for damage.
-pub(crate) fn fold_at_end(connection: &Connection, watched: &Watched, failed: bool) {
-    let folded = match failed {
-        true => return leave(connection),
-        false => fold(connection, watched, "TRUNCATE"),
+pub(crate) fn checkpoint_at_end(connection: &Connection, hook: &Hook, failed: bool) {
+    let checkpointed = match failed {
+        true => return keep_log(connection),
+        false => checkpoint(connection, hook, "TRUNCATE"),
     };
-    if let Err(error) = folded {
+    if let Err(error) = checkpointed {
         tracing::warn!(%error, "the write-ahead log is left to the next opening");
-        leave(connection);
+        keep_log(connection);
     }
 }
 
 /// Prevents SQLite from running a checkpoint when the connection is closed.
-fn leave(connection: &Connection) {
+fn keep_log(connection: &Connection) {
     let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     if let Err(error) = connection.set_db_config(keep, true) {
         tracing::debug!(%error, "the write-ahead log is folded after all");
     }
 }
 
-fn fold(connection: &Connection, watched: &Watched, mode: &str) -> rusqlite::Result<()> {
-    watched.at(Moment::Checkpoint)?;
-    connection.busy_timeout(PATIENCE)?;
+fn checkpoint(connection: &Connection, hook: &Hook, mode: &str) -> rusqlite::Result<()> {
+    hook.at(Moment::Checkpoint)?;
+    connection.busy_timeout(READER_WAIT)?;
     let is_busy = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
         row.get::<_, bool>(0)
     });

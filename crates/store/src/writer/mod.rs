@@ -17,7 +17,7 @@ use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
 use crate::tail::Tails;
 use crate::view::reader::Reader;
-use crate::view::test_hook::{Moment, Watched};
+use crate::view::test_hook::{Hook, Moment};
 use crate::view::transaction::Transaction;
 use crate::writer::checkpoint::Log;
 use crate::writer::worker::{Worker, refuse};
@@ -60,14 +60,14 @@ pub(crate) struct WriterOptions {
     pub(crate) ids: Arc<IdSource>,
     pub(crate) tails: Arc<Tails>,
     pub(crate) listener: CommitListener,
-    pub(crate) watched: Watched,
+    pub(crate) hook: Hook,
 }
 
 /// Sends commands to the writer.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Task>,
-    watched: Watched,
+    hook: Hook,
     /// Set once, when storage fails. Later commands are refused without access to the file.
     poison: Arc<OnceLock<String>>,
 }
@@ -76,19 +76,19 @@ impl Writer {
     pub(crate) fn start(
         mut connection: Connection,
         held: Option<DatabaseHold>,
-        surroundings: WriterOptions,
+        options: WriterOptions,
     ) -> Result<Self, String> {
         let log = Log::follow(&mut connection).map_err(|error| error.to_string())?;
         let (queue, tasks) = mpsc::channel(QUEUE);
         let poison = Arc::new(OnceLock::new());
-        let watched = surroundings.watched.clone();
-        let worker = Worker::new(connection, held, log, surroundings, Arc::clone(&poison));
+        let hook = options.hook.clone();
+        let worker = Worker::new(connection, held, log, options, Arc::clone(&poison));
         let builder = std::thread::Builder::new().name("opencode-store".into());
         opencode_log::spawn_thread(builder, move || worker.run(tasks))
             .map_err(|error| error.to_string())?;
         Ok(Self {
             queue,
-            watched,
+            hook,
             poison,
         })
     }
@@ -125,10 +125,10 @@ impl Writer {
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let watched = self.watched.clone();
+        let hook = self.hook.clone();
         let read = move |connection: &Connection| {
             let value = catch_unwind(AssertUnwindSafe(|| {
-                watched.at(Moment::Read)?;
+                hook.at(Moment::Read)?;
                 work(&Reader { connection })
             }));
             let panicked = |_| Err(StoreError::Database("the read panicked".into()));

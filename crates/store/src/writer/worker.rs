@@ -15,7 +15,7 @@ use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
 use crate::view::test_hook::Moment;
 use crate::view::transaction::{Appended, Transaction};
-use crate::writer::checkpoint::{Log, fold_at_end};
+use crate::writer::checkpoint::{Log, checkpoint_at_end};
 use crate::writer::{Command, Task, Undo, WriterOptions};
 
 /// Maximum number of commands that share one commit, so that the first of them does not wait long.
@@ -27,7 +27,7 @@ pub(crate) struct Worker {
     /// None for a database in memory.
     held: Option<DatabaseHold>,
     log: Log,
-    surroundings: WriterOptions,
+    options: WriterOptions,
     poison: Arc<OnceLock<String>>,
 }
 
@@ -47,14 +47,14 @@ impl Worker {
         connection: Connection,
         held: Option<DatabaseHold>,
         log: Log,
-        surroundings: WriterOptions,
+        options: WriterOptions,
         poison: Arc<OnceLock<String>>,
     ) -> Self {
         Self {
             connection,
             held,
             log,
-            surroundings,
+            options,
             poison,
         }
     }
@@ -71,7 +71,7 @@ impl Worker {
         }
         if self.held.is_some() {
             let failed = self.poison.get().is_some();
-            fold_at_end(&self.connection, &self.surroundings.watched, failed);
+            checkpoint_at_end(&self.connection, &self.options.hook, failed);
         }
         drop(self.connection);
         drop(self.held);
@@ -107,7 +107,7 @@ impl Worker {
         }
         if !kept.is_empty() {
             self.commit(kept, &appended);
-            self.fold();
+            self.checkpoint();
         }
         next
     }
@@ -128,13 +128,13 @@ impl Worker {
             Ok(()) => {}
             Err(busy @ StoreError::Busy(_)) if !joined => return Executed::Locked(command, busy),
             Err(error) => {
-                command.settle(Err(self.note(error)));
+                command.settle(Err(self.record_failure(error)));
                 return Executed::Settled;
             }
         }
         let before = appended.mark();
-        let WriterOptions { ids, watched, .. } = &self.surroundings;
-        let mut transaction = Transaction::new(&self.connection, ids, watched, appended);
+        let WriterOptions { ids, hook, .. } = &self.options;
+        let mut transaction = Transaction::new(&self.connection, ids, hook, appended);
         let result = command.run(&mut transaction);
         let ended = match result {
             Ok(()) if joined => self.statement("RELEASE command").map_err(Undo::Failed),
@@ -148,7 +148,7 @@ impl Worker {
         match undo {
             Undo::Decided if joined => return Executed::Kept(command),
             Undo::Decided => command.settle(Ok(())),
-            Undo::Failed(error) => command.settle(Err(self.note(error))),
+            Undo::Failed(error) => command.settle(Err(self.record_failure(error))),
         }
         Executed::Settled
     }
@@ -157,7 +157,7 @@ impl Worker {
         if joined {
             return self.statement("SAVEPOINT command");
         }
-        self.surroundings.watched.at(Moment::Begin)?;
+        self.options.hook.at(Moment::Begin)?;
         self.statement("BEGIN IMMEDIATE")
     }
 
@@ -175,9 +175,9 @@ impl Worker {
     }
 
     fn commit(&self, kept: Vec<Box<dyn Command>>, appended: &Appended) {
-        let watched = &self.surroundings.watched;
+        let hook = &self.options.hook;
         let committed = &appended.entries;
-        let result = watched
+        let result = hook
             .at(Moment::Commit(committed))
             .map_err(StoreError::from)
             .and_then(|()| self.statement("COMMIT"))
@@ -185,47 +185,47 @@ impl Worker {
             // commit.
             .and_then(|()| self.held.as_ref().map_or(Ok(()), DatabaseHold::check))
             .map_err(|error| {
-                let error = self.note(error);
+                let error = self.record_failure(error);
                 let _ = self.connection.execute_batch("ROLLBACK");
                 error
             });
         if result.is_ok() {
-            watched.tell(Moment::Committed(committed));
-            self.announce(appended);
+            hook.report(Moment::Committed(committed));
+            self.notify(appended);
         }
         for command in kept {
             command.settle(result.clone());
         }
         if result.is_ok() {
-            watched.tell(Moment::Told(committed));
+            hook.report(Moment::Notified(committed));
         }
     }
 
     /// Notifies tails and listener.
-    fn announce(&self, appended: &Appended) {
+    fn notify(&self, appended: &Appended) {
         let WriterOptions {
             tails, listener, ..
-        } = &self.surroundings;
+        } = &self.options;
         tails.signal(appended.logs());
         // A bug in the listener must not end the writer or prevent the answers to callers.
-        let hear = |entries: &[Committed]| {
+        let call_listener = |entries: &[Committed]| {
             if catch_unwind(AssertUnwindSafe(|| listener(entries))).is_err() {
                 tracing::error!("the commit listener panicked");
             }
         };
         for entries in appended.entries.chunk_by(|a, b| a.announced == b.announced) {
             if entries.iter().all(|entry| entry.announced) {
-                hear(entries);
+                call_listener(entries);
             }
         }
     }
 
-    fn fold(&self) {
-        let watched = &self.surroundings.watched;
+    fn checkpoint(&self) {
+        let hook = &self.options.hook;
         if self.poison.get().is_none()
-            && let Err(reason) = self.log.fold_if_due(&self.connection, watched)
+            && let Err(reason) = self.log.checkpoint_if_due(&self.connection, hook)
         {
-            self.note(StoreError::Poisoned(reason));
+            self.record_failure(StoreError::Poisoned(reason));
         }
     }
 
@@ -236,7 +236,7 @@ impl Worker {
     }
 
     /// Records a failure of storage. The next opening checks the state on disk.
-    fn note(&self, error: StoreError) -> StoreError {
+    fn record_failure(&self, error: StoreError) -> StoreError {
         if let StoreError::Poisoned(reason) = &error {
             refuse(&self.poison, reason.clone());
         }

@@ -29,7 +29,7 @@ impl Script {
         std::mem::take(&mut self.seen.lock().unwrap())
     }
 
-    /// Waits for a moment. Callers receive their answers before `Told`.
+    /// Waits for a moment. Callers receive their answers before `Notified`.
     async fn until(&self, text: &str) {
         let seen = async {
             while self.seen.lock().unwrap().iter().all(|seen| seen != text) {
@@ -57,7 +57,7 @@ impl TestHook for Script {
             Moment::Appended(event) => ("appended", format!("appended {}", event.seq)),
             Moment::Commit(entries) => ("commit", format!("commit {:?}", seqs(entries))),
             Moment::Committed(entries) => ("committed", format!("committed {:?}", seqs(entries))),
-            Moment::Told(entries) => ("told", format!("told {:?}", seqs(entries))),
+            Moment::Notified(entries) => ("told", format!("told {:?}", seqs(entries))),
             Moment::Checkpoint => ("checkpoint", "checkpoint".to_owned()),
             Moment::Read => ("read", "read".to_owned()),
         };
