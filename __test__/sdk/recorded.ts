@@ -201,8 +201,12 @@ const messages = "GET /api/session/{session}/message";
 const events = "GET /api/session/{session}/history";
 const pages: Recorded[] = [
   ...withQueries(messages, page(...user), "order=asc", "order=asc&limit=1", "order=asc&limit=1e1"),
-  ...withQueries(messages, page(...user), "order=asc&limit=0x10", "order=asc&limit=%201", "order=asc&limit[]=1"),
-  ...withQueries(messages, page(...user), "order=asc&cursor=", "order=asc&unknown=1"),
+  ...["order=asc&limit=0x10", "order=asc&limit=%201"].map((query) => ({
+    request: `${messages}?${query}`,
+    answer: page(...user),
+    here: { ...invalid("Query"), why: "It is no decimal number." },
+  })),
+  ...withQueries(messages, page(...user), "order=asc&limit[]=1", "order=asc&cursor=", "order=asc&unknown=1"),
   ...withQueries(messages, invalid("Query"), "limit=0", "limit=-1", "limit=1.5", "limit=abc", "limit=201", "limit="),
   ...withQueries(messages, invalid("Query"), "limit=1&limit=2", "order=up", "limit=x&order=up"),
   ...withQueries(messages, invalidCursor, "cursor=abcd", "cursor=%25%25", "cursor=eyJ9", "cursor={cursor}&order=asc"),

@@ -98,7 +98,7 @@ async fn a_page_has_fifty_events_by_default() {
     for (query, expected) in [
         ("", (1, 50, json!(true))),
         ("?limit=100", (1, 100, json!(true))),
-        ("?limit=0x14", (1, 20, json!(true))),
+        ("?limit=20", (1, 20, json!(true))),
         ("?after=20&limit=100", (21, 120, json!(false))),
         ("?after=&limit=1", (1, 1, json!(true))),
         ("?after=119", (120, 120, json!(false))),
