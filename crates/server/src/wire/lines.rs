@@ -1,124 +1,95 @@
 //! Bodies of lines, read as they arrive.
 
-use std::fmt;
+use std::io;
 
-use axum::body::{Body, Bytes};
-use bytes::Buf;
-use futures::stream::{self, Stream};
-use http_body_util::BodyExt;
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use futures::{Stream, TryStreamExt as _};
 use opencode_runtime::MAX_IMPORT_LINE_BYTES;
+use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, FramedRead};
+use tokio_util::io::StreamReader;
 
 /// The lines of a body.
-pub(crate) struct Lines {
-    /// None when it has ended.
-    body: Option<Body>,
-    /// Received bytes that are not read yet.
-    arrived: Bytes,
-    /// The beginning of a line whose end has not arrived.
-    begun: Vec<u8>,
-    /// Bytes of one line at most.
-    longest: usize,
-}
-
-impl Default for Lines {
-    fn default() -> Self {
-        Self {
-            body: None,
-            arrived: Bytes::new(),
-            begun: Vec::new(),
-            longest: MAX_IMPORT_LINE_BYTES,
-        }
-    }
-}
+#[derive(Default)]
+pub(crate) struct Lines(Body);
 
 /// Why the lines of a body end before it does.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum LinesError {
     /// The body broke.
-    Broken(axum::Error),
+    #[error("the body cannot be read: {0}")]
+    Broken(#[from] io::Error),
     /// A line has more bytes than these. The rest of it is not waited for.
+    #[error("the next one is longer than {0} bytes")]
     TooLong(usize),
     /// A line is no text. It would not be the same with its bad bytes replaced.
+    #[error("the next one is not UTF-8")]
     NotText,
-}
-
-impl fmt::Display for LinesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Broken(error) => write!(f, "the body cannot be read: {error}"),
-            Self::TooLong(longest) => write!(f, "the next one is longer than {longest} bytes"),
-            Self::NotText => f.write_str("the next one is not UTF-8"),
-        }
-    }
 }
 
 impl Lines {
     pub(crate) fn of(body: Body) -> Self {
-        Self {
-            body: Some(body),
-            ..Self::default()
-        }
+        Self(body)
     }
 
     /// The lines without their line ends; the last one may lack it. Ends with the first failure.
     pub(crate) fn into_stream(self) -> impl Stream<Item = Result<String, LinesError>> + Send {
-        stream::unfold(Some(self), |lines| async {
-            let mut lines = lines?;
-            match lines.next().await {
-                Ok(line) => line.map(|line| (Ok(line), Some(lines))),
-                Err(error) => Some((Err(error), None)),
-            }
-        })
+        self.bounded(MAX_IMPORT_LINE_BYTES)
     }
 
-    async fn next(&mut self) -> Result<Option<String>, LinesError> {
-        loop {
-            if let Some(end) = self.arrived.iter().position(|byte| *byte == b'\n') {
-                let line = self.arrived.split_to(end);
-                self.arrived.advance(1);
-                return self.finish(&line).map(Some);
-            }
-            let begun = std::mem::take(&mut self.arrived);
-            self.begin(&begun)?;
-            let Some(body) = &mut self.body else {
-                return Ok(None);
-            };
-            match body.frame().await {
-                Some(frame) => {
-                    let data = frame.map_err(LinesError::Broken)?.into_data();
-                    self.arrived = data.unwrap_or_default();
-                }
-                None => {
-                    self.body = None;
-                    if !self.begun.is_empty() {
-                        return self.finish(&[]).map(Some);
-                    }
-                }
-            }
+    fn bounded(self, longest: usize) -> impl Stream<Item = Result<String, LinesError>> + Send {
+        let body = self.0.into_data_stream().map_err(io::Error::other);
+        FramedRead::new(StreamReader::new(body), LineDecoder::new(longest))
+    }
+}
+
+/// Decodes lines. `LinesCodec` of the same library would remove a `\r` before a line end.
+struct LineDecoder {
+    lines: AnyDelimiterCodec,
+    /// Bytes of one line at most.
+    longest: usize,
+}
+
+impl LineDecoder {
+    fn new(longest: usize) -> Self {
+        let end = b"\n".to_vec();
+        Self {
+            lines: AnyDelimiterCodec::new_with_max_length(end.clone(), end, longest),
+            longest,
         }
     }
 
-    /// Keeps the beginning of a line.
-    fn begin(&mut self, part: &[u8]) -> Result<(), LinesError> {
-        if self.begun.len() + part.len() > self.longest {
-            return Err(LinesError::TooLong(self.longest));
-        }
-        self.begun.extend_from_slice(part);
-        Ok(())
+    fn text(
+        &self,
+        line: Result<Option<Bytes>, AnyDelimiterCodecError>,
+    ) -> Result<Option<String>, LinesError> {
+        let line = line.map_err(|error| match error {
+            AnyDelimiterCodecError::MaxChunkLengthExceeded => LinesError::TooLong(self.longest),
+            AnyDelimiterCodecError::Io(error) => LinesError::Broken(error),
+        })?;
+        let text = line.map(|line| String::from_utf8(line.into()));
+        text.transpose().map_err(|_| LinesError::NotText)
+    }
+}
+
+impl Decoder for LineDecoder {
+    type Item = String;
+    type Error = LinesError;
+
+    fn decode(&mut self, arrived: &mut BytesMut) -> Result<Option<String>, LinesError> {
+        let line = self.lines.decode(arrived);
+        self.text(line)
     }
 
-    /// The line that ends with this part.
-    fn finish(&mut self, part: &[u8]) -> Result<String, LinesError> {
-        self.begin(part)?;
-        String::from_utf8(std::mem::take(&mut self.begun)).map_err(|_| LinesError::NotText)
+    fn decode_eof(&mut self, arrived: &mut BytesMut) -> Result<Option<String>, LinesError> {
+        let line = self.lines.decode_eof(arrived);
+        self.text(line)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
-    use futures::{FutureExt, StreamExt};
+    use futures::{FutureExt, StreamExt, stream};
 
     use super::*;
 
@@ -126,12 +97,9 @@ mod tests {
 
     /// The lines of a body that comes in these pieces, and why there are no more.
     fn read(pieces: Vec<Result<Bytes, io::Error>>) -> (Vec<String>, Option<String>) {
-        let lines = Lines {
-            longest: LONGEST,
-            ..Lines::of(Body::from_stream(stream::iter(pieces)))
-        };
+        let lines = Lines::of(Body::from_stream(stream::iter(pieces)));
         let read: Vec<_> = lines
-            .into_stream()
+            .bounded(LONGEST)
             .collect()
             .now_or_never()
             .expect("all of it is there");
