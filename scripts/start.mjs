@@ -10,7 +10,6 @@ import { Failure, messageOf, runScript } from "./lib/failure.mjs";
 import { runQuietly, showTask } from "./lib/task.mjs";
 import { prepareDemo } from "./start/demo.mjs";
 import { prepareProvider } from "./start/provider.mjs";
-import { runAndReopen } from "./start/session.mjs";
 
 await runScript(async () => {
   const { values, positionals } = readArguments();
@@ -23,6 +22,8 @@ await runScript(async () => {
   // Reports mistakes of the user before a build that takes minutes.
   const own = hasModel ? prepareProvider(values, positionals.join(" ")) : undefined;
   await buildPackage();
+  // It imports the package, whose JavaScript does not exist before the first build.
+  const { runAndReopen } = await import("./start/session.mjs");
   const setup = own ?? (await prepareDemo());
   try {
     await runAndReopen(setup);

@@ -1,15 +1,18 @@
 // Tests of the logic in these scripts.
 
 import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
 import { readDepInfo } from "../lib/addon.mjs";
 import { BuildProgress, formatLeft } from "../lib/build-progress.mjs";
 import { Failure } from "../lib/failure.mjs";
-import { run } from "../lib/process.mjs";
 import { listViolations } from "../lib/imports.mjs";
+import { run } from "../lib/process.mjs";
+import { inProject, listCompiledFiles } from "../lib/project.mjs";
 import { node } from "../lib/tools.mjs";
 import { parseStages } from "./arguments.mjs";
 import { runChecks } from "./checks.mjs";
 import { splitFilters } from "./rust.mjs";
+import { createScratch, userlessEnv } from "./scratch.mjs";
 
 /** @type {import("./report.mjs").Stage} */
 export const scripts = {
@@ -29,6 +32,7 @@ export const scripts = {
         ["the sources of a library are read", depInfo],
         ["lines are complete", wholeLines],
         ["an import of a higher module is reported", importsOfHigherModules],
+        ["npm start loads before the package is compiled", startsUncompiled],
       ],
       say,
     ),
@@ -183,4 +187,21 @@ function importsOfHigherModules() {
   }
   const deep = [...sources, { path: "low/deep.rs", text: "use super::super::high::High;" }];
   assert.deepEqual(listViolations(deep, ["low", "high"]), ["low/deep.rs of low imports high"]);
+}
+
+/** A fresh clone has no dependencies of npm and no compiled files. A wrong call ends before the build. */
+async function startsUncompiled() {
+  const scratch = createScratch();
+  try {
+    const compiled = new Set(listCompiledFiles().map((file) => inProject(file)));
+    for (const part of ["package.json", "index.js", "index.mjs", "client", "embedded", "scripts", "testkit"]) {
+      cpSync(inProject(part), scratch.path(part), { recursive: true, filter: (file) => !compiled.has(file) });
+    }
+    const command = node(scratch.path("scripts/start.mjs"), "a prompt without a model");
+    const { code, output } = await run(command, { cwd: scratch.folder, env: userlessEnv(scratch) });
+    assert.equal(code, 1, output);
+    assert.match(output, /Set OPENAI_API_KEY/);
+  } finally {
+    scratch.remove();
+  }
 }
