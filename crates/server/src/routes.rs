@@ -1,148 +1,140 @@
-//! The table: which handler serves which operation.
+//! The table of operations and their handlers.
 
-use axum::Router;
 use opencode_protocol::operations as op;
-use opencode_runtime::Runtime;
 
 use crate::handlers::{
     catalogue, definitions, files, host, inbox, inspection, integrations, location, messages,
     permissions, ptys, questions, recovery, revert, sessions, transfer,
 };
-use crate::router::operation::route;
+use crate::router::operation::{Route, route};
 
-/// Every operation of the contract, each of them once.
-pub(crate) fn all() -> Router<Runtime> {
-    Router::new()
-        .merge(of_the_host())
-        .merge(of_locations())
-        .merge(of_sessions())
-        .merge(of_requests())
-        .merge(of_files())
-        .merge(of_integrations())
+/// Returns the routes of all operations of the contract.
+pub(crate) fn all() -> Vec<Route> {
+    let groups = [
+        of_the_host(),
+        of_locations(),
+        of_sessions(),
+        of_requests(),
+        of_files(),
+        of_integrations(),
+    ];
+    groups.into_iter().flatten().collect()
 }
 
-fn of_the_host() -> Router<Runtime> {
-    Router::new()
-        .merge(route::<op::HealthGet, _, _>(host::health))
-        .merge(route::<op::EventSubscribe, _, _>(host::subscribe))
+fn of_the_host() -> Vec<Route> {
+    vec![
+        route::<op::HealthGet>(host::health),
+        route::<op::EventSubscribe>(host::subscribe),
+    ]
 }
 
-fn of_locations() -> Router<Runtime> {
-    Router::new()
-        .merge(route::<op::LocationGet, _, _>(location::get))
-        .merge(route::<op::LocationDiagnostics, _, _>(
-            location::diagnostics,
-        ))
-        .merge(route::<op::LocationReload, _, _>(location::reload))
-        .merge(route::<op::DebugContext, _, _>(inspection::context))
-        .merge(route::<op::AgentList, _, _>(definitions::agents))
-        .merge(route::<op::CommandList, _, _>(definitions::commands))
-        .merge(route::<op::SkillList, _, _>(definitions::skills))
-        .merge(route::<op::ReferenceList, _, _>(definitions::references))
-        .merge(route::<op::ModelList, _, _>(catalogue::models))
-        .merge(route::<op::ProviderList, _, _>(catalogue::providers))
-        .merge(route::<op::ProviderGet, _, _>(catalogue::provider))
+fn of_locations() -> Vec<Route> {
+    vec![
+        route::<op::LocationGet>(location::get),
+        route::<op::LocationDiagnostics>(location::diagnostics),
+        route::<op::LocationReload>(location::reload),
+        route::<op::DebugContext>(inspection::context),
+        route::<op::AgentList>(definitions::agents),
+        route::<op::CommandList>(definitions::commands),
+        route::<op::SkillList>(definitions::skills),
+        route::<op::ReferenceList>(definitions::references),
+        route::<op::ModelList>(catalogue::models),
+        route::<op::ProviderList>(catalogue::providers),
+        route::<op::ProviderGet>(catalogue::provider),
+    ]
 }
 
-fn of_sessions() -> Router<Runtime> {
-    Router::new()
-        .merge(route::<op::SessionCreate, _, _>(sessions::create))
-        .merge(route::<op::SessionList, _, _>(sessions::list))
-        .merge(route::<op::SessionGet, _, _>(sessions::get))
-        .merge(route::<op::SessionChildren, _, _>(sessions::children))
-        .merge(route::<op::SessionActive, _, _>(sessions::active))
-        .merge(route::<op::SessionPrompt, _, _>(sessions::prompt))
-        .merge(route::<op::SessionInterrupt, _, _>(sessions::interrupt))
-        .merge(route::<op::SessionWait, _, _>(sessions::wait))
-        .merge(route::<op::SessionCompact, _, _>(sessions::compact))
-        .merge(route::<op::SessionTodo, _, _>(sessions::todo))
-        .merge(route::<op::SessionSwitchAgent, _, _>(
-            sessions::switch_agent,
-        ))
-        .merge(route::<op::SessionSwitchModel, _, _>(
-            sessions::switch_model,
-        ))
-        .merge(route::<op::SessionMove, _, _>(sessions::relocate))
-        .merge(route::<op::SessionMessages, _, _>(messages::list))
-        .merge(route::<op::SessionMessageGet, _, _>(messages::get))
-        .merge(route::<op::SessionContext, _, _>(messages::context))
-        .merge(route::<op::SessionHistoryGet, _, _>(messages::history))
-        .merge(route::<op::SessionEvents, _, _>(messages::events))
-        .merge(route::<op::SessionInboxList, _, _>(inbox::list))
-        .merge(route::<op::SessionInboxWithdraw, _, _>(inbox::withdraw))
-        .merge(route::<op::SessionInboxSetDelivery, _, _>(
-            inbox::set_delivery,
-        ))
-        .merge(route::<op::SessionResume, _, _>(recovery::resume))
-        .merge(route::<op::SessionInterrupted, _, _>(recovery::interrupted))
-        .merge(route::<op::SessionRequest, _, _>(inspection::request))
-        .merge(route::<op::SessionExport, _, _>(transfer::export))
-        .merge(route::<op::SessionImport, _, _>(transfer::import))
-        .merge(route::<op::SessionRevertStage, _, _>(revert::stage))
-        .merge(route::<op::SessionRevertClear, _, _>(revert::clear))
-        .merge(route::<op::SessionRevertCommit, _, _>(revert::commit))
+fn of_sessions() -> Vec<Route> {
+    vec![
+        route::<op::SessionCreate>(sessions::create),
+        route::<op::SessionList>(sessions::list),
+        route::<op::SessionGet>(sessions::get),
+        route::<op::SessionChildren>(sessions::children),
+        route::<op::SessionActive>(sessions::active),
+        route::<op::SessionPrompt>(sessions::prompt),
+        route::<op::SessionInterrupt>(sessions::interrupt),
+        route::<op::SessionWait>(sessions::wait),
+        route::<op::SessionCompact>(sessions::compact),
+        route::<op::SessionTodo>(sessions::todo),
+        route::<op::SessionSwitchAgent>(sessions::switch_agent),
+        route::<op::SessionSwitchModel>(sessions::switch_model),
+        route::<op::SessionMove>(sessions::relocate),
+        route::<op::SessionMessages>(messages::list),
+        route::<op::SessionMessageGet>(messages::get),
+        route::<op::SessionContext>(messages::context),
+        route::<op::SessionHistoryGet>(messages::history),
+        route::<op::SessionEvents>(messages::events),
+        route::<op::SessionInboxList>(inbox::list),
+        route::<op::SessionInboxWithdraw>(inbox::withdraw),
+        route::<op::SessionInboxSetDelivery>(inbox::set_delivery),
+        route::<op::SessionResume>(recovery::resume),
+        route::<op::SessionInterrupted>(recovery::interrupted),
+        route::<op::SessionRequest>(inspection::request),
+        route::<op::SessionExport>(transfer::export),
+        route::<op::SessionImport>(transfer::import),
+        route::<op::SessionRevertStage>(revert::stage),
+        route::<op::SessionRevertClear>(revert::clear),
+        route::<op::SessionRevertCommit>(revert::commit),
+    ]
 }
 
 /// Requests to users.
-fn of_requests() -> Router<Runtime> {
-    Router::new()
-        .merge(route::<op::SessionPermissionList, _, _>(permissions::list))
-        .merge(route::<op::SessionPermissionGet, _, _>(permissions::get))
-        .merge(route::<op::SessionPermissionCreate, _, _>(
-            permissions::create,
-        ))
-        .merge(route::<op::SessionPermissionReply, _, _>(
-            permissions::reply,
-        ))
-        .merge(route::<op::PermissionRequestList, _, _>(
-            permissions::requests,
-        ))
-        .merge(route::<op::PermissionSavedList, _, _>(permissions::saved))
-        .merge(route::<op::PermissionSavedRemove, _, _>(
-            permissions::remove_saved,
-        ))
-        .merge(route::<op::SessionQuestionList, _, _>(questions::list))
-        .merge(route::<op::SessionQuestionReply, _, _>(questions::reply))
-        .merge(route::<op::SessionQuestionReject, _, _>(questions::reject))
-        .merge(route::<op::QuestionRequestList, _, _>(questions::requests))
+fn of_requests() -> Vec<Route> {
+    vec![
+        route::<op::SessionPermissionList>(permissions::list),
+        route::<op::SessionPermissionGet>(permissions::get),
+        route::<op::SessionPermissionCreate>(permissions::create),
+        route::<op::SessionPermissionReply>(permissions::reply),
+        route::<op::PermissionRequestList>(permissions::requests),
+        route::<op::PermissionSavedList>(permissions::saved),
+        route::<op::PermissionSavedRemove>(permissions::remove_saved),
+        route::<op::SessionQuestionList>(questions::list),
+        route::<op::SessionQuestionReply>(questions::reply),
+        route::<op::SessionQuestionReject>(questions::reject),
+        route::<op::QuestionRequestList>(questions::requests),
+    ]
 }
 
 /// Files and terminals.
-fn of_files() -> Router<Runtime> {
-    Router::new()
-        .merge(route::<op::FsRead, _, _>(files::read))
-        .merge(route::<op::FsList, _, _>(files::list))
-        .merge(route::<op::FsFind, _, _>(files::find))
-        .merge(route::<op::PtyList, _, _>(ptys::list))
-        .merge(route::<op::PtyCreate, _, _>(ptys::create))
-        .merge(route::<op::PtyGet, _, _>(ptys::get))
-        .merge(route::<op::PtyUpdate, _, _>(ptys::update))
-        .merge(route::<op::PtyRemove, _, _>(ptys::remove))
-        .merge(route::<op::PtyConnectTokenCreate, _, _>(
-            ptys::connect_token,
-        ))
-        .merge(ptys::route())
+fn of_files() -> Vec<Route> {
+    vec![
+        route::<op::FsRead>(files::read),
+        route::<op::FsList>(files::list),
+        route::<op::FsFind>(files::find),
+        route::<op::PtyList>(ptys::list),
+        route::<op::PtyCreate>(ptys::create),
+        route::<op::PtyGet>(ptys::get),
+        route::<op::PtyUpdate>(ptys::update),
+        route::<op::PtyRemove>(ptys::remove),
+        route::<op::PtyConnectTokenCreate>(ptys::connect_token),
+        ptys::route(),
+    ]
 }
 
-fn of_integrations() -> Router<Runtime> {
-    Router::new()
-        .merge(route::<op::IntegrationList, _, _>(integrations::list))
-        .merge(route::<op::IntegrationGet, _, _>(integrations::get))
-        .merge(route::<op::IntegrationConnectKey, _, _>(
-            integrations::connect_key,
-        ))
-        .merge(route::<op::IntegrationConnectOauth, _, _>(
-            integrations::connect_oauth,
-        ))
-        .merge(route::<op::IntegrationAttemptStatusGet, _, _>(
-            integrations::attempt_status,
-        ))
-        .merge(route::<op::IntegrationAttemptComplete, _, _>(
-            integrations::complete_attempt,
-        ))
-        .merge(route::<op::IntegrationAttemptCancel, _, _>(
-            integrations::done,
-        ))
-        .merge(route::<op::CredentialUpdate, _, _>(integrations::done))
-        .merge(route::<op::CredentialRemove, _, _>(integrations::done))
+fn of_integrations() -> Vec<Route> {
+    vec![
+        route::<op::IntegrationList>(integrations::list),
+        route::<op::IntegrationGet>(integrations::get),
+        route::<op::IntegrationConnectKey>(integrations::connect_key),
+        route::<op::IntegrationConnectOauth>(integrations::connect_oauth),
+        route::<op::IntegrationAttemptStatusGet>(integrations::attempt_status),
+        route::<op::IntegrationAttemptComplete>(integrations::complete_attempt),
+        route::<op::IntegrationAttemptCancel>(integrations::done),
+        route::<op::CredentialUpdate>(integrations::done),
+        route::<op::CredentialRemove>(integrations::done),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use opencode_protocol::operations::OPERATIONS;
+
+    #[test]
+    fn every_operation_is_routed_once() {
+        let mut routed: Vec<_> = super::all().iter().map(|route| route.spec.id).collect();
+        let mut declared: Vec<_> = OPERATIONS.iter().map(|spec| spec.id).collect();
+        routed.sort_unstable();
+        declared.sort_unstable();
+        assert_eq!(routed, declared);
+    }
 }

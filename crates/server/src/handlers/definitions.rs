@@ -1,6 +1,5 @@
 //! Operations on what the configuration and the folders of a Location define.
 
-use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::Located;
 use opencode_schema::agent::AgentInfo;
@@ -8,31 +7,32 @@ use opencode_schema::command::CommandInfo;
 use opencode_schema::reference::ReferenceInfo;
 use opencode_schema::skill::SkillInfo;
 
-use crate::router::operation::{Answer, Call};
+use crate::router::answer::Answered;
+use crate::router::operation::Call;
 use crate::router::selector::Opened;
 
-type Answered<T> = Result<Answer<Located<T>>, Failure>;
-
-pub(crate) async fn agents(call: Call<op::AgentList>) -> Answered<Vec<AgentInfo>> {
+pub(crate) async fn agents(call: Call<op::AgentList>) -> Answered<Located<Vec<AgentInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let agents = opened.location.agents.list().to_vec();
-    Ok(Answer::Value(opened.with(agents)))
+    Ok(opened.with(agents))
 }
 
-pub(crate) async fn commands(call: Call<op::CommandList>) -> Answered<Vec<CommandInfo>> {
+pub(crate) async fn commands(call: Call<op::CommandList>) -> Answered<Located<Vec<CommandInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let commands = opened.location.commands.list().to_vec();
-    Ok(Answer::Value(opened.with(commands)))
+    Ok(opened.with(commands))
 }
 
-pub(crate) async fn references(call: Call<op::ReferenceList>) -> Answered<Vec<ReferenceInfo>> {
+pub(crate) async fn references(
+    call: Call<op::ReferenceList>,
+) -> Answered<Located<Vec<ReferenceInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let references = opened.location.references.list().to_vec();
-    Ok(Answer::Value(opened.with(references)))
+    Ok(opened.with(references))
 }
 
-pub(crate) async fn skills(call: Call<op::SkillList>) -> Answered<Vec<SkillInfo>> {
+pub(crate) async fn skills(call: Call<op::SkillList>) -> Answered<Located<Vec<SkillInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let skills = opened.location.skills.observe().await.to_vec();
-    Ok(Answer::Value(opened.with(skills)))
+    Ok(opened.with(skills))
 }

@@ -1,4 +1,4 @@
-//! The contract as a document, for readers and tools that know no client of ours.
+//! The OpenAPI document of the contract, for tools without our client.
 
 use axum::Router;
 use axum::body::Body;
@@ -8,7 +8,7 @@ use opencode_protocol::openapi;
 
 use crate::wire::failure::json_text;
 
-/// Both of its names.
+/// Routes both paths of the document.
 pub(crate) fn routes() -> Router {
     Router::new()
         .route("/doc", document())

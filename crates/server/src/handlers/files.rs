@@ -8,16 +8,15 @@ use opencode_protocol::output::Located;
 use opencode_runtime::{FileContent, FileSystemError};
 use opencode_schema::file_system::FileSystemEntry;
 
-use crate::router::operation::{Answer, Call};
+use crate::router::answer::{Answered, Written};
+use crate::router::operation::Call;
 use crate::router::selector::Opened;
 
-type Answered<T> = Result<Answer<T>, Failure>;
-
-pub(crate) async fn read(call: Call<op::FsRead>) -> Answered<()> {
+pub(crate) async fn read(call: Call<op::FsRead>) -> Answered<Written> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let content = opened.location.read_file(&call.params.path).await;
     let content = content.map_err(|error| refused("path", &error))?;
-    Ok(Answer::Raw(bytes(content)))
+    Ok(Written(bytes(content)))
 }
 
 pub(crate) async fn list(call: Call<op::FsList>) -> Answered<Located<Vec<FileSystemEntry>>> {
@@ -25,7 +24,7 @@ pub(crate) async fn list(call: Call<op::FsList>) -> Answered<Located<Vec<FileSys
     let path = call.query.path.unwrap_or_default();
     let entries = opened.location.list_files(&path).await;
     let entries = entries.map_err(|error| refused("path", &error))?;
-    Ok(Answer::Value(opened.with(entries)))
+    Ok(opened.with(entries))
 }
 
 pub(crate) async fn find(call: Call<op::FsFind>) -> Answered<Located<Vec<FileSystemEntry>>> {
@@ -36,7 +35,7 @@ pub(crate) async fn find(call: Call<op::FsFind>) -> Answered<Located<Vec<FileSys
         .find_files(&query.query, query.r#type, query.limit);
     let found = found.await;
     let found = found.map_err(|error| refused("location.directory", &error))?;
-    Ok(Answer::Value(opened.with(found)))
+    Ok(opened.with(found))
 }
 
 fn refused(field: &str, error: &FileSystemError) -> Failure {
@@ -50,8 +49,8 @@ fn refused(field: &str, error: &FileSystemError) -> Failure {
     }
 }
 
-/// A file as an answer. What a project contains must not become a page of the host: no type is guessed,
-/// and no script in it runs.
+/// Returns the response with the bytes of a file. The file must not become a page with the origin of the host, so the
+/// browser guesses no type and runs no script in it.
 fn bytes(content: FileContent) -> Response<Body> {
     let mut response = Response::new(Body::from(content.bytes));
     let headers = response.headers_mut();

@@ -1,5 +1,5 @@
-//! Operations on services that need credentials. This host knows none of them yet, so that every id is
-//! an unknown one: what would use it is refused, what would remove it has nothing to do.
+//! Operations on services that need credentials. This host has none of them yet, so every id is unknown: operations
+//! that would use it are refused, and operations that would remove it have nothing to do.
 
 use opencode_protocol::failure::Failure;
 use opencode_protocol::operation::Operation;
@@ -7,23 +7,22 @@ use opencode_protocol::operations as op;
 use opencode_protocol::output::Located;
 use opencode_schema::integration::{IntegrationAttempt, IntegrationAttemptStatus, IntegrationInfo};
 
-use crate::router::operation::{Answer, Call};
+use crate::router::answer::Answered;
+use crate::router::operation::Call;
 use crate::router::selector::Opened;
-
-type Answered<T> = Result<Answer<T>, Failure>;
 
 pub(crate) async fn list(
     call: Call<op::IntegrationList>,
 ) -> Answered<Located<Vec<IntegrationInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    Ok(Answer::Value(opened.with(Vec::new())))
+    Ok(opened.with(Vec::new()))
 }
 
 pub(crate) async fn get(
     call: Call<op::IntegrationGet>,
 ) -> Answered<Located<Option<IntegrationInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    Ok(Answer::Value(opened.with(None)))
+    Ok(opened.with(None))
 }
 
 pub(crate) async fn connect_key(call: Call<op::IntegrationConnectKey>) -> Answered<()> {
@@ -50,16 +49,16 @@ pub(crate) async fn complete_attempt(call: Call<op::IntegrationAttemptComplete>)
     refused(call, unknown_attempt(&id)).await
 }
 
-/// The end of cancelling and of changing what is not there: nothing is left to do.
-pub(crate) async fn done<O: Operation>(call: Call<O>) -> Answered<O::Success> {
+/// Succeeds without a change, because no id exists. Cancelling and removing an unknown id is harmless.
+pub(crate) async fn done<O: Operation<Success = ()>>(call: Call<O>) -> Answered<()> {
     Opened::of(&call.runtime, call.selector).await?;
-    Ok(Answer::Nothing)
+    Ok(())
 }
 
 /// Refuses an unknown id. A Location that cannot be opened is reported before the id.
-async fn refused<O: Operation>(call: Call<O>, failure: Failure) -> Answered<O::Success> {
+async fn refused<O: Operation, T>(call: Call<O>, failure: Failure) -> Answered<T> {
     Opened::of(&call.runtime, call.selector).await?;
-    Err(failure)
+    Err(failure.into())
 }
 
 fn unknown_integration(id: &str) -> Failure {

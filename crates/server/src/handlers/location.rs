@@ -1,20 +1,17 @@
 //! Operations on a Location itself.
 
-use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::{ConfigurationDiagnostic, ConfigurationProblem, Located};
 use opencode_runtime::{Diagnostic, DiagnosticKind};
 use opencode_schema::location::LocationInfo;
 
-use crate::router::operation::{Answer, Call};
+use crate::router::answer::{Answered, Whole};
+use crate::router::operation::Call;
 use crate::router::selector::Opened;
-use crate::wire::failure::failure;
 
-type Answered<T> = Result<Answer<T>, Failure>;
-
-pub(crate) async fn get(call: Call<op::LocationGet>) -> Answered<LocationInfo> {
+pub(crate) async fn get(call: Call<op::LocationGet>) -> Answered<Whole<LocationInfo>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    Ok(Answer::Value(opened.info()))
+    Ok(Whole(opened.info()))
 }
 
 pub(crate) async fn diagnostics(
@@ -22,18 +19,18 @@ pub(crate) async fn diagnostics(
 ) -> Answered<Located<Vec<ConfigurationDiagnostic>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let diagnostics = call.runtime.diagnostics(&opened.location);
-    let told = diagnostics.iter().map(told).collect();
-    Ok(Answer::Value(opened.with(told)))
+    let diagnostics = diagnostics.iter().map(on_the_wire).collect();
+    Ok(opened.with(diagnostics))
 }
 
 pub(crate) async fn reload(call: Call<op::LocationReload>) -> Answered<()> {
     let location = call.selector?.or_default(call.runtime.default_directory());
     let reloaded = call.runtime.reload_location(&location);
-    reloaded.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    reloaded.await?;
+    Ok(())
 }
 
-fn told(diagnostic: &Diagnostic) -> ConfigurationDiagnostic {
+fn on_the_wire(diagnostic: &Diagnostic) -> ConfigurationDiagnostic {
     ConfigurationDiagnostic {
         path: diagnostic.path.clone(),
         kind: match diagnostic.kind {

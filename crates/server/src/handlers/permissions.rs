@@ -1,37 +1,32 @@
-//! Operations on permissions: what waits for an answer, and what was answered for good.
+//! Operations on permissions: requests that wait for an answer, and saved approvals.
 
-use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
-use opencode_protocol::output::{Data, Located, PermissionDecision};
+use opencode_protocol::output::{Located, PermissionDecision};
 use opencode_runtime::AskPermission;
 use opencode_schema::permission::{PermissionRequest, SavedPermission};
 
-use crate::router::operation::{Answer, Call};
+use crate::router::answer::Answered;
+use crate::router::operation::Call;
 use crate::router::selector::Opened;
-use crate::wire::failure::failure;
-
-type Answered<T> = Result<Answer<T>, Failure>;
 
 pub(crate) async fn list(
     call: Call<op::SessionPermissionList>,
-) -> Answered<Data<Vec<PermissionRequest>>> {
+) -> Answered<Vec<PermissionRequest>> {
     let waiting = call.runtime.permissions(&call.params.session_id);
-    let data = waiting.await.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(waiting.await?)
 }
 
-pub(crate) async fn get(call: Call<op::SessionPermissionGet>) -> Answered<Data<PermissionRequest>> {
+pub(crate) async fn get(call: Call<op::SessionPermissionGet>) -> Answered<PermissionRequest> {
     let params = call.params;
     let found = call
         .runtime
         .permission(&params.session_id, &params.request_id);
-    let data = found.await.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(found.await?)
 }
 
 pub(crate) async fn create(
     call: Call<op::SessionPermissionCreate>,
-) -> Answered<Data<PermissionDecision>> {
+) -> Answered<PermissionDecision> {
     let payload = call.payload;
     let decided = call.runtime.ask_permission(AskPermission {
         session_id: call.params.session_id,
@@ -43,12 +38,12 @@ pub(crate) async fn create(
         source: payload.source,
         agent: payload.agent,
     });
-    let decided = decided.await.map_err(failure)?;
+    let decided = decided.await?;
     let data = PermissionDecision {
         id: decided.id,
         effect: decided.effect,
     };
-    Ok(Answer::Value(Data { data }))
+    Ok(data)
 }
 
 pub(crate) async fn reply(call: Call<op::SessionPermissionReply>) -> Answered<()> {
@@ -59,8 +54,8 @@ pub(crate) async fn reply(call: Call<op::SessionPermissionReply>) -> Answered<()
         payload.reply,
         payload.message,
     );
-    replied.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    replied.await?;
+    Ok(())
 }
 
 pub(crate) async fn requests(
@@ -68,12 +63,10 @@ pub(crate) async fn requests(
 ) -> Answered<Located<Vec<PermissionRequest>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let waiting = call.runtime.permission_requests(&opened.place());
-    Ok(Answer::Value(opened.with(waiting)))
+    Ok(opened.with(waiting))
 }
 
-pub(crate) async fn saved(
-    call: Call<op::PermissionSavedList>,
-) -> Answered<Data<Vec<SavedPermission>>> {
+pub(crate) async fn saved(call: Call<op::PermissionSavedList>) -> Answered<Vec<SavedPermission>> {
     let saved = match call.query.project_id {
         Some(project) => call.runtime.saved_permissions_of_project(project).await,
         None => {
@@ -82,12 +75,11 @@ pub(crate) async fn saved(
             call.runtime.saved_permissions(project).await
         }
     };
-    let data = saved.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(saved?)
 }
 
 pub(crate) async fn remove_saved(call: Call<op::PermissionSavedRemove>) -> Answered<()> {
     let removed = call.runtime.remove_permission(call.params.id);
-    removed.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    removed.await?;
+    Ok(())
 }

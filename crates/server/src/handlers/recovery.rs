@@ -1,30 +1,26 @@
-//! Operations on sessions whose activity was cut.
+//! Operations on sessions whose activity was interrupted.
 
-use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
-use opencode_protocol::output::{Data, InterruptedSession, InterruptedState};
+use opencode_protocol::output::{InterruptedSession, InterruptedState};
 use opencode_runtime::Interrupted;
 
-use crate::router::operation::{Answer, Call};
-use crate::wire::failure::failure;
-
-type Answered<T> = Result<Answer<T>, Failure>;
+use crate::router::answer::Answered;
+use crate::router::operation::Call;
 
 pub(crate) async fn resume(call: Call<op::SessionResume>) -> Answered<()> {
     let resumed = call.runtime.resume(&call.params.session_id);
-    resumed.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    resumed.await?;
+    Ok(())
 }
 
 pub(crate) async fn interrupted(
     call: Call<op::SessionInterrupted>,
-) -> Answered<Data<Vec<InterruptedSession>>> {
-    let interrupted = call.runtime.interrupted().await.map_err(failure)?;
-    let data = interrupted.into_iter().map(told).collect();
-    Ok(Answer::Value(Data { data }))
+) -> Answered<Vec<InterruptedSession>> {
+    let interrupted = call.runtime.interrupted().await?;
+    Ok(interrupted.into_iter().map(on_the_wire).collect())
 }
 
-fn told(cut: Interrupted) -> InterruptedSession {
+fn on_the_wire(cut: Interrupted) -> InterruptedSession {
     use opencode_runtime::InterruptedState as Cut;
     InterruptedSession {
         session_id: cut.session_id,

@@ -1,17 +1,13 @@
-//! Operations that go back in a session.
+//! Operations that revert a session to an earlier message.
 
-use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
-use opencode_protocol::output::Data;
 use opencode_runtime::StageRevert;
 use opencode_schema::session::RevertState;
 
-use crate::router::operation::{Answer, Call};
-use crate::wire::failure::failure;
+use crate::router::answer::Answered;
+use crate::router::operation::Call;
 
-type Answered<T> = Result<Answer<T>, Failure>;
-
-pub(crate) async fn stage(call: Call<op::SessionRevertStage>) -> Answered<Data<RevertState>> {
+pub(crate) async fn stage(call: Call<op::SessionRevertStage>) -> Answered<RevertState> {
     let payload = call.payload;
     let staged = call.runtime.stage_revert(StageRevert {
         session_id: call.params.session_id,
@@ -19,18 +15,17 @@ pub(crate) async fn stage(call: Call<op::SessionRevertStage>) -> Answered<Data<R
         part_id: payload.part_id,
         files: payload.files.unwrap_or(true),
     });
-    let data = staged.await.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(staged.await?)
 }
 
 pub(crate) async fn clear(call: Call<op::SessionRevertClear>) -> Answered<()> {
     let cleared = call.runtime.clear_revert(&call.params.session_id);
-    cleared.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    cleared.await?;
+    Ok(())
 }
 
 pub(crate) async fn commit(call: Call<op::SessionRevertCommit>) -> Answered<()> {
     let committed = call.runtime.commit_revert(&call.params.session_id);
-    committed.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    committed.await?;
+    Ok(())
 }

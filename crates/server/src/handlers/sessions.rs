@@ -2,22 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use opencode_protocol::failure::Failure;
 use opencode_protocol::input::Order;
 use opencode_protocol::operations as op;
-use opencode_protocol::output::{ActiveSessions, Data, SessionsResponse};
+use opencode_protocol::output::{ActiveSessions, SessionsResponse};
 use opencode_protocol::page::{Direction, SessionAnchor, SessionFilters};
 use opencode_runtime::{Anchored, CreateSession, PromptRequest, SessionFilter};
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::{SessionActive, SessionInfo};
 use opencode_schema::todo::Todo;
 
-use crate::router::operation::{Answer, Call};
-use crate::wire::failure::failure;
+use crate::router::answer::{Answered, Whole};
+use crate::router::operation::Call;
 
-type Answered<T> = Result<Answer<T>, Failure>;
-
-pub(crate) async fn create(call: Call<op::SessionCreate>) -> Answered<Data<SessionInfo>> {
+pub(crate) async fn create(call: Call<op::SessionCreate>) -> Answered<SessionInfo> {
     let payload = call.payload;
     let location = match payload.location {
         Some(location) => location,
@@ -29,15 +26,11 @@ pub(crate) async fn create(call: Call<op::SessionCreate>) -> Answered<Data<Sessi
         model: payload.model,
         location,
     };
-    let data = call
-        .runtime
-        .create_session(request)
-        .await
-        .map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    let data = call.runtime.create_session(request).await?;
+    Ok(data)
 }
 
-pub(crate) async fn list(call: Call<op::SessionList>) -> Answered<SessionsResponse> {
+pub(crate) async fn list(call: Call<op::SessionList>) -> Answered<Whole<SessionsResponse>> {
     let page = call.query.page()?;
     let anchor = page.from.as_ref().map(|from| Anchored {
         at: (from.anchor.time, from.anchor.id.to_string()),
@@ -47,7 +40,7 @@ pub(crate) async fn list(call: Call<op::SessionList>) -> Answered<SessionsRespon
     let listed = call
         .runtime
         .sessions(filter, order(page.order), anchor, limit);
-    let data = listed.await.map_err(failure)?;
+    let data = listed.await?;
     let place = |it: &SessionInfo| SessionAnchor {
         time: it.time.created,
         id: it.id.clone(),
@@ -57,7 +50,7 @@ pub(crate) async fn list(call: Call<op::SessionList>) -> Answered<SessionsRespon
         .zip(data.last())
         .map(|(one, other)| (place(one), place(other)));
     let cursor = page.cursors(ends);
-    Ok(Answer::Value(SessionsResponse { data, cursor }))
+    Ok(Whole(SessionsResponse { data, cursor }))
 }
 
 pub(crate) fn order(order: Order) -> opencode_runtime::Order {
@@ -67,7 +60,7 @@ pub(crate) fn order(order: Order) -> opencode_runtime::Order {
     }
 }
 
-/// A directory says more than the project around it.
+/// Returns the filter of the store. A directory is narrower than its project, so it replaces project and subpath.
 fn filter(filters: SessionFilters) -> SessionFilter {
     let SessionFilters {
         workspace,
@@ -86,28 +79,23 @@ fn filter(filters: SessionFilters) -> SessionFilter {
     }
 }
 
-pub(crate) async fn get(call: Call<op::SessionGet>) -> Answered<Data<SessionInfo>> {
-    let data = call
-        .runtime
-        .session(&call.params.session_id)
-        .await
-        .map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+pub(crate) async fn get(call: Call<op::SessionGet>) -> Answered<SessionInfo> {
+    let data = call.runtime.session(&call.params.session_id).await?;
+    Ok(data)
 }
 
-pub(crate) async fn children(call: Call<op::SessionChildren>) -> Answered<Data<Vec<SessionInfo>>> {
+pub(crate) async fn children(call: Call<op::SessionChildren>) -> Answered<Vec<SessionInfo>> {
     let children = call.runtime.children(&call.params.session_id);
-    let data = children.await.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(children.await?)
 }
 
-pub(crate) async fn active(call: Call<op::SessionActive>) -> Answered<Data<ActiveSessions>> {
+pub(crate) async fn active(call: Call<op::SessionActive>) -> Answered<ActiveSessions> {
     let running = call.runtime.active().into_iter();
     let data: BTreeMap<_, _> = running.map(|id| (id, SessionActive::Running {})).collect();
-    Ok(Answer::Value(Data { data }))
+    Ok(data)
 }
 
-pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<Data<SessionInputAdmitted>> {
+pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<SessionInputAdmitted> {
     let payload = call.payload;
     let request = PromptRequest {
         session_id: call.params.session_id,
@@ -119,60 +107,48 @@ pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<Data<Sessi
     let is_tolerated = !call.is_embedded;
     call.runtime
         .tolerate_unknown_agent(&request.session_id, is_tolerated);
-    let data = call.runtime.prompt(request).await.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(call.runtime.prompt(request).await?)
 }
 
 pub(crate) async fn interrupt(call: Call<op::SessionInterrupt>) -> Answered<()> {
-    call.runtime
-        .interrupt(&call.params.session_id)
-        .await
-        .map_err(failure)?;
-    Ok(Answer::Nothing)
+    call.runtime.interrupt(&call.params.session_id).await?;
+    Ok(())
 }
 
 pub(crate) async fn wait(call: Call<op::SessionWait>) -> Answered<()> {
-    call.runtime
-        .wait(&call.params.session_id)
-        .await
-        .map_err(failure)?;
-    Ok(Answer::Nothing)
+    call.runtime.wait(&call.params.session_id).await?;
+    Ok(())
 }
 
 pub(crate) async fn compact(call: Call<op::SessionCompact>) -> Answered<()> {
-    call.runtime
-        .compact(&call.params.session_id)
-        .await
-        .map_err(failure)?;
-    Ok(Answer::Nothing)
+    call.runtime.compact(&call.params.session_id).await?;
+    Ok(())
 }
 
-pub(crate) async fn relocate(call: Call<op::SessionMove>) -> Answered<Data<SessionInfo>> {
+pub(crate) async fn relocate(call: Call<op::SessionMove>) -> Answered<SessionInfo> {
     let moved = call
         .runtime
         .move_session(&call.params.session_id, call.payload.location);
-    let data = moved.await.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(moved.await?)
 }
 
-pub(crate) async fn todo(call: Call<op::SessionTodo>) -> Answered<Data<Vec<Todo>>> {
+pub(crate) async fn todo(call: Call<op::SessionTodo>) -> Answered<Vec<Todo>> {
     let todos = call.runtime.todos(&call.params.session_id);
-    let data = todos.await.map_err(failure)?;
-    Ok(Answer::Value(Data { data }))
+    Ok(todos.await?)
 }
 
 pub(crate) async fn switch_agent(call: Call<op::SessionSwitchAgent>) -> Answered<()> {
     let switched = call
         .runtime
         .switch_agent(&call.params.session_id, call.payload.agent);
-    switched.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    switched.await?;
+    Ok(())
 }
 
 pub(crate) async fn switch_model(call: Call<op::SessionSwitchModel>) -> Answered<()> {
     let switched = call
         .runtime
         .switch_model(&call.params.session_id, call.payload.model);
-    switched.await.map_err(failure)?;
-    Ok(Answer::Nothing)
+    switched.await?;
+    Ok(())
 }

@@ -1,37 +1,36 @@
 //! The way of a request: decode, call, encode, the same for every operation.
 //!
-//! The order of problems is part of the contract: an unknown session, or a Location that cannot be
-//! opened, is told before anything that is wrong with the rest of the request. For a request without
-//! problems neither is looked up first; its handler finds out by itself, so that nothing is awaited
-//! before a prompt is in the writer's queue.
+//! The order of problems is part of the contract: an unknown session, or a Location that cannot be opened, is reported
+//! before any problem of the rest of the request. A request without problems causes neither look-up: its handler finds
+//! out by itself, so that nothing is awaited before a prompt is in the writer's queue.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use axum::routing::{MethodFilter, on};
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use opencode_protocol::decode::Decoder;
 use opencode_protocol::failure::Failure;
-use opencode_protocol::operation::{Channel, LINES_TYPE, Method, Middleware, Operation, Payload};
+use opencode_protocol::operation::{Channel, LINES_TYPE, Middleware, Operation, Payload, Spec};
 use opencode_runtime::Runtime;
 use opencode_schema::id::SessionID;
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::router::answer::{Answer, Answered};
+use crate::router::path::Params;
 use crate::router::selector::{Opened, Selector};
-use crate::wire::failure::{failure, json, of_session, panicked, refuse};
+use crate::wire::failure::{failure, of_session, panicked, refuse};
 use crate::wire::lines::Lines;
 use crate::wire::peer::admits_page;
 
-/// The header by which the client of the embedding program says so. It grants nothing.
+/// The header with which the client of the embedding program identifies itself. It grants nothing.
 const EMBEDDED: &str = "x-opencode-embedded";
 
 /// The input of a handler.
@@ -43,23 +42,14 @@ pub(crate) struct Call<O: Operation> {
     /// The lines of the body, for operations that take lines.
     pub(crate) lines: Lines,
     /// True if the request carries the headers that its operation declares, and comes from no other page. A page
-    /// cannot make
-    /// a browser send these headers.
+    /// cannot make a browser send these headers.
     pub(crate) vouched: bool,
     /// True if the embedding program sends the request with its own client. That client refuses mistakes that the
-    /// contract
-    /// tolerates.
+    /// contract tolerates.
     pub(crate) is_embedded: bool,
-    /// The Location that query or headers select. To most operations that says nothing, so only
-    /// those that ask are refused because of it.
+    /// The Location that query or headers select. Most operations do not use it, so an invalid selection fails only
+    /// the operations that do.
     pub(crate) selector: Result<Selector, Failure>,
-}
-
-/// The output of a handler: the declared value, nothing, or a stream.
-pub(crate) enum Answer<T> {
-    Value(T),
-    Nothing,
-    Raw(Response<Body>),
 }
 
 struct Decoders<O: Operation> {
@@ -68,49 +58,89 @@ struct Decoders<O: Operation> {
     payload: Decoder<O::Payload>,
 }
 
+/// An operation and the code that serves it.
+pub(crate) struct Route {
+    pub(crate) spec: &'static Spec,
+    serve: Box<Serve>,
+}
+
+type Serve = dyn Fn(Runtime, Params, Request) -> BoxFuture<'static, Response<Body>> + Send + Sync;
+
+impl Route {
+    /// Creates the route of an operation that reads its request itself.
+    pub(crate) fn new<F, R>(spec: &'static Spec, serve: F) -> Self
+    where
+        F: Fn(Runtime, Params, Request) -> R + Send + Sync + 'static,
+        R: Future<Output = Response<Body>> + Send + 'static,
+    {
+        let serve = move |runtime, params, request| {
+            // A bug in one handler must end one request, not the host.
+            AssertUnwindSafe(serve(runtime, params, request))
+                .catch_unwind()
+                .map(|answer| answer.unwrap_or_else(|_| panicked()))
+                .boxed()
+        };
+        Self {
+            spec,
+            serve: Box::new(serve),
+        }
+    }
+
+    pub(crate) fn serve(
+        &self,
+        runtime: Runtime,
+        params: Params,
+        request: Request,
+    ) -> BoxFuture<'static, Response<Body>> {
+        (self.serve)(runtime, params, request)
+    }
+}
+
 /// Routes an operation to its handler.
-pub(crate) fn route<O, F, R>(handler: F) -> Router<Runtime>
+pub(crate) fn route<O>(handler: impl Handler<O>) -> Route
 where
     O: Operation + 'static,
-    O::Params: DeserializeOwned + JsonSchema + Send + 'static,
-    O::Query: DeserializeOwned + JsonSchema + Send + 'static,
-    O::Payload: DeserializeOwned + JsonSchema + Send + 'static,
-    O::Success: Serialize + Send + 'static,
-    F: Fn(Call<O>) -> R + Clone + Send + Sync + 'static,
-    R: Future<Output = Result<Answer<O::Success>, Failure>> + Send + 'static,
+    O::Params: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    O::Query: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    O::Payload: DeserializeOwned + JsonSchema + Send + Sync + 'static,
 {
     let decoders = Arc::new(Decoders::<O> {
         params: Decoder::new(Channel::Params),
         query: Decoder::new(Channel::Query),
         payload: Decoder::new(Channel::Payload),
     });
-    let serve = move |State(runtime): State<Runtime>, params: RawPathParams, request: Request| {
+    Route::new(&O::SPEC, move |runtime, params, request| {
         let (decoders, handler) = (Arc::clone(&decoders), handler.clone());
-        // A bug in one handler must end one request, not the host.
-        AssertUnwindSafe(serve::<O, F, R>(
-            decoders, handler, runtime, params, request,
-        ))
-        .catch_unwind()
-        .map(|answer| answer.unwrap_or_else(|_| panicked()))
-    };
-    Router::new().route(O::SPEC.path, on(filter(O::SPEC.method), serve))
+        async move { serve(&decoders, handler, runtime, params, request).await }
+    })
 }
 
-fn filter(method: Method) -> MethodFilter {
-    match method {
-        Method::Get => MethodFilter::GET,
-        Method::Post => MethodFilter::POST,
-        Method::Put => MethodFilter::PUT,
-        Method::Patch => MethodFilter::PATCH,
-        Method::Delete => MethodFilter::DELETE,
+/// The function that serves an operation. Its value becomes the declared answer.
+pub(crate) trait Handler<O: Operation>: Clone + Send + Sync + 'static {
+    type Answer: Answer<O::Success>;
+
+    fn handle(&self, call: Call<O>) -> impl Future<Output = Answered<Self::Answer>> + Send;
+}
+
+impl<O, F, R, A> Handler<O> for F
+where
+    O: Operation,
+    F: Fn(Call<O>) -> R + Clone + Send + Sync + 'static,
+    R: Future<Output = Answered<A>> + Send,
+    A: Answer<O::Success>,
+{
+    type Answer = A;
+
+    fn handle(&self, call: Call<O>) -> impl Future<Output = Answered<A>> + Send {
+        self(call)
     }
 }
 
-async fn serve<O, F, R>(
-    decoders: Arc<Decoders<O>>,
-    handler: F,
+async fn serve<O>(
+    decoders: &Decoders<O>,
+    handler: impl Handler<O>,
     runtime: Runtime,
-    params: RawPathParams,
+    params: Params,
     request: Request,
 ) -> Response<Body>
 where
@@ -118,21 +148,12 @@ where
     O::Params: DeserializeOwned + JsonSchema,
     O::Query: DeserializeOwned + JsonSchema,
     O::Payload: DeserializeOwned + JsonSchema,
-    O::Success: Serialize,
-    F: Fn(Call<O>) -> R,
-    R: Future<Output = Result<Answer<O::Success>, Failure>>,
 {
     let (head, body) = request.into_parts();
-    let problem = match decode::<O>(&decoders, runtime.clone(), &params, &head, body).await {
-        Ok(call) => match handler(call).await {
-            Ok(Answer::Value(value)) => return json(StatusCode::OK, &value),
-            Ok(Answer::Nothing) => return StatusCode::NO_CONTENT.into_response(),
-            Ok(Answer::Raw(response)) => return response,
-            Err(failure) => {
-                let mut params = params.iter();
-                let session = params.find(|(name, _)| *name == "sessionID");
-                return refuse(&of_session(failure, session.map(|(_, id)| id)));
-            }
+    let problem = match decode::<O>(decoders, runtime.clone(), &params, &head, body).await {
+        Ok(call) => match handler.handle(call).await {
+            Ok(answer) => return answer.into_response(),
+            Err(refusal) => return refuse(&of_session(refusal.0, session_of(&params))),
         },
         Err(problem) => problem,
     };
@@ -142,7 +163,14 @@ where
     }
 }
 
-/// Why a request cannot be read.
+/// Returns the session in the path of a request, as the client wrote it.
+fn session_of(params: &Params) -> Option<&str> {
+    let mut params = params.iter();
+    let (_, id) = params.find(|(name, _)| *name == "sessionID")?;
+    Some(id)
+}
+
+/// The reason why a request cannot be read.
 enum Problem {
     Refused(Failure),
     ContentType(String),
@@ -169,7 +197,7 @@ impl Problem {
 async fn decode<O>(
     decoders: &Decoders<O>,
     runtime: Runtime,
-    params: &RawPathParams,
+    params: &Params,
     head: &Parts,
     body: Body,
 ) -> Result<Call<O>, Problem>
@@ -179,8 +207,7 @@ where
     O::Query: DeserializeOwned + JsonSchema,
     O::Payload: DeserializeOwned + JsonSchema,
 {
-    let params: Vec<_> = params.iter().collect();
-    let params = decoders.params.pairs(&params)?;
+    let params = decoders.params.pairs(params)?;
     let pairs = query(head);
     let query = decoders.query.pairs(&pairs)?;
     let selector = Selector::of(&pairs, &head.headers);
@@ -230,7 +257,7 @@ async fn read(body: Body) -> Result<Bytes, Failure> {
         })
 }
 
-/// Refuses every other content type. None at all counts as the expected one.
+/// Refuses every other content type. A request without one counts as having the expected one.
 fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
     let Some(given) = headers.get(header::CONTENT_TYPE) else {
         return Ok(());
@@ -243,7 +270,7 @@ fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
     Err(Problem::ContentType(given.into_owned()))
 }
 
-/// The names and values of the query.
+/// Returns the names and values of the query.
 pub(crate) fn query(head: &Parts) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
     let text = head.uri.query().unwrap_or_default();
     url::form_urlencoded::parse(text.as_bytes()).collect()
@@ -253,7 +280,7 @@ pub(crate) fn query(head: &Parts) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
 /// problems.
 async fn first_problem<O: Operation>(
     runtime: &Runtime,
-    params: &RawPathParams,
+    params: &Params,
     head: &Parts,
 ) -> Option<Failure> {
     let middleware = O::SPEC.middleware;
@@ -264,8 +291,7 @@ async fn first_problem<O: Operation>(
     if !middleware.contains(&Middleware::Session) {
         return None;
     }
-    let (_, given) = params.iter().find(|(name, _)| *name == "sessionID")?;
-    match SessionID::parse(given) {
+    match SessionID::parse(session_of(params)?) {
         Ok(id) => runtime.session(&id).await.err().map(failure),
         Err(_) => Some(Failure::invalid_field("sessionID", "Invalid session ID")),
     }

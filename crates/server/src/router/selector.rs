@@ -1,4 +1,4 @@
-//! Which Location a request selects: its query, else its headers, else the host's default.
+//! The Location that a request selects: by its query, else by its headers, else the default of the host.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl Opened {
         Ok(Self { location, info })
     }
 
-    /// The Location by its name.
+    /// Returns the directory and the workspace of the Location.
     pub(crate) fn place(&self) -> LocationRef {
         LocationRef {
             directory: self.info.directory.clone(),
@@ -101,7 +101,7 @@ impl Opened {
     }
 }
 
-/// Headers carry paths percent-encoded; one that does not decode is taken as it is.
+/// Decodes a percent-encoded path of a header. A value that does not decode is used unchanged.
 fn decoded(value: String) -> String {
     match percent_decode_str(&value).decode_utf8() {
         Ok(text) => text.into_owned(),

@@ -2,18 +2,15 @@
 //! status.
 //!
 //! A page of a browser can open a WebSocket to any address, and the browser adds the credentials that it remembers.
-//! So a
-//! page is admitted only if it may read answers, or if it sends the password itself.
+//! So a page is admitted only if it may read answers, or if it sends the password itself.
 
 use std::sync::LazyLock;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State, WebSocketUpgrade};
+use axum::extract::{FromRequestParts, Request, WebSocketUpgrade};
 use axum::http::request::Parts;
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
-use axum::routing::{MethodFilter, on};
 use opencode_protocol::decode::Decoder;
 use opencode_protocol::input::{PtyConnectQuery, PtyParams};
 use opencode_protocol::operation::{Channel, Operation};
@@ -25,7 +22,8 @@ use opencode_schema::location::LocationRef;
 
 use super::socket;
 use crate::listen::Sockets;
-use crate::router::operation::query;
+use crate::router::operation::{Route, query};
+use crate::router::path::Params;
 use crate::router::selector::Selector;
 use crate::wire::peer::Peer;
 
@@ -33,15 +31,11 @@ static PARAMS: LazyLock<Decoder<PtyParams>> = LazyLock::new(|| Decoder::new(Chan
 static QUERY: LazyLock<Decoder<PtyConnectQuery>> = LazyLock::new(|| Decoder::new(Channel::Query));
 
 /// Routes requests for a connection.
-pub(crate) fn route() -> Router<Runtime> {
-    Router::new().route(PtyConnect::SPEC.path, on(MethodFilter::GET, connect))
+pub(crate) fn route() -> Route {
+    Route::new(&PtyConnect::SPEC, connect)
 }
 
-async fn connect(
-    State(runtime): State<Runtime>,
-    params: RawPathParams,
-    request: Request,
-) -> Response<Body> {
+async fn connect(runtime: Runtime, params: Params, request: Request) -> Response<Body> {
     let (head, _) = request.into_parts();
     let answer = match ConnectRequest::of(&runtime, &params, &head) {
         Ok(wanted) => wanted.connect(runtime, head).await,
@@ -65,11 +59,10 @@ struct ConnectRequest {
 }
 
 impl ConnectRequest {
-    fn of(runtime: &Runtime, params: &RawPathParams, head: &Parts) -> Result<Self, StatusCode> {
+    fn of(runtime: &Runtime, params: &Params, head: &Parts) -> Result<Self, StatusCode> {
         let bad = |_| StatusCode::BAD_REQUEST;
-        let params: Vec<_> = params.iter().collect();
         let pairs = query(head);
-        let id = PARAMS.pairs(&params).map_err(bad)?.pty_id;
+        let id = PARAMS.pairs(params).map_err(bad)?.pty_id;
         let query = QUERY.pairs(&pairs).map_err(bad)?;
         let selector = Selector::of(&pairs, &head.headers).map_err(bad)?;
         let named = selector.or_default(runtime.default_directory());
@@ -93,13 +86,13 @@ impl ConnectRequest {
             return Err(StatusCode::FORBIDDEN);
         }
         let terminals = runtime.terminals().clone();
-        // A stranger with a ticket is told nothing before it is known to be good.
+        // A client with a ticket learns nothing about terminals before the ticket is checked.
         if !by_ticket && terminals.get(&self.place, &self.id).is_err() {
             return Err(StatusCode::NOT_FOUND);
         }
         let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
         let upgrade = upgrade.map_err(|_| StatusCode::BAD_REQUEST)?;
-        // In memory there is nothing that could become a WebSocket.
+        // A request in memory has no connection that could become a WebSocket.
         let sockets = head.extensions.remove::<Sockets>();
         let sockets = sockets.ok_or(StatusCode::BAD_REQUEST)?;
         if let Some(ticket) = &self.ticket
@@ -125,7 +118,7 @@ fn admits(head: &Parts, by_ticket: bool) -> bool {
     (explicit && !by_ticket) || peer.origins.admit(&head.headers)
 }
 
-/// Where the replay begins. What is no place means all there is.
+/// Returns the place where the replay begins. A text that is no place selects the whole output.
 fn cursor(text: Option<&str>) -> Cursor {
     match text.and_then(|text| text.trim().parse::<i64>().ok()) {
         Some(-1) => Cursor::End,

@@ -10,21 +10,19 @@ use opencode_runtime::TerminalRequest;
 use opencode_runtime::pty::{TICKET_SECONDS, UpdateTerminal};
 use opencode_schema::pty::{Pty, PtyConnectToken};
 
-use crate::router::operation::{Answer, Call};
+use crate::router::answer::Answered;
+use crate::router::operation::Call;
 use crate::router::selector::Opened;
-use crate::wire::failure::failure;
 
 pub(crate) use connect::route;
-
-type Answered<T> = Result<Answer<T>, Failure>;
 
 pub(crate) async fn list(call: Call<op::PtyList>) -> Answered<Located<Vec<Pty>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let terminals = call.runtime.terminals().list(&opened.place());
-    Ok(Answer::Value(opened.with(terminals)))
+    Ok(opened.with(terminals))
 }
 
-/// An empty text says nothing, as none does.
+/// Creates a terminal. An empty text counts as a missing one.
 pub(crate) async fn create(call: Call<op::PtyCreate>) -> Answered<Located<Pty>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let payload = call.payload;
@@ -39,16 +37,15 @@ pub(crate) async fn create(call: Call<op::PtyCreate>) -> Answered<Located<Pty>> 
     let created = call
         .runtime
         .create_terminal(&opened.location, workspace, request);
-    let created = created.await.map_err(failure)?;
-    Ok(Answer::Value(opened.with(created)))
+    let created = created.await?;
+    Ok(opened.with(created))
 }
 
 pub(crate) async fn get(call: Call<op::PtyGet>) -> Answered<Located<Pty>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let terminals = call.runtime.terminals();
     let found = terminals.get(&opened.place(), &call.params.pty_id);
-    let found = found.map_err(|error| failure(error.into()))?;
-    Ok(Answer::Value(opened.with(found)))
+    Ok(opened.with(found?))
 }
 
 pub(crate) async fn update(call: Call<op::PtyUpdate>) -> Answered<Located<Pty>> {
@@ -59,15 +56,15 @@ pub(crate) async fn update(call: Call<op::PtyUpdate>) -> Answered<Located<Pty>> 
     };
     let runtime = &call.runtime;
     let updated = runtime.update_terminal(&opened.place(), &call.params.pty_id, change);
-    Ok(Answer::Value(opened.with(updated.map_err(failure)?)))
+    Ok(opened.with(updated?))
 }
 
 pub(crate) async fn remove(call: Call<op::PtyRemove>) -> Answered<()> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let terminals = call.runtime.terminals();
     let removed = terminals.remove(&opened.place(), &call.params.pty_id).await;
-    removed.map_err(|error| failure(error.into()))?;
-    Ok(Answer::Nothing)
+    removed?;
+    Ok(())
 }
 
 pub(crate) async fn connect_token(
@@ -77,14 +74,15 @@ pub(crate) async fn connect_token(
     if !call.vouched {
         return Err(Failure::Forbidden {
             message: "Invalid PTY connect token request".into(),
-        });
+        }
+        .into());
     }
     let terminals = call.runtime.terminals();
     let ticket = terminals.issue_ticket(&opened.place(), &call.params.pty_id);
-    let ticket = ticket.map_err(|error| failure(error.into()))?;
+    let ticket = ticket?;
     let token = PtyConnectToken {
         ticket,
         expires_in: TICKET_SECONDS,
     };
-    Ok(Answer::Value(opened.with(token)))
+    Ok(opened.with(token))
 }

@@ -21,18 +21,18 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::listen::{OpenSocket, Sockets};
 
-/// Bytes that may be typed in one message.
+/// Maximum number of typed bytes in one message.
 const LARGEST: usize = 1024 * 1024;
-/// Bytes of a message that is read at all.
+/// Maximum number of bytes of a received message.
 const UNREADABLE: usize = 2 * LARGEST;
-/// Bytes that are read ahead, or gathered before they are written.
+/// Size in bytes of the buffers for reading and writing.
 const BUFFER: usize = 16 * 1024;
 /// Maximum time for a program to read typed input.
 const TYPING: Duration = Duration::from_secs(10);
 /// Maximum time for a client to answer the closing frame.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Why a connection ends: the code and the words of a close frame, none when the client has left.
+/// The reason why a connection ends: the code and the text of a close frame. `None` if the client has left.
 type End = Option<(u16, &'static str)>;
 
 const ENDED: End = Some((1000, ""));
@@ -45,7 +45,7 @@ const SILENT: End = Some((1013, "the client does not answer"));
 const NOT_FOUND: End = Some((4404, "session not found"));
 const EXITED: End = Some((4404, "session exited"));
 
-/// Answers with a WebSocket, which is attached to its terminal when it is there.
+/// Answers with a WebSocket, and attaches it to the terminal when it is open.
 pub(super) fn accept(
     sockets: Sockets,
     upgrade: WebSocketUpgrade,
@@ -89,7 +89,7 @@ async fn talk(
     }
 }
 
-/// Sends output, and asks now and then whether the client is still there.
+/// Sends output, and pings the client at intervals.
 async fn show(
     sink: &mut SplitSink<WebSocket, Message>,
     mut attached: Attached,
@@ -122,7 +122,7 @@ async fn show(
     }
 }
 
-/// Types what comes.
+/// Writes received messages to the terminal.
 async fn listen(
     stream: &mut SplitStream<WebSocket>,
     input: mpsc::Sender<Bytes>,
@@ -144,7 +144,7 @@ async fn listen(
         if typed.len() > LARGEST {
             return TOO_LARGE;
         }
-        // A program that has ended takes nothing; the other direction says so.
+        // A program that has ended reads nothing. The sending side closes the connection.
         if tokio::time::timeout(TYPING, input.send(typed))
             .await
             .is_err()
@@ -154,7 +154,7 @@ async fn listen(
     }
 }
 
-/// Says goodbye, and waits until the client has done so.
+/// Sends the close frame, and waits for the close frame of the client.
 async fn part_with(
     mut sink: SplitSink<WebSocket, Message>,
     stream: SplitStream<WebSocket>,
@@ -169,7 +169,7 @@ async fn part_with(
             return;
         }
     } else {
-        // The answer to the client's goodbye is ready, and leaves now.
+        // Flushes the answer to the close frame of the client.
         let _ = sink.flush().await;
     }
     let mut rest = pin!(stream);

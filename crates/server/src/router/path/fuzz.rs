@@ -1,34 +1,30 @@
 //! The properties of paths of requests, for the fuzzer.
 
-use axum::Router;
-use axum::http::{Method, Uri};
+use opencode_protocol::operation::Spec;
+use opencode_protocol::operations::OPERATIONS;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::Canonical;
+use super::{Params, Template, parse_segments};
 
-thread_local! {
-    static CANONICAL: Canonical = Canonical::new(Router::new());
+/// Returns the path of an operation that a request addresses, and its parameters, as the dispatch finds them.
+pub(crate) fn find(path: &str) -> Option<(&'static str, Params)> {
+    let segments = parse_segments(path)?;
+    let read = |spec: &'static Spec| Some((spec.path, Template::new(spec.path).read(&segments)?));
+    let found = OPERATIONS.iter().filter_map(read);
+    found.min_by_key(|(_, params)| params.len())
 }
 
-/// The spelling that the routes know is a path, and the spelling of itself.
+/// Checks that a path and its encoded segments address the same operations.
 pub(crate) fn check(input: &[u8]) {
     let path = String::from_utf8_lossy(input);
-    let methods = [
-        Method::GET,
-        Method::POST,
-        Method::PUT,
-        Method::PATCH,
-        Method::DELETE,
-    ];
-    CANONICAL.with(|paths| {
-        for method in &methods {
-            let Some(known) = paths.canonical(method, &path) else {
-                continue;
-            };
-            assert!(known.starts_with('/') && !known.contains("//"), "{known:?}");
-            assert!(known.parse::<Uri>().is_ok(), "{known:?}");
-            assert_eq!(paths.canonical(method, &known).as_ref(), Some(&known));
-        }
-    });
+    let Some(segments) = parse_segments(&path) else {
+        return;
+    };
+    let encoded = segments
+        .iter()
+        .map(|it| utf8_percent_encode(it, NON_ALPHANUMERIC));
+    let plain: String = encoded.map(|it| format!("/{it}")).collect();
+    assert_eq!(find(&path), find(&plain), "{path:?}");
 }
 
 #[cfg(test)]
