@@ -17,7 +17,7 @@ use subtle::{Choice, ConstantTimeEq};
 use crate::router::ticket::is_by_ticket;
 use crate::wire::failure::refuse;
 
-/// Clients pad or do not pad; both say the same.
+/// Accepts tokens with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -25,7 +25,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Secure Area\"");
 
-/// A name and its password, as they travel: joined by a colon.
+/// A name and its password in the form of HTTP Basic: joined by a colon (RFC 7617).
 pub(crate) struct Credentials(Vec<u8>);
 
 impl Credentials {
@@ -33,7 +33,7 @@ impl Credentials {
         Self(format!("{username}:{password}").into_bytes())
     }
 
-    /// Takes the same time wherever the given ones differ, and whatever the length of the right ones.
+    /// Compares in a time that does not depend on the place of a difference or on the length of the right credentials.
     fn are(&self, given: &[u8]) -> bool {
         let right = self.0.iter().cycle();
         let start = (given.len() as u64).ct_eq(&(self.0.len() as u64));
@@ -42,7 +42,8 @@ impl Credentials {
             .into()
     }
 
-    /// A token in the query is for clients that cannot set headers; where there is one, it decides.
+    /// Returns true if a request has the right credentials. A token in the query is for clients that cannot set
+    /// headers. If the query has one, the headers do not count.
     fn admit(&self, query: &str, headers: &HeaderMap) -> bool {
         let mut pairs = url::form_urlencoded::parse(query.as_bytes());
         let given = match pairs.find(|(name, _)| name == "auth_token") {
@@ -83,7 +84,7 @@ pub(crate) async fn authorize(
     next: Next,
 ) -> Response<Body> {
     let query = request.uri().query().unwrap_or_default();
-    // A ticket stands for credentials where one is asked for, and is looked at there.
+    // The handler of the terminal checks the ticket, which replaces the credentials.
     if credentials.admit(query, request.headers()) || is_by_ticket(&request) {
         return next.run(request).await;
     }
@@ -135,7 +136,7 @@ mod tests {
                 None,
                 true,
             ),
-            // The token alone decides.
+            // The headers do not count if the query has a token.
             (format!("auth_token={unpadded}"), Some(basic("x")), true),
             ("auth_token=x".into(), Some(basic(&right)), false),
             ("auth_token=".into(), Some(basic(&right)), false),

@@ -22,35 +22,35 @@ use tokio::runtime::Handle;
 
 use crate::wire::failure::refuse;
 
-/// Bodies of this many times the largest one may be held at once, all requests together.
+/// Maximum size of all bodies in memory at the same time, as a multiple of the largest body.
 const HELD_AT_ONCE: u64 = 4;
-/// Bytes of a body that are thrown away for a client that has been answered before it sent them
-/// all: many read no answer before. More than this is sent in vain.
+/// Maximum number of bytes that are received and dropped if a request was answered before its whole body arrived. Many
+/// clients read no answer before they have sent everything.
 const THROWN_AWAY: u64 = 64 * 1024 * 1024;
-/// Maximum time for that.
+/// Maximum time for receiving these bytes.
 const THROWING_AWAY: Duration = Duration::from_secs(5);
 
 /// Bounds for the bodies of a listener.
 pub(crate) struct Bodies {
-    /// Bytes of one body.
+    /// Maximum number of bytes of one body.
     most: u64,
     /// Maximum time for the next piece of a body.
-    patience: Duration,
-    /// Bytes of all bodies whose requests are not answered yet.
+    timeout: Duration,
+    /// Maximum number of bytes of all bodies whose requests are not answered yet.
     held: AtomicU64,
 }
 
 impl Bodies {
-    pub(crate) fn new(most: u64, patience: Duration) -> Self {
+    pub(crate) fn new(most: u64, timeout: Duration) -> Self {
         Self {
             most,
-            patience,
+            timeout,
             held: AtomicU64::new(0),
         }
     }
 }
 
-/// Why a body breaks.
+/// The reason why a body breaks.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 enum BodyError {
     #[error("it is larger than {0} bytes, which is the most that is accepted here")]
@@ -93,13 +93,13 @@ impl CountedBody {
 
     async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
         let most = self.bodies.most;
-        // Told before a byte is read, if the client says how much it is going to send.
+        // A declared length that is too large is refused before a byte is read.
         if body.size_hint().lower() > most {
             return Err(BodyError::TooLarge(most));
         }
-        let patience = self.bodies.patience;
-        let frame = tokio::time::timeout(patience, body.frame()).await;
-        let Some(frame) = frame.map_err(|_| BodyError::Stalled(patience))? else {
+        let timeout = self.bodies.timeout;
+        let frame = tokio::time::timeout(timeout, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| BodyError::Stalled(timeout))? else {
             return Ok(None);
         };
         let data = frame.map_err(|_| BodyError::BrokeOff)?.into_data();
@@ -108,7 +108,7 @@ impl CountedBody {
         Ok(Some(data))
     }
 
-    /// The pieces of a body; the last one may be trouble.
+    /// Returns the pieces of a body. The last one may be a failure.
     fn pieces(self: Arc<Self>, body: Body) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
         stream::unfold(Some((self, body)), |state| async {
             let (held, mut body) = state?;
@@ -123,7 +123,7 @@ impl CountedBody {
     }
 }
 
-/// Bounds the body of a request, and says so if that is why it is refused.
+/// Bounds the body of a request. Answers with the exceeded limit if the limit is the reason of a refusal.
 pub(crate) async fn bound(
     State(bodies): State<Arc<Bodies>>,
     request: Request,
@@ -198,7 +198,7 @@ impl HttpBody for Received {
 impl Drop for Received {
     fn drop(&mut self) {
         let rest = self.0.take().filter(|body| !body.is_end_stream());
-        // Without a runtime there is no connection any more.
+        // The connection ends with the runtime.
         if let (Some(rest), Ok(runtime)) = (rest, Handle::try_current()) {
             opencode_log::spawn_on(
                 &runtime,
@@ -208,7 +208,7 @@ impl Drop for Received {
     }
 }
 
-/// Ends with the connection at the latest.
+/// Stops at the end of the connection at the latest.
 async fn throw_away(mut body: Incoming) {
     let mut left = THROWN_AWAY;
     while let Some(Ok(frame)) = body.frame().await {

@@ -23,22 +23,21 @@ use super::{Bounds, Sockets};
 use crate::listen::bodies::Received;
 use crate::wire::stream::EVENTS_TYPE;
 
-/// Bytes that are read ahead of a request's reader, or written ahead of the socket, at most.
+/// Maximum number of bytes that are read before a handler takes them, or written before the socket takes them.
 const BUFFER: usize = 128 * 1024;
 
-/// Answers the requests of a connection, one after the other, until either side has enough or the
-/// connection is a WebSocket.
+/// Answers the requests of a connection, one after the other, until either side closes it or it becomes a WebSocket.
 pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, sockets: Sockets) {
     // Events are small, and the next one may not follow soon.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(bounds.answer_patience));
+    stream.set_write_timeout(Some(bounds.answer_timeout));
     let phases = sockets.phases.clone();
     let replaced = sockets.place.cut();
     let service = service_fn(|request| answer(routes.clone(), request, sockets.clone()));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(bounds.head_patience)
+        .header_read_timeout(bounds.head_timeout)
         .max_header_size(bounds.head)
         .max_buf_size(BUFFER)
         .serve_connection(TokioIo::new(Box::pin(stream)), service)
@@ -53,7 +52,7 @@ pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, soc
             }
         }
     };
-    // Clients that break off, or talk nonsense, were told what could be told.
+    // A client that broke the connection or the protocol has received every possible answer.
     let served = replaced.run_until_cancelled(served);
     if let Some(Some(Err(error))) = phases.cut.run_until_cancelled(served).await {
         tracing::debug!(%error, "a connection broke");
@@ -113,7 +112,7 @@ impl HttpBody for Answering {
     }
 }
 
-/// A body that breaks when the listener parts with its clients: events go on without them.
+/// A body that breaks when the listener disconnects its clients, because a stream of events has no end.
 fn until(part: CancellationToken, body: Body) -> Body {
     let pieces = stream::unfold(Some((part, body.into_data_stream())), |state| async {
         let (part, mut pieces) = state?;

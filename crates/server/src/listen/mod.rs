@@ -32,22 +32,21 @@ pub(crate) use self::sockets::{OpenSocket, Sockets};
 /// Limits of a listener.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Connections at once, half of them from one address of another machine. One that comes then
-    /// gets the place of the one that rests longest, or waits until one does.
+    /// Maximum number of connections, half of them from one address of another machine. A further connection gets
+    /// the slot of the connection that has been idle longest, or waits until one is idle.
     pub connections: usize,
-    /// Bytes of the head of a request.
+    /// Maximum number of bytes of the head of a request.
     pub head: usize,
-    /// For the whole head of a request, from the end of the one before. So it is also how long a
-    /// connection may rest.
-    pub head_patience: Duration,
-    /// For the next piece of a request's body.
-    pub body_patience: Duration,
-    /// For a client to take something of its answer.
-    pub answer_patience: Duration,
-    /// For requests that are under way when the listener is closed.
-    pub close_patience: Duration,
-    /// Between two questions to the client of a WebSocket, the first of which it must have answered
-    /// by then.
+    /// Maximum time for the whole head of a request, from the end of the request before. So it is also the maximum
+    /// time that a connection may be idle.
+    pub head_timeout: Duration,
+    /// Maximum time for the next piece of the body of a request.
+    pub body_timeout: Duration,
+    /// Maximum time for a client to take the next part of its answer.
+    pub answer_timeout: Duration,
+    /// Maximum time for requests in progress when the listener is closed.
+    pub close_timeout: Duration,
+    /// Time between two pings to the client of a WebSocket. The client must have answered the first by the second.
     pub ping: Duration,
 }
 
@@ -56,25 +55,25 @@ impl Default for Bounds {
         Self {
             connections: 512,
             head: 64 * 1024,
-            head_patience: Duration::from_secs(30),
-            body_patience: Duration::from_secs(30),
-            answer_patience: Duration::from_secs(120),
-            close_patience: Duration::from_secs(10),
+            head_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(30),
+            answer_timeout: Duration::from_secs(120),
+            close_timeout: Duration::from_secs(10),
             ping: Duration::from_secs(30),
         }
     }
 }
 
-/// Time between two attempts to take connections, when there is no memory or no descriptor for one.
+/// Time between two attempts to accept connections if the system has no memory or descriptor for one.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
-/// A socket that answers requests until it is closed. All clones are the same listener; it goes on
-/// when they are dropped.
+/// A socket that answers requests until it is closed. All clones are the same listener. Dropping them does not stop
+/// it.
 #[derive(Debug, Clone)]
 pub struct Listener {
     address: SocketAddr,
     login: Option<Login>,
-    close_patience: Duration,
+    close_timeout: Duration,
     phases: Phases,
     tasks: TaskTracker,
 }
@@ -82,21 +81,21 @@ pub struct Listener {
 /// The phases of closing a listener.
 #[derive(Debug, Clone, Default)]
 struct Phases {
-    /// Nothing new is taken.
+    /// Accepts no further connections and requests.
     stop: CancellationToken,
-    /// Streams of events break, and WebSockets close.
+    /// Breaks streams of events and closes WebSockets.
     part: CancellationToken,
-    /// Connections are cut.
+    /// Cuts all connections.
     cut: CancellationToken,
 }
 
 impl Listener {
-    /// Binds a socket and answers requests on it with these routes, behind what the network needs.
+    /// Binds a socket and answers requests on it with these routes, inside the layers for network clients.
     ///
     /// # Errors
     ///
-    /// `InvalidOption` names the option that cannot be used, `AddressUnavailable` says why the
-    /// address cannot be had, `ServiceUnavailable` that the system gives no random password.
+    /// `InvalidOption` names an invalid option. `AddressUnavailable` has the reason why the address cannot be bound.
+    /// `ServiceUnavailable`: the system provides no random bytes for a password.
     pub async fn bind(
         routes: Router,
         options: ListenOptions,
@@ -110,12 +109,12 @@ impl Listener {
         let listener = Self {
             address,
             login: login.clone(),
-            close_patience: bounds.close_patience,
+            close_timeout: bounds.close_timeout,
             phases: Phases::default(),
             tasks: TaskTracker::new(),
         };
         let routes = options
-            .into_network(login, bounds.body_patience)
+            .into_network(login, bounds.body_timeout)
             .around(routes);
         let accepting = listener.clone().accept(socket, routes, bounds);
         opencode_log::spawn_tracked(&listener.tasks, accepting);
@@ -123,7 +122,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Where clients on this machine find it.
+    /// Returns the address for clients on this machine.
     pub fn url(&self) -> String {
         let mut address = self.address;
         match address.ip() {
@@ -139,34 +138,34 @@ impl Listener {
         self.login.as_ref()
     }
 
-    /// Takes no further connection or request. What is under way goes on.
+    /// Accepts no further connection or request. Requests in progress continue.
     pub fn stop(&self) {
         self.phases.stop.cancel();
     }
 
-    /// Stops, breaks the streams of events, closes WebSockets, waits some time for other requests that are under way,
-    /// and cuts what is left. Closing twice is harmless.
+    /// Stops, breaks the streams of events, closes WebSockets, waits a limited time for other requests in progress, and
+    /// cuts the rest. Closing twice is harmless.
     pub async fn close(&self) {
         self.phases.part.cancel();
-        self.finish(self.close_patience).await;
+        self.finish(self.close_timeout).await;
     }
 
-    /// Stops, waits that long for what is under way, and cuts what is left.
-    pub async fn finish(&self, patience: Duration) {
+    /// Stops, waits at most this time for requests in progress, and cuts the rest.
+    pub async fn finish(&self, timeout: Duration) {
         self.stop();
-        // Whatever was in time is gone already.
-        let _ = tokio::time::timeout(patience, self.tasks.wait()).await;
+        // After the limit the rest is cut.
+        let _ = tokio::time::timeout(timeout, self.tasks.wait()).await;
         self.cut();
         self.closed().await;
     }
 
-    /// Ends at once.
+    /// Cuts all connections at once.
     pub fn cut(&self) {
         self.stop();
         self.phases.cut.cancel();
     }
 
-    /// Done when the last connection has ended.
+    /// Completes when the last connection has ended.
     pub fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
         let tasks = self.tasks.clone();
         async move { tasks.wait().await }
@@ -183,7 +182,7 @@ impl Listener {
         let taken = async {
             loop {
                 let (stream, address) = take(&socket).await;
-                // A connection of an address that has its share is closed.
+                // The address has its maximum, so its connection is closed.
                 let Some(place) = places.take(address.ip()).await else {
                     continue;
                 };
@@ -201,7 +200,7 @@ impl Listener {
     }
 }
 
-/// The next connection. One that failed before it was taken is its client's affair.
+/// Returns the next connection. Ignores connections that failed before they were accepted.
 async fn take(socket: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match socket.accept().await {

@@ -29,18 +29,18 @@ impl Network {
         hostname: &str,
         origins: Vec<String>,
         max_body_bytes: u64,
-        body_patience: Duration,
+        body_timeout: Duration,
     ) -> Self {
         let origins = Arc::new(Origins::new(origins));
         Self {
             credentials,
             pages: Pages::new(hostname, Arc::clone(&origins)),
             origins,
-            bodies: Bodies::new(max_body_bytes, body_patience),
+            bodies: Bodies::new(max_body_bytes, body_timeout),
         }
     }
 
-    /// These routes as the network sees them. What is added last is passed first.
+    /// Wraps the routes in the layers for network clients. A request passes the last added layer first.
     pub(crate) fn around(self, routes: Router) -> Router {
         let peer = Peer {
             origins: Arc::clone(&self.origins),

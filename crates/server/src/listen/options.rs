@@ -16,21 +16,21 @@ use crate::wire::cors::is_origin;
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ListenOptions {
-    /// The port; 0 is any that is free.
+    /// The port. 0 selects any free port.
     pub port: u16,
     /// A name or an address of this machine.
     pub hostname: String,
     /// The password of clients. While it is off, the listener accepts only addresses of this machine.
     pub password: Password,
-    /// The name that belongs to the password; `opencode` unless given.
+    /// The name that belongs to the password. Default: `opencode`.
     pub username: Option<String>,
     /// Origins whose pages may read answers, beside those of this machine.
     pub cors: Vec<String>,
-    /// Bytes of a request's body.
+    /// Maximum number of bytes of the body of a request.
     pub max_body_bytes: u64,
 }
 
-/// The name clients give with the password unless they are told another.
+/// Default of the name that clients give with the password.
 const USERNAME: &str = "opencode";
 /// Default of the maximum number of bytes of a body.
 const MAX_BODY_BYTES: u64 = 64 * 1024 * 1024;
@@ -49,7 +49,7 @@ impl Default for ListenOptions {
 }
 
 impl ListenOptions {
-    /// The addresses to bind, the first that can be had.
+    /// Returns the addresses to bind. The first available one is used.
     pub(super) async fn check(&self) -> Result<Vec<SocketAddr>, Failure> {
         let is_off = self.password == Password::Off;
         if self.password == Password::Given(String::new()) {
@@ -81,7 +81,7 @@ impl ListenOptions {
         }
     }
 
-    /// Why the address cannot be had.
+    /// Returns the failure of an address that cannot be bound.
     pub(super) fn unavailable(&self, error: &io::Error) -> Failure {
         let address = format!("{}:{}", self.hostname, self.port);
         let message = match error.kind() {
@@ -102,13 +102,13 @@ impl ListenOptions {
         }))
     }
 
-    pub(super) fn into_network(self, login: Option<Login>, body_patience: Duration) -> Network {
+    pub(super) fn into_network(self, login: Option<Login>, body_timeout: Duration) -> Network {
         Network::new(
             login.map(|login| Credentials::new(&login.username, &login.password)),
             &self.hostname,
             self.cors,
             self.max_body_bytes,
-            body_patience,
+            body_timeout,
         )
     }
 }

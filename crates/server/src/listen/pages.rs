@@ -20,9 +20,9 @@ use crate::listen::authorization::has_token;
 use crate::wire::cors::Origins;
 use crate::wire::failure::refuse;
 
-/// Which names and origins are trusted.
+/// The trusted host names and origins.
 pub(crate) struct Pages {
-    /// The name that is listened on, in lower case.
+    /// The host name of the listener, in lower case.
     hostname: String,
     origins: Arc<Origins>,
 }
@@ -35,13 +35,13 @@ impl Pages {
         }
     }
 
-    /// Why a request is refused. Browsers always send both headers; what sends none is no page.
+    /// Returns the reason why a request is refused. Browsers send both headers, so a request without them is from no page.
     fn problem(&self, request: &Request) -> Option<Failure> {
         let headers = request.headers();
         let host = headers.get(header::HOST);
         if host.is_some_and(|host| !self.is_ours(host)) {
-            let message = "Without a password only names of this machine are answered: \
-                           ask for localhost, listen on that name, or give a password";
+            let message = "A listener without a password answers only requests to this machine: \
+                           use localhost, listen on this host name, or set a password";
             return Some(Failure::invalid_field("host", message));
         }
         let is_allowed = match headers.get(header::ORIGIN) {
@@ -52,8 +52,8 @@ impl Pages {
         if is_allowed {
             return None;
         }
-        let message = "Without a password web pages of this origin ask for nothing: \
-                       name it in the option cors, or give a password";
+        let message = "A listener without a password refuses web pages of this origin: \
+                       add the origin to the option cors, or set a password";
         Some(Failure::invalid_field("origin", message))
     }
 
@@ -79,8 +79,7 @@ fn is_own_or_no_page(site: Option<&HeaderValue>) -> bool {
     site.is_none_or(|site| site == "same-origin" || site == "none")
 }
 
-/// Returns true if a request becomes a connection to a terminal. Its route checks pages itself and refuses them as
-/// the
+/// Returns true if a request becomes a connection to a terminal. Its route checks pages itself and refuses them as the
 /// contract requires.
 fn connects_terminal(request: &Request) -> bool {
     let path = request.uri().path();
@@ -91,26 +90,26 @@ fn changes(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Refuses what pages of other origins would change with a password that the browser remembers. One
-/// that knows the password gives it in the query.
+/// Refuses changes by pages of other origins, which would use a password that the browser remembers. A page that knows
+/// the password gives it in the query.
 pub(crate) async fn keep_from_changing(
     State(origins): State<Arc<Origins>>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
     let headers = request.headers();
-    // No page sends this header without leave, and the route that wants it looks at pages itself.
+    // A browser asks for permission before it sends this header, and the route that needs it checks pages itself.
     let asks_for_ticket = headers.contains_key("x-opencode-ticket");
     let is_known = origins.admit(headers) || has_token(&request) || asks_for_ticket;
     if is_known || !changes(request.method()) {
         return next.run(request).await;
     }
-    let message = "Web pages of this origin change nothing: name it in the option cors, or give \
-                   the password as auth_token in the query";
+    let message = "Web pages of this origin may not change anything: add the origin to the option \
+                   cors, or send the password as auth_token in the query";
     refuse(&Failure::invalid_field("origin", message))
 }
 
-/// Refuses what no page may ask where there is no password.
+/// Refuses requests of pages to a listener without a password.
 pub(crate) async fn keep_away(
     State(pages): State<Arc<Pages>>,
     request: Request,

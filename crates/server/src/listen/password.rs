@@ -7,19 +7,19 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use opencode_protocol::failure::Failure;
 use serde::Deserialize;
 
-/// Random bytes of a minted password.
+/// Number of random bytes of a generated password.
 const MINTED_BYTES: usize = 24;
 
-/// Where the password of a listener comes from.
+/// The source of the password of a listener.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(try_from = "Form")]
 pub enum Password {
-    /// The listener mints a random one.
+    /// The listener generates a random one.
     #[default]
     Minted,
-    /// The caller, or the environment, gives it.
+    /// The caller, or the environment, provides it.
     Given(String),
-    /// The caller turned it off by name: clients need none.
+    /// The caller turned it off explicitly. Clients need none.
     Off,
 }
 
@@ -44,7 +44,7 @@ impl TryFrom<Form> for Password {
 }
 
 impl Password {
-    /// The text that clients give; none when the password is off.
+    /// Returns the text that clients give, or `None` if the password is off.
     pub(super) fn into_text(self) -> Result<Option<String>, Failure> {
         match self {
             Self::Minted => mint().map(Some),
@@ -72,7 +72,7 @@ pub struct Login {
     pub password: String,
 }
 
-/// Without the password, so that no log has it.
+/// Omits the password, so that no log contains it.
 impl fmt::Debug for Login {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Login");

@@ -11,41 +11,41 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// The places of one listener.
+/// The connection slots of one listener.
 pub(super) struct ConnectionSlots {
     most: usize,
-    /// Of one address that is not this machine's.
+    /// Maximum number of slots for one address of another machine.
     share: usize,
     held: Mutex<Connections>,
-    /// A place became free, or a connection rests.
+    /// Notified if a slot becomes free or a connection becomes idle.
     changed: Notify,
 }
 
 #[derive(Default)]
 struct Connections {
-    /// Counts connections and rests, so that they have an order.
+    /// Counts connections and idle periods, so that they have an order.
     count: u64,
     connections: HashMap<u64, Connection>,
 }
 
 struct Connection {
     address: IpAddr,
-    /// Requests under way.
+    /// Number of requests in progress.
     requests: usize,
-    /// When its rest began, as a count.
+    /// Start of its idle period, as a count.
     rests_since: u64,
     cut: CancellationToken,
 }
 
-/// The place of one connection, free again when this is dropped.
+/// The slot of one connection. Dropping it frees the slot.
 pub(crate) struct ConnectionSlot {
     places: Arc<ConnectionSlots>,
     id: u64,
-    /// Cancelled when another connection gets the place.
+    /// Cancelled if another connection gets the slot.
     cut: CancellationToken,
 }
 
-/// A request under way. While there is one, its connection keeps its place.
+/// A request in progress. A connection with one keeps its slot.
 pub(crate) struct Busy(Arc<ConnectionSlot>);
 
 impl ConnectionSlots {
@@ -58,8 +58,8 @@ impl ConnectionSlots {
         })
     }
 
-    /// A place for a connection from there. It waits until one is free or rests. None if the address
-    /// has its share, and all of that works.
+    /// Returns a slot for a connection from this address. Waits until a slot is free or its connection is idle.
+    /// Returns `None` if the address has its maximum and none of its connections is idle.
     pub(super) async fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         loop {
             let changed = self.changed.notified();
@@ -114,7 +114,7 @@ impl Connections {
         self.count
     }
 
-    /// Cuts the one of these connections that rests longest, if one does.
+    /// Cuts the connection that has been idle longest, if one is idle.
     fn cut_one(&mut self, among: impl Fn(&Connection) -> bool) -> bool {
         let resting = self.connections.iter();
         let resting = resting.filter(|(_, it)| it.requests == 0 && among(it));
@@ -130,12 +130,12 @@ impl Connections {
 }
 
 impl ConnectionSlot {
-    /// Done when another connection has got the place.
+    /// Completes when another connection has got the slot.
     pub(super) fn cut(&self) -> CancellationToken {
         self.cut.clone()
     }
 
-    /// Keeps the place while this is held.
+    /// Keeps the slot until the returned value is dropped.
     pub(crate) fn work(self: &Arc<Self>) -> Busy {
         if let Some(connection) = self.places.held.lock().connections.get_mut(&self.id) {
             connection.requests += 1;
@@ -204,7 +204,7 @@ mod tests {
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let first = take(&places, local).unwrap();
         let second = take(&places, local).unwrap();
-        // A rest begins with the end of a request.
+        // An idle period begins with the end of a request.
         drop(first.work());
         let third = take(&places, local).unwrap();
         assert!(second.cut().is_cancelled());

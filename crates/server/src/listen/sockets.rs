@@ -21,23 +21,23 @@ use super::slots::ConnectionSlot;
 pub(crate) struct Sockets {
     pub(super) phases: Phases,
     pub(super) tasks: TaskTracker,
-    /// Time between two questions whether the client is still there.
+    /// Time between two pings to the client.
     pub(super) ping: Duration,
-    /// The place among the connections of the listener.
+    /// The slot of the connection.
     pub(super) place: Arc<ConnectionSlot>,
 }
 
 /// An open WebSocket.
 pub(crate) struct OpenSocket {
     pub(crate) socket: WebSocket,
-    /// Cancelled when the listener parts with its clients.
+    /// Cancelled when the listener disconnects its clients.
     pub(crate) part: CancellationToken,
-    /// Time between two questions whether the client is still there.
+    /// Time between two pings to the client.
     pub(crate) ping: Duration,
 }
 
 impl Sockets {
-    /// Answers that the connection is a WebSocket from now on, and serves it.
+    /// Answers with the upgrade to a WebSocket, and serves it.
     pub(crate) fn accept<F: Future<Output = ()> + Send + 'static>(
         self,
         upgrade: WebSocketUpgrade,
@@ -49,10 +49,10 @@ impl Sockets {
             ping,
             place,
         } = self;
-        // Counted from now on, so that closing never misses the connection.
+        // The tracker counts the connection from now on, so closing always waits for it.
         let counted = tasks.token();
         let working = place.work();
-        // The library that upgrades starts the task, so the log has to be carried by hand.
+        // The library starts the task, so this code passes the log to it.
         let log = get_default(Clone::clone);
         upgrade.on_upgrade(move |socket| {
             let socket = async move {

@@ -32,7 +32,7 @@ const PREFLIGHT_VARY: HeaderValue =
 pub(crate) struct Origins(HashSet<String>);
 
 impl Origins {
-    /// Those of this machine, and more.
+    /// Creates the origins of this machine and the given ones.
     pub(crate) fn new(more: impl IntoIterator<Item = String>) -> Self {
         Self(more.into_iter().collect())
     }
@@ -73,7 +73,7 @@ pub(crate) fn is_origin(text: &str) -> bool {
         && !host.contains(['/', '?', '#', '@', '*', ','])
 }
 
-/// Answers preflights, and tells browsers who may read.
+/// Answers preflights, and adds the headers that let browsers read answers.
 pub(crate) async fn share(
     State(origins): State<Arc<Origins>>,
     request: Request,

@@ -10,7 +10,7 @@ use opencode_runtime::{ImportError, RuntimeError, StoreError};
 use opencode_schema::id::SessionID;
 use serde::Serialize;
 
-/// The one place where a runtime failure becomes a wire failure.
+/// Returns the wire failure of a runtime failure. No other code makes this conversion.
 pub fn failure(error: RuntimeError) -> Failure {
     let message = error.to_string();
     match error {
@@ -146,7 +146,7 @@ fn import_failure(error: &ImportError) -> Failure {
     }
 }
 
-/// The same failure of a request whose path names this session, if any.
+/// Adds the session in the path of the request to a failure about unreadable data.
 pub(crate) fn of_session(failure: Failure, session: Option<&str>) -> Failure {
     let Failure::SessionUnreadable { message, .. } = failure else {
         return failure;
@@ -165,7 +165,7 @@ pub(crate) fn of_session(failure: Failure, session: Option<&str>) -> Failure {
     }
 }
 
-/// An unexpected failure. The log has the details under the reference that the caller receives.
+/// Returns an unexpected failure. The log has the details with the reference that the caller receives.
 pub(crate) fn unknown(details: &str) -> Failure {
     let reference = reference();
     tracing::error!(reference, details, "unexpected failure");
@@ -176,10 +176,10 @@ pub(crate) fn unknown(details: &str) -> Failure {
     }
 }
 
-/// Where bugs are reported.
+/// The page for reports of bugs.
 pub const ISSUES: &str = "https://github.com/opencode-embedded/opencode-embedded/issues";
 
-/// The failure of a call that a panic ended. Where it panicked is said on standard error.
+/// Returns the failure of a call that a panic ended. Standard error has the place of the panic.
 pub fn bug() -> Failure {
     let reference = reference();
     tracing::error!(reference, "a panic ended a call");
@@ -192,12 +192,12 @@ pub fn bug() -> Failure {
     }
 }
 
-/// The answer to a request that a panic ended.
+/// Returns the answer to a request that a panic ended.
 pub fn panicked() -> Response<Body> {
     refuse(&bug())
 }
 
-/// Tells the log of a panic whose caller gets no reference: it ended a stream, or the closing.
+/// Logs a panic whose caller gets no reference, because it ended a stream or the closing of the host.
 pub fn log_panic(ended: &'static str) {
     tracing::error!("a panic ended {ended}");
 }
@@ -206,7 +206,7 @@ fn reference() -> String {
     format!("err_{:08x}", random())
 }
 
-/// Hasher keys are random per process and per call, which is all that a log reference needs.
+/// Returns a random number. The keys of a hasher differ per process and per call, and a log reference needs no more.
 fn random() -> u32 {
     use std::hash::{BuildHasher, Hasher, RandomState};
     RandomState::new().build_hasher().finish() as u32
@@ -219,7 +219,7 @@ pub(crate) fn refuse(failure: &Failure) -> Response<Body> {
     json(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), failure)
 }
 
-/// A JSON answer.
+/// Returns a JSON answer.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
     match serde_json::to_string(body) {
         Ok(text) => json_text(status, text),
@@ -227,7 +227,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> 
     }
 }
 
-/// A JSON answer whose text is there already.
+/// Returns a JSON answer with this text.
 pub(crate) fn json_text(status: StatusCode, text: String) -> Response<Body> {
     let mut response = (status, text).into_response();
     let headers = response.headers_mut();

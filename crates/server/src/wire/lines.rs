@@ -13,16 +13,16 @@ use tokio_util::io::StreamReader;
 #[derive(Default)]
 pub(crate) struct Lines(Body);
 
-/// Why the lines of a body end before it does.
+/// The reason why the lines of a body end early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LinesError {
-    /// The body broke.
+    /// The connection failed before the end of the body.
     #[error("the body cannot be read: {0}")]
     Broken(#[from] io::Error),
-    /// A line has more bytes than these. The rest of it is not waited for.
+    /// A line has more bytes than this maximum. The rest of it is not read.
     #[error("the next one is longer than {0} bytes")]
     TooLong(usize),
-    /// A line is no text. It would not be the same with its bad bytes replaced.
+    /// A line is not UTF-8. Replacing the invalid bytes would change it.
     #[error("the next one is not UTF-8")]
     NotText,
 }
@@ -32,7 +32,7 @@ impl Lines {
         Self(body)
     }
 
-    /// The lines without their line ends; the last one may lack it. Ends with the first failure.
+    /// Returns the lines without their line ends. The last line may lack it. Ends with the first failure.
     pub(crate) fn into_stream(self) -> impl Stream<Item = Result<String, LinesError>> + Send {
         self.bounded(MAX_IMPORT_LINE_BYTES)
     }
@@ -46,7 +46,7 @@ impl Lines {
 /// Decodes lines. `LinesCodec` of the same library would remove a `\r` before a line end.
 struct LineDecoder {
     lines: AnyDelimiterCodec,
-    /// Bytes of one line at most.
+    /// Maximum length of a line in bytes.
     longest: usize,
 }
 
@@ -95,7 +95,7 @@ mod tests {
 
     const LONGEST: usize = 16 * 1024;
 
-    /// The lines of a body that comes in these pieces, and why there are no more.
+    /// Returns the lines of a body that arrives in these pieces, and the failure that ended them.
     fn read(pieces: Vec<Result<Bytes, io::Error>>) -> (Vec<String>, Option<String>) {
         let lines = Lines::of(Body::from_stream(stream::iter(pieces)));
         let read: Vec<_> = lines
@@ -143,7 +143,7 @@ mod tests {
         let filler = "x".repeat(1024);
         let long = |kilobytes| vec![filler.as_bytes(); kilobytes];
         let too_long = "the next one is longer than 16384 bytes".to_owned();
-        // One that has not ended, and one that came in one piece.
+        // A line that has not ended, and one that arrived in one piece.
         let endless = [vec![&b"a\n"[..]], long(17)].concat();
         let whole = [b"a\n", long(17).concat().as_slice(), b"\nb\n"].concat();
         for (body, problem) in [

@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 
 use super::cors::Origins;
 
-/// Properties of a listener that a handler may ask for. The listener attaches them to each request.
+/// Properties of a listener for handlers. The listener attaches them to each request.
 #[derive(Clone)]
 pub(crate) struct Peer {
     /// The origins whose pages may read answers.
@@ -15,10 +15,10 @@ pub(crate) struct Peer {
     pub(crate) locked: bool,
 }
 
-/// True if a request comes from no page, or from a page that may read the answers of the listener.
+/// Returns true if a request comes from no page, or from a page that may read the answers of the listener.
 ///
-/// In memory there is no listener, and a program may hand on a request that it received. Then only
-/// pages of this machine, or of the host that the request names, are admitted.
+/// A request in memory has no listener, and a program may forward a request that it received. Then only pages of
+/// this machine, or of the host that the request names, are admitted.
 pub(crate) fn admits_page(head: &Parts) -> bool {
     match head.extensions.get::<Peer>() {
         Some(peer) => peer.origins.admit(&head.headers),

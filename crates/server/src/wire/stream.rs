@@ -1,9 +1,8 @@
-//! Bodies that come piece by piece: server-sent events, one `data:` line an event, and the lines of
-//! an export. While nothing happens the live stream has a `server.heartbeat` now and then, and the
-//! durable stream of a session a comment.
+//! Bodies that are streams: server-sent events with one `data:` line per event, and the lines of an export. An idle
+//! live stream sends `server.heartbeat` at intervals, and an idle durable stream a comment.
 //!
-//! A body ends only when everything was delivered. When something was lost, or cannot be read, it
-//! breaks, so that no client takes the rest for the whole.
+//! A body ends only if everything was delivered. If data was lost or cannot be read, it breaks, so that no client
+//! takes the rest for the whole.
 
 use std::io;
 use std::time::Duration;
@@ -24,14 +23,14 @@ use crate::wire::failure::{failure, of_session, unknown};
 
 /// The content type of server-sent events.
 pub(crate) const EVENTS_TYPE: &str = "text/event-stream";
-/// Time between two signs of life.
+/// Time between two heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Live events in one piece of a body at most.
+/// Maximum number of live events in one piece of a body.
 const LIVE_BATCH: usize = 512;
 
 type Piece = Result<Bytes, io::Error>;
 
-/// The durable stream of one session.
+/// Returns the durable stream of one session.
 pub(crate) fn durable(events: SessionEvents) -> Response<Body> {
     let heartbeat = heartbeat();
     let pieces = stream::unfold(Some((events, heartbeat)), |state| async {
@@ -48,8 +47,7 @@ pub(crate) fn durable(events: SessionEvents) -> Response<Body> {
     response(EVENTS_TYPE, pieces.flat_map(stream::iter))
 }
 
-/// Everything that happens in the host: `server.connected` first, then events, with a
-/// `server.heartbeat` now and then.
+/// Returns the live stream of the host: `server.connected`, then all events, and `server.heartbeat` at intervals.
 pub(crate) fn live(runtime: Runtime) -> Response<Body> {
     let subscription = runtime.subscribe();
     let first = stream::once(std::future::ready(Ok(frame(&runtime.connected_event()))));
@@ -79,7 +77,7 @@ pub(crate) fn live(runtime: Runtime) -> Response<Body> {
     response(EVENTS_TYPE, first.chain(pieces))
 }
 
-/// A session as lines. They are read as they are asked for.
+/// Returns a session as lines. The store reads them when the client takes them.
 pub(crate) fn lines(export: SessionExport) -> Response<Body> {
     let pieces = stream::unfold(Some(export), |export| async {
         let mut export = export?;
@@ -92,7 +90,7 @@ pub(crate) fn lines(export: SessionExport) -> Response<Body> {
     response(LINES_TYPE, pieces)
 }
 
-/// Lines with their line ends.
+/// Returns lines with their line ends.
 fn joined(lines: &[String]) -> Bytes {
     let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
     for line in lines {
@@ -102,12 +100,12 @@ fn joined(lines: &[String]) -> Bytes {
     text.into()
 }
 
-/// The error that breaks a body without a form for failures. An unexpected failure is logged.
+/// Returns the error that breaks a body without a form for failures. Logs an unexpected failure.
 fn broken_off(error: RuntimeError) -> io::Error {
     io::Error::other(failure(error).message().to_owned())
 }
 
-/// The JSON text of a stored event.
+/// Returns the JSON text of a stored event.
 pub(crate) fn event_text(session_id: &SessionID, event: &StoredEvent) -> String {
     let metadata = event.metadata.as_deref();
     let StoredEvent {
@@ -153,7 +151,7 @@ fn comment() -> Bytes {
     Bytes::from_static(b": heartbeat\n\n")
 }
 
-/// The end of a body that cannot continue: the failure as a separate frame, then the break.
+/// Returns the end of a body that cannot continue: the failure as a frame of its own, then the break.
 fn broken(error: RuntimeError) -> Vec<Piece> {
     let closed = matches!(
         error,
@@ -189,7 +187,7 @@ fn response(
     content_type: &'static str,
     pieces: impl Stream<Item = Piece> + Send + 'static,
 ) -> Response<Body> {
-    // A body that compresses asks once more after the end.
+    // Compression polls once more after the end.
     let mut response = Response::new(Body::from_stream(pieces.fuse()));
     let headers = response.headers_mut();
     for (name, value) in [

@@ -132,7 +132,7 @@ async fn a_client_that_expects_continue_sends_no_refused_body() {
 #[tokio::test]
 async fn a_body_that_stops_is_cancelled() {
     let bounds = Bounds {
-        body_patience: SOON,
+        body_timeout: SOON,
         ..patient()
     };
     let served = Served::with(options(), bounds).await;

@@ -60,7 +60,7 @@ async fn pending_requests_are_answered_and_new_ones_are_refused() {
 async fn slow_requests_are_cut() {
     let (routes, asked, _release) = held();
     let bounds = Bounds {
-        close_patience: SOON,
+        close_timeout: SOON,
         ..patient()
     };
     let server = Server::on(routes, unlocked(), bounds).await;

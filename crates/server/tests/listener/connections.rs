@@ -15,7 +15,7 @@ const HEALTH: &str = "GET /api/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 #[tokio::test]
 async fn an_incomplete_head_times_out() {
     let bounds = Bounds {
-        head_patience: SOON,
+        head_timeout: SOON,
         ..patient()
     };
     let served = Served::with(unlocked(), bounds).await;
@@ -250,7 +250,7 @@ async fn a_client_that_does_not_read_its_answer_is_disconnected() {
     };
     let routes = Router::new().route("/", get(endless));
     let bounds = Bounds {
-        answer_patience: SOON,
+        answer_timeout: SOON,
         ..patient()
     };
     let server = Server::on(routes, unlocked(), bounds).await;

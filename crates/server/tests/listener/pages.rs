@@ -22,8 +22,8 @@ async fn ask_for(served: &Served, host: Option<&str>, headers: &str) -> Reply {
 
 #[tokio::test]
 async fn only_host_names_of_this_machine_are_answered() {
-    let message = "Without a password only names of this machine are answered: \
-                   ask for localhost, listen on that name, or give a password";
+    let message = "A listener without a password answers only requests to this machine: \
+                   use localhost, listen on this host name, or set a password";
     let served = Served::open(unlocked()).await;
     for host in [
         "localhost",
@@ -67,8 +67,8 @@ async fn create_from(served: &Served, origin: &str) -> Reply {
 
 #[tokio::test]
 async fn foreign_pages_cannot_send_requests() {
-    let message = "Without a password web pages of this origin ask for nothing: \
-                   name it in the option cors, or give a password";
+    let message = "A listener without a password refuses web pages of this origin: \
+                   add the origin to the option cors, or set a password";
     let options = ListenOptions {
         cors: vec!["https://app.example".into()],
         ..unlocked()
@@ -102,8 +102,8 @@ async fn foreign_pages_cannot_send_requests() {
 
 #[tokio::test]
 async fn a_password_stored_in_the_browser_does_not_let_foreign_pages_write() {
-    let message = "Web pages of this origin change nothing: name it in the option cors, or give \
-                   the password as auth_token in the query";
+    let message = "Web pages of this origin may not change anything: add the origin to the option \
+                   cors, or send the password as auth_token in the query";
     let options = ListenOptions {
         cors: vec!["https://app.example".into()],
         ..locked()

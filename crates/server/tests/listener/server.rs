@@ -11,13 +11,13 @@ use crate::client::{Client, Reply, within};
 
 /// Bounds that no test reaches by being slow.
 pub(crate) fn patient() -> Bounds {
-    let patience = Duration::from_secs(600);
+    let timeout = Duration::from_secs(600);
     Bounds {
-        head_patience: patience,
-        body_patience: patience,
-        answer_patience: patience,
-        close_patience: patience,
-        ping: patience,
+        head_timeout: timeout,
+        body_timeout: timeout,
+        answer_timeout: timeout,
+        close_timeout: timeout,
+        ping: timeout,
         ..Bounds::default()
     }
 }
