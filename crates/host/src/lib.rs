@@ -100,7 +100,7 @@ impl Host {
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
         let questions = Arc::new(TrustQuestions::new());
         let trust = options.trust.with(&questions);
-        let (environment, configuration) = options.into_surroundings()?;
+        let (environment, configuration) = options.into_machine_configuration()?;
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
         let web = web::HttpWeb::new(proxies.clone());

@@ -3,6 +3,8 @@
 //! Folders and the environment have no default here: nothing below reads the environment, the home directory or the
 //! working directory of the process.
 
+#[cfg(test)]
+mod declared;
 mod providers;
 
 use std::collections::BTreeMap;
@@ -251,7 +253,7 @@ impl HostOptions {
     }
 
     /// Returns the machine and its configuration. Fails with the name of the invalid option.
-    pub(crate) fn into_surroundings(self) -> Result<MachineConfiguration, Failure> {
+    pub(crate) fn into_machine_configuration(self) -> Result<MachineConfiguration, Failure> {
         if let Some(config) = &self.config {
             check_config(config)?;
         }
@@ -286,8 +288,8 @@ impl HostOptions {
 
     fn host_model(&self) -> Result<Option<HostModel>, Failure> {
         let Some(name) = &self.model else {
-            let lonely = [("apiKey", &self.api_key), ("baseURL", &self.base_url)];
-            return match lonely.into_iter().find(|(_, given)| given.is_some()) {
+            let needing_model = [("apiKey", &self.api_key), ("baseURL", &self.base_url)];
+            return match needing_model.into_iter().find(|(_, given)| given.is_some()) {
                 Some((option, _)) => Err(invalid(
                     option,
                     format!(
@@ -329,7 +331,7 @@ const EXAMPLE: &str = "\"openai/gpt-4.1-mini\"";
 /// Refuses a configuration with any problem: a host that configures `deny` must not run without it because of another
 /// mistake. Names the first place and lists the others.
 fn check_config(config: &Value) -> Result<(), Failure> {
-    const MAX_TOLD: usize = 10;
+    const MAX_LISTED: usize = 10;
     let problems = problems(config);
     let place = |path: &str| match path {
         "" => "config".to_owned(),
@@ -338,11 +340,11 @@ fn check_config(config: &Value) -> Result<(), Failure> {
     let Some(first) = problems.first() else {
         return Ok(());
     };
-    let lines = problems.iter().take(MAX_TOLD);
+    let lines = problems.iter().take(MAX_LISTED);
     let lines = lines.map(|it| format!("{} {}", place(&it.path), it.message));
     let mut message = lines.collect::<Vec<_>>().join("\n");
-    if problems.len() > MAX_TOLD {
-        message += &format!("\nand {} more", problems.len() - MAX_TOLD);
+    if problems.len() > MAX_LISTED {
+        message += &format!("\nand {} more", problems.len() - MAX_LISTED);
     }
     Err(invalid(&place(&first.path), message))
 }
