@@ -25,37 +25,40 @@ export type Recovery = "manual" | "resume";
 /** Limits of a host. Whole numbers from 1 on. */
 export interface Limits {
   /**
-   * Prompts of one session that may wait, admitted and not yet promoted. Beyond it `sessions.prompt` rejects
-   * with `SessionBacklogError` and stores nothing. Default: 10000.
+   * Maximum number of prompts of one session that are admitted and not yet promoted. With more, `sessions.prompt`
+   * rejects with `SessionBacklogError` and stores nothing. Default: 10000.
    */
   readonly inbox?: number | undefined;
-  /** Steering prompts that are promoted together between two turns of the model. Default: `inbox`. */
+  /** Maximum number of steering prompts that are promoted together between two Provider Turns. Default: `inbox`. */
   readonly steerBatch?: number | undefined;
-  /** Levels of child sessions that tasks make below a session that no task made. Default: 3. */
+  /** Maximum number of levels of child sessions below a session that no task created. Default: 3. */
   readonly subagentDepth?: number | undefined;
-  /** Tasks of one session that may run at the same time. Default: 8. */
+  /** Maximum number of tasks of one session that run at the same time. Default: 8. */
   readonly subagents?: number | undefined;
 }
 
 /**
- * When a turn sends a request again that the provider refused for now (rate limit, overload, an internal failure)
- * before it gave any output. Each wait is recorded as `session.next.retried`. Whole numbers from 1 on.
+ * The policy for requests that a provider temporarily refuses (rate limit, overload, internal failure) before any
+ * output. A Provider Turn sends them again and records each wait as `session.next.retried`. Whole numbers from 1 on.
  */
 export interface RetryPolicy {
   /**
-   * Milliseconds from the first request of a turn to its last one. A provider that names a later time fails the turn
-   * at once. Default: 300000.
+   * Maximum time in milliseconds from the first request of a turn to its last one. If the provider asks for a longer
+   * wait, the turn fails at once. Default: 300000.
    */
   readonly maxElapsedMs?: number | undefined;
-  /** Requests of one turn, the first one included. Default: as many as the time allows. */
+  /** Maximum number of requests of one turn, the first one included. Default: no limit except the time. */
   readonly maxAttempts?: number | undefined;
-  /** The longest wait in milliseconds where the provider names no time. Waits double from 500 on. Default: 30000. */
+  /**
+   * The longest wait in milliseconds if the provider states no time. Waits begin with 500 ms and double.
+   * Default: 30000.
+   */
   readonly maxDelayMs?: number | undefined;
 }
 
 /** Time limits for a provider, in milliseconds: whole numbers from 1 on, `false` for no limit. */
 export interface Deadlines {
-  /** Until a connection is there. Default: 10000. */
+  /** Until the connection is established. Default: 10000. */
   readonly connectMs?: number | false | undefined;
   /** From the request to the headers of the answer. Default: no limit. */
   readonly firstByteMs?: number | false | undefined;
@@ -75,7 +78,7 @@ export interface Deadlines {
 export type Unanswered = "wait" | "deny" | { readonly denyAfterMs: number };
 
 /**
- * Permission rules, in either form that configuration takes: a list, or effects by action. The last rule that matches
+ * Permission rules in one of the forms of the configuration: a list, or effects by action. The last rule that matches
  * decides.
  *
  * @example { "*": "ask", read: "allow", bash: { "*": "ask", "rm *": "deny" } }
@@ -113,7 +116,7 @@ export interface LocationTrustInput {
   readonly trusted: boolean;
 }
 
-/** Permissions where the program, and not a file, decides. */
+/** The decisions of the program about permissions. No file can change them. */
 export interface PermissionOptions {
   /** The treatment of permissions and questions without an answer, also in child sessions. Default: `"wait"`. */
   readonly unanswered?: Unanswered | undefined;
@@ -126,92 +129,90 @@ export interface PermissionOptions {
 }
 
 /**
- * Settings of a host, all of them optional. They are checked before anything is opened: an option that does
- * not exist or has another type rejects with `InvalidOptionError`, which names it.
+ * Options of a host. All are optional. The host checks them before it opens anything: an unknown option or a wrong
+ * value rejects with `InvalidOptionError`, which names the option.
  *
  * Relative paths are resolved against the working directory when the host is created.
  */
 export interface OpenCodeOptions {
-  /** The folder sessions work in unless they are created for another one. Default: the working directory. */
+  /** The directory of sessions that are created without a Location. Default: the working directory of the process. */
   readonly directory?: string | undefined;
   /**
-   * The SQLite file that holds the sessions, or `":memory:"` for one that lives as long as the host. The file is
-   * given by its path or by an absolute `file:` URL; any other scheme is refused. Only one host may have a file
-   * open. Default: `embedded/opencode.db` in `dataDirectory`.
+   * The SQLite file of the sessions: a path, or an absolute `file:` URL. `":memory:"` keeps them in memory until the
+   * host closes. Any other scheme is refused. Only one host can have a file open.
+   * Default: `embedded/opencode.db` in `dataDirectory`.
    */
   readonly database?: string | undefined;
   /**
-   * The home directory: what `~` stands for, and where the defaults of the next three lie.
+   * The home directory. It replaces `~` in paths, and contains the default directories of the next three options.
    * Default: `HOME` of `env`, else the home directory of the user.
    */
   readonly home?: string | undefined;
   /**
-   * Where data is kept. Default: `opencode` in `XDG_DATA_HOME`, else `.local/share/opencode` in `home`.
-   * The `XDG_` variables of this process do not count when `home` is given; those of a given `env` do.
+   * The directory of durable data. Default: `opencode` in `XDG_DATA_HOME`, else `.local/share/opencode` in `home`.
+   * With the option `home`, the host ignores the `XDG_` variables of this process, but not those of the option `env`.
    */
   readonly dataDirectory?: string | undefined;
   /**
-   * Where the user's configuration is read from. Default: `opencode` in `XDG_CONFIG_HOME`, else
+   * The directory of the configuration of the user. Default: `opencode` in `XDG_CONFIG_HOME`, else
    * `.config/opencode` in `home`.
    */
   readonly configDirectory?: string | undefined;
   /** Directory of files that may be deleted at any time. Default: `opencode` in `XDG_CACHE_HOME`, else `.cache/opencode` in `home`. */
   readonly cacheDirectory?: string | undefined;
   /**
-   * The model of sessions that choose none, as `"provider/model"` or `"provider/model#variant"`. No configuration
-   * need describe it: it is taken to call tools, `openai` and `anthropic` are known, and any other provider with a
-   * `baseURL` speaks OpenAI Chat Completions. Default: `model` of the configuration, else the newest model that can
-   * be used.
+   * The model of sessions without one, as `"provider/model"` or `"provider/model#variant"`. It needs no configuration:
+   * the host assumes that it calls tools, knows `openai` and `anthropic`, and uses OpenAI Chat Completions for any other
+   * provider with a `baseURL`. Default: `model` of the configuration, else the newest usable model.
    *
    * @example "openai/gpt-4.1-mini"
    */
   readonly model?: string | undefined;
   /**
-   * The key of the provider of `model`, which must be given too. It is sent only to an address that `baseURL`,
-   * `config` or a variable of `env` gives, or to the provider's own. Default: `apiKey` of the configuration,
-   * else the variable `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `<PROVIDER>_API_KEY`.
+   * The API key of the provider of `model`. It needs the option `model`. The host sends it only to an address from
+   * `baseURL`, `config` or a variable of `env`, or to the provider's own address. Default: `apiKey` of the
+   * configuration, else the variable `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `<PROVIDER>_API_KEY`.
    */
   readonly apiKey?: string | undefined;
   /**
-   * The address of the provider of `model`, which must be given too: an absolute http or https URL, such as
-   * `"http://127.0.0.1:8080/v1"`. Default: `baseURL` of the configuration, else the variable `OPENAI_BASE_URL` or
-   * `ANTHROPIC_BASE_URL`, else the provider's own.
+   * The address of the provider of `model`: an absolute http or https URL, such as `"http://127.0.0.1:8080/v1"`. It
+   * needs the option `model`. Default: `baseURL` of the configuration, else the variable `OPENAI_BASE_URL` or
+   * `ANTHROPIC_BASE_URL`, else the provider's own address.
    */
   readonly baseURL?: string | undefined;
   /**
-   * Configuration with the keys of `opencode.json`, merged over what the configuration files say. A wrong value or an
-   * unknown key is an `InvalidOptionError` whose `option` is its path, such as `"config.permission.bash"`.
+   * Configuration with the keys of `opencode.json`. It takes precedence over the configuration files. A wrong value or
+   * an unknown key rejects with `InvalidOptionError`, whose `option` is its path, such as `"config.permission.bash"`.
    * Default: none.
    */
   readonly config?: OpenCodeConfig | undefined;
   /**
-   * The environment, instead of the one of this process. It is copied when the host is created, so later
-   * changes are not seen. Default: a copy of `process.env`.
+   * The environment variables of the host. The host copies them when it is created, so later changes have no effect.
+   * Default: `process.env`.
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Which variables of `env` commands and terminals get. By default they get all but those that hold credentials of
-   * model providers or of search services, those whose value holds a configured key or header, and those that are
-   * named like secrets, such as `*_API_KEY`, `*_TOKEN` and `*PASSWORD*`: docs/secrets.md has the list.
+   * The variables of `env` that commands and terminals get. By default the host omits credentials of model providers
+   * and search services, variables whose value contains a configured key or header, and variables with the name of a
+   * secret, such as `*_API_KEY`, `*_TOKEN` and `*PASSWORD*`. docs/secrets.md has the list.
    */
   readonly commandEnvironment?: CommandEnvironment | undefined;
   /**
-   * With `"normal"` nothing acknowledged is lost when the process dies; with `"full"` nor when the machine
-   * loses power, at the price of waiting for the disk with every commit. Default: `"normal"`.
+   * The failures that acknowledged data survives. `"normal"`: the death of the process. `"full"`: also a loss of power,
+   * at the cost of a disk flush with every commit. Default: `"normal"`.
    */
   readonly durability?: Durability | undefined;
   /**
-   * With `"manual"` a session that was cut in the middle of its work waits: for the next prompt, or for
-   * `sessions.resume`. With `"resume"` opening takes up the work of every such session, which asks the model
-   * again although it may have answered before; a session whose last three attempts brought no finished step is
-   * left alone. Prompts that wait in such a session are answered with it, in any other they go on waiting.
-   * Default: `"manual"`.
+   * The action at opening on sessions that a crash interrupted. `"manual"`: they wait for the next prompt or for
+   * `sessions.resume`. `"resume"`: the host continues each of them with a new request to the model, which may have
+   * answered before the crash. It skips a session whose last three attempts finished no step. Pending prompts of a
+   * continued session are answered with it. Pending prompts of other sessions continue to wait. Default: `"manual"`.
    */
   readonly recovery?: Recovery | undefined;
   /**
-   * True: a running session keeps the process alive until it is idle, and a listener until it is closed. An open host
-   * alone never keeps the process alive; a pending call always does. False: the process may end in the middle of a
-   * turn, with the effect of a crash. Default: `true`.
+   * If true, a running session keeps the process alive until it is idle, and a listener until it is closed. An open
+   * host alone never keeps the process alive. A pending call always does. If false, the process can end in the middle
+   * of a turn, with the effect of a crash. Default: `true`.
    */
   readonly keepAlive?: boolean | undefined;
   /**
@@ -227,7 +228,7 @@ export interface OpenCodeOptions {
   readonly trust?: boolean | TrustFunction | undefined;
   /** Rules that no file loosens, and the treatment of requests without an answer. Omitted members have their default. */
   readonly permissions?: PermissionOptions | undefined;
-  /** Bounds. A member that is left out has its default. */
+  /** Limits of the host. Omitted members have their default. */
   readonly limits?: Limits | undefined;
   /**
    * The log: a function that gets entries from the level `"warn"` on, a level for process warnings, or `LogOptions`.
@@ -246,8 +247,8 @@ export interface OpenCodeOptions {
    */
   readonly deadlines?: "interactive" | Deadlines | undefined;
   /**
-   * Gives variables to the terminals of this host, from the first one on: as `ptys.environment` does, and under those
-   * of functions that are registered there. Default: none.
+   * A function that returns variables for each terminal of this host, as a function of `ptys.environment` does.
+   * Variables of functions that are registered there take precedence. Default: none.
    */
   readonly ptyEnvironment?: PtyEnvironmentHook | undefined;
 }
@@ -255,15 +256,15 @@ export interface OpenCodeOptions {
 /** The severity of an entry of the log. */
 export type LogLevel = "error" | "warn" | "info" | "debug" | "trace";
 
-/** One entry of the log of a host. It holds no known secret. */
+/** One entry of the log of a host. It contains no known secret. */
 export interface LogEntry {
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly level: LogLevel;
-  /** The part of the host, such as `"opencode::store"`: docs/log.md has the list. */
+  /** The part of the host, such as `"opencode::store"`. docs/log.md has the list. */
   readonly target: string;
   readonly message: string;
-  /** Values that belong to the message. Texts of more than 8 KiB are cut. */
+  /** The values of the message. Texts of more than 8 KiB are cut. */
   readonly fields: Readonly<Record<string, JsonValue>>;
   /** The session that the entry is about. */
   readonly sessionID?: string;
@@ -271,161 +272,160 @@ export interface LogEntry {
   readonly location?: { readonly directory: string };
 }
 
-/** Which entries of the log the program gets, and where. A member that is left out has its default. */
+/** The log entries that the program receives, and their destination. Omitted members have their default. */
 export interface LogOptions {
-  /** The least grave level. Default: `"warn"`. */
+  /** The least severe level. Default: `"warn"`. */
   readonly level?: LogLevel | "off" | undefined;
   /** Other levels for some targets, such as `{ "opencode::llm": "debug" }`. Default: none. */
   readonly targets?: Readonly<Record<string, LogLevel | "off" | undefined>> | undefined;
   /**
-   * Gets each entry, in order, soon after the host logs it. `close` of the host waits up to 5 seconds until the function
-   * has had the last one. It does not keep the process alive. If it throws, the entry is lost; the process emits one
-   * warning with the code `OPENCODE_LOG_SINK`. If it is too slow, the host drops entries and says how many in an entry.
-   * Default: the host emits process warnings with the code `OPENCODE_LOG`, the same one once a minute and at most 30.
+   * Receives each entry, in order, soon after the host logs it. `close` waits up to 5 seconds for the last call. The
+   * function does not keep the process alive. If it throws, the entry is lost, and the process emits one warning with
+   * the code `OPENCODE_LOG_SINK`. If it is too slow, the host drops entries and logs their number.
+   * Default: process warnings with the code `OPENCODE_LOG`, the same one at most once a minute, and at most 30.
    */
   readonly sink?: ((entry: LogEntry) => void) | undefined;
 }
 
 /** Names of variables, in any case. `*` stands for any text. */
 export interface CommandEnvironment {
-  /** Variables that commands and terminals do not get either. Default: none. */
+  /** Further variables that commands and terminals do not get. Default: none. */
   readonly omit?: readonly string[] | undefined;
-  /** Variables that they get whatever else is said about them; `["*"]` gives them all. Default: none. */
+  /** Variables that they always get. Takes precedence over all other rules; `["*"]` selects all. Default: none. */
   readonly keep?: readonly string[] | undefined;
 }
 
 /**
- * Where a host listens, and who may ask it. Checked like the options of a host: one that does not exist or has
- * another type rejects with `InvalidOptionError`, which names it.
+ * Options of a listener: its address and its clients. An unknown option or a wrong value rejects with
+ * `InvalidOptionError`, which names the option.
  */
 export interface ListenOptions {
-  /** The port; 0 is any that is free, and `url` says which. Default: 0. */
+  /** The port. 0 selects any free port, which `url` contains. Default: 0. */
   readonly port?: number | undefined;
   /**
-   * A name or an address of this machine. One that other machines reach needs a password: `password: false` is refused
-   * there. Default: `"127.0.0.1"`.
+   * A host name or an address of this machine. An address that other machines can reach needs a password, so it is
+   * refused with `password: false`. Default: `"127.0.0.1"`.
    */
   readonly hostname?: string | undefined;
   /**
    * The password that every request must carry: as HTTP Basic, or in the query `auth_token` with the same text.
-   * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else a random one, which `listener.password`,
-   * `listener.headers` and `listener.clientUrl` give.
-   *
-   * `false` turns it off, whatever the environment says: then every program of this machine may ask, under the names
-   * of this machine and `hostname`, and web pages of other origins than those of `cors` change nothing.
+   * `false` turns it off, also if the environment has one. Then every program of this machine can send requests, if it
+   * uses a name of this machine or `hostname`. Web pages need an origin of `cors`.
+   * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else a random password, which `listener.password`,
+   * `listener.headers` and `listener.clientUrl` contain.
    */
   readonly password?: string | false | undefined;
   /**
-   * The name that belongs to the password. Refused beside `password: false`. Default: `OPENCODE_SERVER_USERNAME` of
+   * The user name that clients send with the password. Refused with `password: false`. Default: `OPENCODE_SERVER_USERNAME` of
    * the host's `env`, else `"opencode"`.
    */
   readonly username?: string | undefined;
   /**
-   * Origins, such as `"https://app.example"`, whose web pages may read the answers, and change something without a
-   * password. Those of `http://localhost` and `http://127.0.0.1` with any port, and of Tauri programs, always may.
-   * Default: none.
+   * Origins, such as `"https://app.example"`, whose web pages may read answers, and change data if there is no
+   * password. Origins of `http://localhost` and `http://127.0.0.1` with any port, and of Tauri programs, are always
+   * allowed. Default: none.
    */
   readonly cors?: readonly string[] | undefined;
   /**
-   * Bytes of a request's body. A larger one is an `InvalidRequestError` with status 413. Default: 67108864, which is
-   * 64 MiB.
+   * Maximum number of bytes of the body of a request. A larger body fails with `InvalidRequestError` and status 413.
+   * Default: 67108864 (64 MiB).
    */
   readonly maxBodyBytes?: number | undefined;
 }
 
 /**
- * A socket on which a host answers.
+ * A socket on which a host answers network clients.
  *
- * `password`, `headers` and `clientUrl` hold the password. They are not enumerable: a listener that is printed or
- * serialised does not show them, and a copy made with `{ ...listener }` does not have them.
+ * `password`, `headers` and `clientUrl` contain the password. They are not enumerable, so a printed or serialised
+ * listener does not show them, and a copy with `{ ...listener }` does not have them.
  */
 export interface Listener extends AsyncDisposable {
-  /** Where clients on this machine find it, such as `"http://127.0.0.1:4096"`. It holds no password. */
+  /** The address for clients on this machine, such as `"http://127.0.0.1:4096"`. It contains no password. */
   readonly url: string;
   /**
    * The address with user and password, percent-encoded: `createClient({ baseUrl: listener.clientUrl })`. `fetch` and
-   * browsers refuse such addresses; use `url` and `headers` there. Equal to `url` when the password is off. It is a
+   * browsers refuse such addresses. Use `url` and `headers` there. Equal to `url` if the password is off. It is a
    * secret.
    */
   readonly clientUrl: string;
-  /** The name that clients give with the password; undefined when the password is off. */
+  /** The user name that clients send with the password. Undefined if the password is off. */
   readonly username: string | undefined;
-  /** The password that clients give; undefined when it is off. It is a secret. */
+  /** The password that clients send. Undefined if it is off. It is a secret. */
   readonly password: string | undefined;
   /**
-   * The headers that requests need: `{ authorization: "Basic ..." }`, or none when the password is off. They are a
+   * The headers that requests need: `{ authorization: "Basic ..." }`, or none if the password is off. They are a
    * secret.
    */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Takes no further connection or request, breaks the streams of events, waits for other requests that are under
-   * way, ten seconds at most, and closes the socket. The host goes on. Calling it again gives the same promise.
+   * Closes the socket. The listener accepts no further connections and requests, breaks the streams of events, and
+   * waits at most ten seconds for other requests. The host stays open. A second call returns the same promise.
    */
   close(): Promise<void>;
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Something that was registered with a host, until it is disposed of, or the host is closed. */
+/** A registration with a host. It ends when it is disposed or the host closes. */
 export interface Registration extends Disposable {
-  /** Takes it back. Calling it again does nothing. */
+  /** Ends the registration. A second call has no effect. */
   dispose(): void;
   /** The same as `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
-/** An answer to a permission request: the reply alone, or with words that tell the model why it was rejected. */
+/** An answer to a permission request: the reply, or the reply with a message that tells the model the reason. */
 export type PermissionAnswer =
   | PermissionReply
   | { readonly reply: PermissionReply; readonly message?: string | undefined };
 
-/** Answers a permission request. `undefined` leaves it to others. */
+/** Answers a permission request. `undefined` passes it to the next handler, then to other clients. */
 export type PermissionHandler = (
   request: PermissionRequest,
   options: HandlerOptions,
 ) => PermissionAnswer | undefined | Promise<PermissionAnswer | undefined>;
 
 /**
- * Answers to questions, a list of labels for each question in its order; or the refusal to answer, which ends the
- * activity that asked.
+ * Answers to questions: a list of labels for each question, in the order of the questions. `"reject"` refuses to
+ * answer and ends the activity that asked.
  */
 export type QuestionAnswers = readonly (readonly string[])[] | "reject";
 
-/** Answers questions. `undefined` leaves them to others. */
+/** Answers questions. `undefined` passes them to the next handler, then to other clients. */
 export type QuestionHandler = (
   request: QuestionRequest,
   options: HandlerOptions,
 ) => QuestionAnswers | undefined | Promise<QuestionAnswers | undefined>;
 
-/** The terminal that is about to begin. */
+/** The terminal that the host creates next. */
 export interface PtyEnvironmentContext {
-  /** The directory of the Location that the terminal belongs to, absolute. */
+  /** The absolute path of the Location of the terminal. */
   readonly directory: string;
-  /** The directory that its program begins in, absolute. */
+  /** The absolute path of the directory in which its program starts. */
   readonly cwd: string;
 }
 
-/** Gives variables to a terminal: an object of strings, empty where there are none. */
+/** Returns variables for a terminal: an object of strings, possibly empty. */
 export type PtyEnvironmentHook = (
   context: PtyEnvironmentContext,
   options: HandlerOptions,
 ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 
 /**
- * A host: sessions that run inside this process. It is the client, every method of which passes the same
- * routes as over the network, and the members below.
+ * A host: sessions that run inside this process. It has the methods of the client, which use the same routes as a
+ * client over the network, and the members below.
  *
- * An open host does not keep the process alive. A call that has not been answered does, and so does a session
- * that works, or a listener, unless the option `keepAlive` says otherwise.
+ * An open host does not keep the process alive. A pending call does. A running session and a listener do, too, unless
+ * the option `keepAlive` is `false`.
  */
 export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   readonly location: OpenCodeClient["location"] & {
     /**
-     * Trusts the files of the project of a Location from now on, or no longer, whatever the option `trust` says. It
-     * holds until the host closes. A Provider Turn that is under way keeps the former configuration. Only the host can
-     * do this, not its network clients.
+     * Sets the trust in the files of the project of a Location. It takes precedence over the option `trust` and is
+     * valid until the host closes. A running Provider Turn keeps the previous configuration. Only the host can do this,
+     * not its network clients.
      *
-     * Rejects with `InvalidRequestError` if the directory cannot be a Location. The decision about it holds all the same.
+     * Rejects with `InvalidRequestError` if the directory cannot be a Location. The decision is valid nevertheless.
      *
      * @example
      * ```ts
@@ -436,16 +436,16 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   };
   readonly permissions: OpenCodeClient["permissions"] & {
     /**
-     * Lets a function answer the permission requests of all sessions, those of tasks included: what waits when the
-     * first one is registered, then what comes. The function that came last is asked first, and an answer of
-     * `undefined` passes a request on to the one before. What none of them answers waits for other clients, who see it
-     * meanwhile and may be quicker.
+     * Registers a function that answers the permission requests of all sessions, including those of tasks. It receives
+     * the requests that already wait, then each new one. The host calls the function that was registered last first. A
+     * result of `undefined` passes the request to the function before. Other clients see each request at the same time
+     * and can answer it first.
      *
-     * A function that throws, rejects or answers what is no answer leaves the request waiting, without asking further
-     * ones, and causes a warning of the process (`OpenCodeWarning`). Functions do not keep the process alive.
+     * If a function throws, rejects or returns an invalid answer, the request waits for other clients. The host calls no
+     * further function for it and emits a process warning (`OpenCodeWarning`). Functions do not keep the process alive.
      *
-     * The signal of the second argument aborts when the request ends otherwise, or when the function is taken back.
-     * Pass it to a prompt of a terminal, so that a late "y" answers nothing.
+     * The signal of the second argument aborts when the request ends otherwise, or when the registration is disposed.
+     * Pass it to a prompt in a terminal, so that a late "y" has no effect.
      *
      * @example
      * ```ts
@@ -456,7 +456,7 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   };
   readonly questions: OpenCodeClient["questions"] & {
     /**
-     * Lets a function answer questions, as `permissions.handle` does.
+     * Registers a function that answers questions, in the way of `permissions.handle`.
      *
      * @example
      * ```ts
@@ -467,18 +467,18 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   };
   readonly ptys: OpenCodeClient["ptys"] & {
     /**
-     * Lets a function give variables to every terminal that is created from now on, here or by a client over the
-     * network. They lie over those of the host (`env`) and of the caller, and under `TERM` and `OPENCODE_TERMINAL`,
-     * which a terminal sets itself. Of several functions all are asked, at the same time; where two give the same
-     * variable, the one that was registered last wins.
+     * Registers a function that returns variables for each new terminal, also for terminals of network clients. They
+     * take precedence over the variables of the host (`env`) and of the caller, but not over `TERM` and
+     * `OPENCODE_TERMINAL`, which a terminal sets itself. The host calls all functions at the same time. If two return
+     * the same variable, the function that was registered last takes precedence.
      *
-     * A terminal whose function throws, rejects, gives anything else than an object of strings, or takes more than ten
-     * seconds, does not begin: `ptys.create` rejects with `ServiceUnavailableError`, whose `service` is
-     * `"pty.environment"` and whose message has the reason. So it does with more than 1,000 variables, one of more than
-     * 128 KiB, or more than 1 MiB of them, with a name that is empty or has a `=`, and with a NUL anywhere. Functions
-     * do not keep the process alive.
+     * If a function throws, rejects, returns anything but an object of strings, or takes more than ten seconds, the
+     * terminal is not created: `ptys.create` rejects with `ServiceUnavailableError`, whose `service` is
+     * `"pty.environment"` and whose message has the reason. The same applies to more than 1,000 variables, a variable of
+     * more than 128 KiB, more than 1 MiB in total, a name that is empty or contains `=`, and any NUL. Functions do not
+     * keep the process alive.
      *
-     * @throws {TypeError} When it is no function.
+     * @throws {TypeError} If the argument is not a function.
      * @example
      * ```ts
      * using registration = opencode.ptys.environment(async ({ cwd }) => ({ API_TOKEN: await tokenFor(cwd) }))
@@ -487,8 +487,9 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
     environment(hook: PtyEnvironmentHook): Registration;
   };
   /**
-   * `fetch`, answered by this host. The origin of the URL means nothing. Bodies stream; an abort rejects with
-   * the reason of the signal. Without an answer, as after `close()`, it rejects with `ClientError("Transport")`.
+   * A `fetch` that this host answers. The origin of the URL has no meaning. Bodies are streams. An abort rejects with
+   * the reason of the signal. Without an answer, for example after `close()`, it rejects with
+   * `ClientError("Transport")`.
    *
    * @example
    * ```ts
@@ -497,10 +498,9 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
    */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Answers network clients, too: the same sessions, for `createClient({ baseUrl: listener.clientUrl })` here or
-   * elsewhere, and for any other client of OpenCode. Clients need a password, a random one unless the options say
-   * otherwise. A host may listen on several addresses. The listener keeps the process alive until it, or the host, is
-   * closed, unless the option `keepAlive` is `false`.
+   * Opens a socket for network clients: `createClient({ baseUrl: listener.clientUrl })` in any process, and any other
+   * client of OpenCode. Clients need a password, by default a random one. A host can have several listeners. A listener
+   * keeps the process alive until it or the host is closed, unless the option `keepAlive` is `false`.
    *
    * Rejects with `InvalidOptionError`, or with `AddressUnavailableError` if the address is in use or does not belong
    * to this machine.
@@ -513,23 +513,23 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
    */
   listen(options?: ListenOptions): Promise<Listener>;
   /**
-   * Stops listening, interrupts what is running, ends every stream, closes the file and resolves when all of it is
-   * done, after ten seconds at the latest, and two more when it listened. What has not settled by then is left as a
-   * crash would leave it.
-   * Calling it again gives the same promise. Every later call rejects with `ClientError("Transport")`.
+   * Closes the host: ends its listeners, interrupts running sessions, ends all streams and closes the file. Resolves
+   * when this is done, after at most ten seconds, or twelve with a listener. Work that has not settled by then has the
+   * state that a crash would leave. A second call returns the same promise. Every later call of another method rejects
+   * with `ClientError("Transport")`.
    */
   close(): Promise<void>;
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The way to a host. */
+/** Creates hosts. */
 export declare const OpenCode: {
   /**
-   * Opens a host on one SQLite file, which is created when it does not exist.
+   * Opens a host on one SQLite file. Creates the file if it does not exist.
    *
    * Rejects with `InvalidOptionError`, `AddonUnavailableError`, `DatabaseUnavailableError`, `DatabaseVersionError` or
-   * `DatabaseInUseError`; where it meets a bug of this package, with `UnknownError`.
+   * `DatabaseInUseError`. A bug of this package rejects with `UnknownError`.
    *
    * @example
    * ```ts
