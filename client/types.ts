@@ -10,11 +10,11 @@ export type HeadersInput = NonNullable<ConstructorParameters<typeof Headers>[0]>
 /** Settings of one call. They are never part of the input. */
 export interface RequestOptions {
   /**
-   * Gives the call up. It rejects with `ClientError("Transport")` whose `cause` is the reason of the
-   * signal; a stream is closed at once. A signal that is already aborted sends nothing.
+   * Cancels the call. It rejects with `ClientError("Transport")`, whose `cause` is the reason of the signal. A stream
+   * closes at once. If the signal is already aborted, nothing is sent.
    */
   readonly signal?: AbortSignal | null | undefined;
-  /** Headers of this call. They win over the headers of the client. */
+  /** Headers of this call. They take precedence over the headers of the client. */
   readonly headers?: HeadersInput | undefined;
 }
 
@@ -25,18 +25,17 @@ export interface RequestOptions {
  * later items. Both cursors are absent on an empty Page.
  */
 export interface Page<T, Cursor extends string = string> {
-  /** The items, in the order of the query that began the walk, whichever cursor led here. */
+  /** The items, in the order of the first query. Both cursors keep this order. */
   readonly items: readonly T[];
-  /** Leads to the items before the first one of this page. */
+  /** The cursor of the items before the first one of this Page. */
   readonly previous?: Cursor;
-  /** Leads to the items after the last one of this page. */
+  /** The cursor of the items after the last one of this Page. */
   readonly next?: Cursor;
 }
 
 /**
- * The answer of a method that lists in Pages. Awaited, it is the first Page. Iterated, it gives the items of all
- * Pages from the first one on, and requests each Page when it is needed. A failed request ends the iteration with its
- * failure.
+ * The result of a method that lists in Pages. `await` returns the first Page. `for await` returns the items of all
+ * Pages, and requests each Page when it needs it. A failed request ends the iteration with its failure.
  *
  * @example
  * ```ts
@@ -48,37 +47,37 @@ export interface Page<T, Cursor extends string = string> {
 export interface PagePromise<P extends Page<unknown>> extends Promise<P>, AsyncIterable<P["items"][number]> {}
 
 /**
- * Lines of text, in order, each one JSON text: what `sessions.export` gives, an array, the lines of a file as
- * `readline` or `FileHandle.readLines()` read them, or the whole as one string. The line feed at the end of a
- * line may be there or not.
+ * Lines of text, in order. Each line is one JSON text. The source is the result of `sessions.export`, an array, the
+ * lines of a file from `readline` or `FileHandle.readLines()`, or one string. The line feed at the end of a line is
+ * optional.
  *
- * They are sent as one body and so held in memory, 256 MiB of text at most; beyond that the call rejects with
- * an `InvalidRequestError` and nothing is sent. What their source throws, the call rejects with.
+ * The client sends them as one body and keeps it in memory. With more than 256 MiB of text the call rejects with
+ * `InvalidRequestError`, and nothing is sent. If the source throws, the call rejects with the thrown value.
  */
 export type Lines = string | Iterable<string> | AsyncIterable<string>;
 
 /**
- * Why a call brought back no declared answer.
+ * The reason why a call has no declared answer.
  *
  * - `Transport`: the request was not sent, its answer did not arrive in full, or it was aborted. `cause`
- *   is what broke it: the error of `fetch`, the reason of the signal, or what a stream reported.
- * - `UnexpectedStatus`: the operation does not declare this status, or the body that came with it is no failure of
+ *   is the error of `fetch`, the reason of the signal, or the failure that a stream reported.
+ * - `UnexpectedStatus`: the operation does not declare this status, or its body is no failure of
  *   the contract. `cause` is `{ status }`.
- * - `UnsupportedContentType`: the body is not JSON, or not an event stream, or has no lines, whichever the
- *   operation answers with. `cause` is `{ status, contentType }`.
- * - `MalformedResponse`: the body is empty, cannot be parsed, or has the wrong form; or one event or one line
- *   of it is larger than 256 MiB.
+ * - `UnsupportedContentType`: the body has another form than the operation declares (JSON, event stream or lines).
+ *   `cause` is `{ status, contentType }`.
+ * - `MalformedResponse`: the body is empty, cannot be parsed, or has the wrong form, or one event or line is larger
+ *   than 256 MiB.
  */
 export type ClientErrorReason = "Transport" | "UnexpectedStatus" | "UnsupportedContentType" | "MalformedResponse";
 
-/** A client: the operations of the HTTP contract, and `sessions.run`, which is made of them. */
+/** A client: the operations of the HTTP contract, and `sessions.run`, which uses them. */
 export interface OpenCodeClient extends OpenCodeOperations {
   readonly sessions: OpenCodeOperations["sessions"] & {
     /**
      * Prompts a session and follows the work on this prompt to its outcome. Without `sessionID` it creates a session.
      *
-     * It always ends. Prompts beside it neither end it nor are mixed into it: it ends with the first turn after which
-     * the model waits for nothing. `signal` stops the work, as `abort()` does.
+     * A run always ends: with the first turn after which the model waits for nothing. Other prompts of the session
+     * neither end it nor appear in it. `signal` stops the work, as `abort()` does.
      *
      * @example
      * ```ts
@@ -96,9 +95,9 @@ export interface OpenCodeClient extends OpenCodeOperations {
 /** Settings of `createClient`. */
 export interface ClientOptions {
   /**
-   * Where the server is: an absolute URL. A path in it stands before the path of every operation; a query
-   * or a fragment is ignored. A user and a password in it, as in `listener.clientUrl`, become the header
-   * `authorization`, unless `headers` has one. No failure shows them.
+   * The absolute URL of the server. Its path is the prefix of the path of every operation. Its query and fragment are
+   * ignored. Its user and password, as in `listener.clientUrl`, become the header `authorization`, unless `headers` has
+   * one. No failure shows them.
    */
   readonly baseUrl: string;
   /**
@@ -123,33 +122,33 @@ export interface ResumeEventsOptions {
   readonly after?: number | undefined;
   /** Ends the iteration, also while it waits to reconnect, with `ClientError("Transport")` and the reason as `cause`. */
   readonly signal?: AbortSignal | null | undefined;
-  /** Headers of every connection. They win over the headers of the client. */
+  /** Headers of every connection. They take precedence over the headers of the client. */
   readonly headers?: HeadersInput | undefined;
   /**
-   * Milliseconds before the first connection after a failure, from 1 on. Every further failure doubles them, up
-   * to `maxDelayMs`; of the result a random part between a half and the whole is waited. Default: 250, or
-   * `maxDelayMs` if that is less.
+   * Delay in milliseconds before the first connection after a failure, from 1 on. Every further failure doubles it, up
+   * to `maxDelayMs`. The actual delay is a random part of it, at least the half. Default: 250, or `maxDelayMs` if that
+   * is less.
    */
   readonly minDelayMs?: number | undefined;
   /** The longest delay in milliseconds, 2147483647 at most. Default: 10000, or `minDelayMs` if that is more. */
   readonly maxDelayMs?: number | undefined;
   /**
-   * Reconnections in a row without an event in between; the failure after the last one ends the iteration. 0 never
-   * reconnects. Default: `Infinity`, which goes on until the iteration is left or aborted.
+   * Maximum number of consecutive reconnections without an event. The failure after the last one ends the iteration.
+   * With 0 the client never reconnects. Default: `Infinity`.
    */
   readonly maxRetries?: number | undefined;
-  /** Is told of every failure before the delay that follows it. What it throws ends the iteration. */
+  /** A function that receives each failure before the delay. If it throws, the iteration ends with the thrown value. */
   readonly onRetry?: ((retry: EventsRetry) => void) | undefined;
 }
 
-/** A connection that failed, and what `resumeEvents` does about it. */
+/** A failed connection and the next attempt of `resumeEvents`. */
 export interface EventsRetry {
   /** The failure of the last attempt. */
   readonly failure: ClientError | ServiceUnavailableError;
-  /** Counts the reconnections since the last event, from 1 on. */
+  /** The number of the reconnection since the last event, from 1 on. */
   readonly retry: number;
-  /** Milliseconds until it. */
+  /** Milliseconds until the next attempt. */
   readonly delayMs: number;
-  /** The sequence after which it goes on: that of the last event. Undefined is the beginning of the session. */
+  /** The sequence of the last event, after which the stream continues. Undefined: the beginning of the session. */
   readonly after: number | undefined;
 }

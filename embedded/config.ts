@@ -6,8 +6,8 @@ import type { ModelSelection, OlderProviderConfig, ProviderConfig, RequestConfig
 export type * from "./config-models.js";
 
 /**
- * Configuration, with the keys of `opencode.json`. Every key may be left out. A key that several documents give
- * holds as the strongest one says; `config` is the strongest of all.
+ * Configuration with the keys of `opencode.json`. All keys are optional. If several documents have a key, the one with
+ * the highest precedence counts. The option `config` has the highest of all.
  *
  * @example
  * ```ts
@@ -20,14 +20,14 @@ export type * from "./config-models.js";
  */
 export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
   /**
-   * The model of sessions that choose none. Default: the newest model that can be used.
+   * The model of sessions without one. Default: the newest usable model.
    *
    * @example "openai/gpt-4.1-mini", or "anthropic/claude-sonnet-4-5#high" for a variant
    */
   readonly model?: ModelSelection | undefined;
   /** The model for small tasks. This version does not use it. Default: none. */
   readonly small_model?: ModelSelection | undefined;
-  /** Providers and their models, by the provider's id. They add to what is known of these providers. */
+  /** Providers and their models, by the provider's id. They extend the known data of these providers. */
   readonly providers?: Readonly<Record<string, ProviderConfig>> | undefined;
   /** The only providers that may be used, by id. Default: all. */
   readonly enabled_providers?: readonly string[] | undefined;
@@ -35,7 +35,7 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
   readonly disabled_providers?: readonly string[] | undefined;
   /** Settings whose form may change. */
   readonly experimental?: ExperimentalConfig | undefined;
-  /** The agent of sessions that choose none. Default: `"build"`. */
+  /** The agent of sessions without one. Default: `"build"`. */
   readonly default_agent?: string | undefined;
   /** Agents, by id: new ones, and changes to those that exist (`build`, `plan`, `general`, `explore`). */
   readonly agents?: Readonly<Record<string, AgentConfig>> | undefined;
@@ -52,12 +52,12 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
    */
   readonly skills?: readonly string[] | OlderSkillsConfig | undefined;
   /**
-   * Directories and repositories that may be read beside the project, by name: a path that begins with `.`, `/` or
+   * Directories and repositories that agents may read in addition to the project, by name: a path that begins with `.`, `/` or
    * `~`, a repository such as `"owner/name"`, or either with a description.
    */
   readonly references?: Readonly<Record<string, string | ReferenceConfig>> | undefined;
   /**
-   * Files, globs and http or https addresses whose text the model is given, at most 1,000. Relative ones start at
+   * Files, globs and http or https addresses whose text the model receives, at most 1,000. Relative ones start at
    * the directory of the session.
    */
   readonly instructions?: readonly string[] | undefined;
@@ -65,7 +65,7 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
   readonly snapshots?: boolean | undefined;
   /** Permission to share sessions. This version shares nothing. Default: `"manual"`. */
   readonly share?: "manual" | "auto" | "disabled" | boolean | undefined;
-  /** When and how a long Session History is replaced by a summary. */
+  /** The replacement of a long Session History by a summary. */
   readonly compaction?: CompactionConfig | undefined;
   /** Limits of the tool output that a model receives. The rest is kept in a file. */
   readonly tool_output?: ToolOutputConfig | undefined;
@@ -86,7 +86,7 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
 
 /** Settings whose form may change. */
 export interface ExperimentalConfig {
-  /** Which providers may be used. The last statement that matches decides. */
+  /** Statements about the use of providers. The last statement that matches decides. */
   readonly policies?: readonly ProviderPolicyConfig[] | undefined;
   /** The older name of `mcp.timeout.request`. This version does not use it. */
   readonly mcp_timeout?: number | undefined;
@@ -107,19 +107,19 @@ export interface ProviderPolicyConfig {
 /** The decision about an action. */
 export type PermissionEffectConfig = "allow" | "deny" | "ask";
 
-/** A rule about what an agent may do. */
+/** A rule about the actions of an agent. */
 export interface PermissionRuleConfig {
   /** The action, which may be a glob: `"read"`, `"edit"`, `"bash"`, `"webfetch"`, `"*"`. */
   readonly action: string;
-  /** A glob over what the action is about: a path, a command, an address. `*` is any text, `?` one character. */
+  /** A glob over the resource of the action: a path, a command, an address. `*` is any text, `?` one character. */
   readonly resource: string;
   /** The decision. */
   readonly effect: PermissionEffectConfig;
 }
 
-/** An agent. A member that is left out keeps its value. */
+/** An agent. An omitted member keeps its value. */
 export interface AgentConfig {
-  /** The model, where the session has chosen none. Default: that of the configuration. */
+  /** The model of sessions without one. Default: the model of the configuration. */
   readonly model?: ModelSelection | undefined;
   /** The variant of that model. Default: the model's own. */
   readonly variant?: string | undefined;
@@ -139,7 +139,7 @@ export interface AgentConfig {
   readonly steps?: number | undefined;
   /** True if the agent is removed. Default: false. */
   readonly disabled?: boolean | undefined;
-  /** Rules after those that hold for every agent. */
+  /** Rules that follow the rules for all agents. */
   readonly permissions?: readonly PermissionRuleConfig[] | undefined;
 }
 
@@ -154,7 +154,7 @@ export type AgentColorConfig =
   | "error"
   | "info";
 
-/** A prompt with a name. A member that is left out keeps its value. */
+/** A prompt with a name. An omitted member keeps its value. */
 export interface CommandConfig {
   /** The prompt, with places for arguments: `$ARGUMENTS`, `$1`, `$2`. */
   readonly template?: string | undefined;
@@ -170,7 +170,7 @@ export interface CommandConfig {
   readonly subtask?: boolean | undefined;
 }
 
-/** A directory or a repository that may be read beside the project. */
+/** A directory or a repository that agents may read in addition to the project. */
 export type ReferenceConfig = (
   | {
       /** A directory; a relative one starts at the directory of the session. */
@@ -292,7 +292,7 @@ export interface AttachmentsConfig {
     | undefined;
 }
 
-/** Older names, which still work. Where a document has both, the newer one holds. */
+/** Older names, which still work. If a document has both, the newer one counts. */
 export interface OlderConfig {
   /** The older form of `providers`. */
   readonly provider?: Readonly<Record<string, OlderProviderConfig>> | undefined;

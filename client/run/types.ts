@@ -21,14 +21,14 @@ export interface RunInput {
   readonly prompt: string | PromptInput;
   /**
    * Your own id of the prompt; begins with `msg_`. A repeated call with the same id, session and prompt follows the
-   * same work and starts it no second time. Default: a new id.
+   * same work and does not start it again. Default: a new id.
    */
   readonly id?: string | undefined;
-  /** The agent. In an existing session it stays chosen. Default: the session's, or the default one. */
+  /** The agent. A run selects it for the session permanently. Default: the agent of the session, or the default agent. */
   readonly agent?: string | undefined;
   /**
-   * The model, as `"provider/model"` or as a reference. In an existing session it stays chosen. Default: the
-   * session's, or the default one.
+   * The model, as `"provider/model"` or as a reference. A run selects it for the session permanently. Default: the
+   * model of the session, or the default model.
    */
   readonly model?: string | ModelRef | undefined;
   /**
@@ -36,7 +36,7 @@ export interface RunInput {
    * answers it after all earlier prompts. Default: `"steer"`.
    */
   readonly delivery?: Delivery | undefined;
-  /** Where a new session lives. Default: the host's directory. */
+  /** The Location of a new session. Default: the directory of the host. */
   readonly location?: LocationRef | undefined;
   /**
    * Time that a permission or a question of this work, or of its subagents, waits for an answer. `"wait"`: without a
@@ -76,12 +76,12 @@ export interface RunFailure {
  * The end of the work on a prompt.
  *
  * - `completed`: the model has answered and waits for nothing.
- * - `failed`: `error` says why.
+ * - `failed`: `error` has the reason.
  * - `interrupted`: a user, `abort()`, the signal, or the end of the host stopped it.
  * - `declined`: a rejected permission or question ended it.
  * - `step-limit`: the model called tools in as many turns as one prompt may take.
- * - `not-started`: the session did not take the prompt; `reason` says why, such as an unusable model or a missing
- *   directory. The prompt stays pending, unless it was withdrawn: the session takes it when it next runs.
+ * - `not-started`: the session did not take the prompt; `reason` is a sentence, for example about an unusable model or a missing
+ *   directory. The prompt stays pending, unless it was withdrawn. The session takes it when it runs the next time.
  */
 export type RunOutcome = "completed" | "failed" | "interrupted" | "declined" | "step-limit" | "not-started";
 
@@ -92,7 +92,7 @@ export interface RunResult {
   readonly sessionID: string;
   /** The id of the prompt, which is the id of its user message. */
   readonly messageID: string;
-  /** The text of the newest turn that said something: the answer. Empty if there is none. */
+  /** The answer: the text of the newest turn with a text. Empty if there is none. */
   readonly text: string;
   /** The assistant messages that answer the prompt, oldest first. */
   readonly messages: readonly SessionMessage[];
@@ -102,7 +102,7 @@ export interface RunResult {
   readonly cost: number;
   /** With `failed`, and with `not-started` where the session named a failure. */
   readonly error?: RunFailure;
-  /** Why the outcome is not `completed`, as a sentence. Absent with `completed`. */
+  /** The reason of any other outcome than `completed`, as a sentence. Absent with `completed`. */
   readonly reason?: string;
 }
 
@@ -140,14 +140,14 @@ export interface RunTool {
   readonly input?: Readonly<Record<string, unknown>>;
   /** The text of the result for the model, or of the progress so far. */
   readonly output?: string;
-  /** The same for programs. */
+  /** The structured value of the result, for programs. */
   readonly structured?: Readonly<Record<string, unknown>>;
-  /** Why it failed. */
+  /** The reason of a failure. */
   readonly error?: SessionErrorUnknown;
 }
 
 /**
- * The work waits for a person. Answer with `permissions.reply`, or `questions.reply` and `questions.reject`; any client
+ * The work waits for an answer of the user. Answer with `permissions.reply`, or `questions.reply` and `questions.reject`; any client
  * may. The request may come from a child session.
  */
 export type RunNeedsInput =
@@ -170,8 +170,8 @@ export interface RunEnd {
 export type RunPart = RunText | RunReasoning | RunTool | RunNeedsInput | RunEvent | RunEnd;
 
 /**
- * The work on one prompt. It began with the call, whether it is iterated or not. Iterating late or slowly loses
- * nothing, and leaving the loop stops nothing: `abort()` does.
+ * The work on one prompt. It begins with the call, also without an iteration. A late or slow iteration loses nothing.
+ * Leaving the loop does not stop the work; `abort()` does.
  */
 export interface SessionRun extends AsyncIterable<RunPart> {
   /**
