@@ -90,7 +90,7 @@ impl Host {
             ManagedOutput::new(options.data_directory.join("tool-output"), Arc::clone(&ids));
         let tools = Registry::new(Contributions::default(), Arc::new(output));
         let registration = tools
-            .location()
+            .host()
             .register(built_in_tools(clock.as_ref()))
             .expect("the names of the built-in tools are valid");
         let directory = options.directory.clone();

@@ -27,9 +27,9 @@ const NAMES: [&str; 13] = [
 fn turn(visible: impl Fn(&str) -> bool) -> (TempDir, Registration, Materialized) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let registration = registry.location().register(built_in_tools(&SystemClock));
+    let registration = registry.host().register(built_in_tools(&SystemClock));
     let registration = registration.expect("all names are good");
-    let turn = registry.materialize(visible);
+    let turn = registry.materialize("/project", visible);
     (temp, registration, turn)
 }
 

@@ -52,8 +52,8 @@ async fn settle(
 ) -> (Settlement, Value) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let _registration = registry.location().register(built_in_tools(&SystemClock));
-    let turn = registry.materialize(|_| true);
+    let _registration = registry.host().register(built_in_tools(&SystemClock));
+    let turn = registry.materialize("/project", |_| true);
     let people = Arc::new(People {
         asked: Mutex::default(),
         answer,

@@ -7,7 +7,7 @@ use opencode_tools::{Contributions, RegistrationError, Registry};
 
 /// Returns names and descriptions of all tools in the advertised order.
 fn advertised(registry: &Registry) -> Vec<(String, String)> {
-    let materialized = registry.materialize(|_| true);
+    let materialized = registry.materialize("/project", |_| true);
     let definitions = materialized.definitions();
     definitions
         .map(|definition| (definition.name.clone(), definition.description.clone()))
@@ -54,14 +54,14 @@ fn names_are_valid_for_every_provider() {
 fn one_invalid_name_registers_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let registry = registry(&Contributions::default(), temp.path());
-    let result = registry.location().register(tools(vec![
+    let result = registry.host().register(tools(vec![
         ("good", Scripted::named("x")),
         ("not good", Scripted::named("x")),
     ]));
     let name = "not good".to_owned();
     assert_eq!(result.err(), Some(RegistrationError { name }));
     assert_eq!(advertised(&registry), []);
-    let empty = registry.location().register(vec![]).unwrap();
+    let empty = registry.host().register(vec![]).unwrap();
     assert_eq!(advertised(&registry), []);
     drop(empty);
 }
@@ -70,8 +70,7 @@ fn one_invalid_name_registers_nothing() {
 fn a_registration_lasts_until_it_is_dropped_and_restores_the_one_before() {
     let temp = tempfile::tempdir().unwrap();
     let registry = registry(&Contributions::default(), temp.path());
-    let location = registry.location();
-    let register = |pairs| location.register(tools(pairs)).unwrap();
+    let register = |pairs| registry.register_in("/project", tools(pairs)).unwrap();
 
     let first = register(vec![
         ("a", Scripted::named("a1")),
@@ -98,37 +97,37 @@ fn a_registration_lasts_until_it_is_dropped_and_restores_the_one_before() {
 }
 
 #[test]
-fn application_tools_are_first_and_location_tools_replace_them() {
+fn tools_of_all_locations_are_first_and_tools_of_a_location_replace_them() {
     let temp = tempfile::tempdir().unwrap();
-    let application = Contributions::default();
-    let registry = registry(&application, temp.path());
+    let host = Contributions::default();
+    let registry = registry(&host, temp.path());
     let pairs = vec![
         ("read", Scripted::named("location")),
         ("z", Scripted::named("location")),
     ];
-    let location = registry.location().register(tools(pairs)).unwrap();
+    let location = registry.register_in("/project", tools(pairs)).unwrap();
     let pairs = vec![
-        ("y", Scripted::named("application")),
-        ("read", Scripted::named("application")),
-        ("x", Scripted::named("application")),
+        ("y", Scripted::named("everywhere")),
+        ("read", Scripted::named("everywhere")),
+        ("x", Scripted::named("everywhere")),
     ];
-    let host = application.register(tools(pairs)).unwrap();
+    let everywhere = host.register(tools(pairs)).unwrap();
 
     let both = [
-        ("y", "application"),
+        ("y", "everywhere"),
         ("read", "location"),
-        ("x", "application"),
+        ("x", "everywhere"),
         ("z", "location"),
     ];
     assert_eq!(advertised(&registry), named(both));
     drop(location);
     let alone = [
-        ("y", "application"),
-        ("read", "application"),
-        ("x", "application"),
+        ("y", "everywhere"),
+        ("read", "everywhere"),
+        ("x", "everywhere"),
     ];
     assert_eq!(advertised(&registry), named(alone));
-    drop(host);
+    drop(everywhere);
     assert_eq!(advertised(&registry), []);
 }
 
@@ -149,13 +148,13 @@ fn the_filter_receives_the_permission_action() {
         ("edit", Scripted::named("x")),
         ("bash", Scripted::named("x")),
     ];
-    let _registration = registry.location().register(tools(pairs)).unwrap();
+    let _registration = registry.host().register(tools(pairs)).unwrap();
     for (hidden, expected) in [
         ("edit", &["bash"][..]),
         ("write", &["write", "edit", "bash"]),
         ("bash", &["write", "edit"]),
     ] {
-        let materialized = registry.materialize(|action| action != hidden);
+        let materialized = registry.materialize("/project", |action| action != hidden);
         let names: Vec<_> = materialized
             .definitions()
             .map(|one| one.name.as_str())
@@ -169,11 +168,24 @@ fn an_unchanged_tool_has_the_same_definition_in_every_turn() {
     let temp = tempfile::tempdir().unwrap();
     let registry = registry(&Contributions::default(), temp.path());
     let pairs = vec![("a", Scripted::named("x"))];
-    let _registration = registry.location().register(tools(pairs)).unwrap();
+    let _registration = registry.host().register(tools(pairs)).unwrap();
     let [first, second] = [
-        registry.materialize(|_| true),
-        registry.materialize(|_| true),
+        registry.materialize("/project", |_| true),
+        registry.materialize("/project", |_| true),
     ];
     let mut pairs = first.definitions().zip(second.definitions());
     assert!(pairs.all(|(one, other)| std::sync::Arc::ptr_eq(one, other)));
+}
+
+#[test]
+fn the_tools_of_a_location_are_not_advertised_in_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let registry = registry(&Contributions::default(), temp.path());
+    let one = tools(vec![("a", Scripted::named("other"))]);
+    let other = registry.register_in("/other", one).unwrap();
+    assert_eq!(advertised(&registry), []);
+    drop(other);
+    let one = tools(vec![("a", Scripted::named("here"))]);
+    let _here = registry.register_in("/project", one).unwrap();
+    assert_eq!(advertised(&registry), named([("a", "here")]));
 }

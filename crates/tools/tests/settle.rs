@@ -21,11 +21,8 @@ fn empty() -> (TempDir, Registry) {
 async fn settle(tool: Scripted, input: Value) -> Settlement {
     let (temp, registry) = empty();
     let pairs = tools(vec![("tool", tool)]);
-    let _registration = registry
-        .location()
-        .register(pairs)
-        .expect("the name is good");
-    let turn = registry.materialize(|_| true);
+    let _registration = registry.host().register(pairs).expect("the name is good");
+    let turn = registry.materialize("/project", |_| true);
     turn.settle(call("tool", input), context(temp.path())).await
 }
 
@@ -118,8 +115,8 @@ async fn a_tool_receives_its_input_and_context() {
 async fn unknown_and_hidden_names_reach_no_tool() {
     let (temp, registry) = empty();
     let pairs = tools(vec![("hidden", Scripted::named("x"))]);
-    let _registration = registry.location().register(pairs).unwrap();
-    let turn = registry.materialize(|action| action != "hidden");
+    let _registration = registry.host().register(pairs).unwrap();
+    let turn = registry.materialize("/project", |action| action != "hidden");
     for name in ["hidden", "teleport", "", "no name\0"] {
         let settled = turn
             .settle(call(name, json!({})), context(temp.path()))
@@ -131,8 +128,8 @@ async fn unknown_and_hidden_names_reach_no_tool() {
 #[tokio::test]
 async fn a_call_to_anything_but_the_advertised_registration_is_stale() {
     let temp = tempfile::tempdir().unwrap();
-    let application = Contributions::default();
-    let registry = registry(&application, temp.path());
+    let host = Contributions::default();
+    let registry = registry(&host, temp.path());
     let one = || tools(vec![("tool", Scripted::named("one"))]);
     let settle = async |turn: &opencode_tools::Materialized| {
         turn.settle(call("tool", json!({})), context(temp.path()))
@@ -141,19 +138,19 @@ async fn a_call_to_anything_but_the_advertised_registration_is_stale() {
     let stale = failed("Stale tool call: tool");
     let fresh = success(json!({"from": "one"}), vec![]);
 
-    let first = application.register(one()).unwrap();
-    let turn = registry.materialize(|_| true);
+    let first = host.register(one()).unwrap();
+    let turn = registry.materialize("/project", |_| true);
     assert_eq!(settle(&turn).await, fresh);
-    let shadow = registry.location().register(one()).unwrap();
+    let shadow = registry.register_in("/project", one()).unwrap();
     assert_eq!(settle(&turn).await, stale, "shadowed by an equal tool");
     drop(shadow);
     assert_eq!(settle(&turn).await, fresh, "the shadow is gone");
-    let newer = application.register(one()).unwrap();
+    let newer = host.register(one()).unwrap();
     assert_eq!(settle(&turn).await, stale, "replaced");
     drop(newer);
     drop(first);
     assert_eq!(settle(&turn).await, stale, "removed");
-    let _again = application.register(one()).unwrap();
+    let _again = host.register(one()).unwrap();
     assert_eq!(settle(&turn).await, stale, "registered anew");
 }
 
@@ -173,10 +170,10 @@ async fn a_running_call_outlives_its_registration() {
         }
     });
     let registration = registry
-        .location()
+        .host()
         .register(tools(vec![("tool", tool)]))
         .unwrap();
-    let turn = registry.materialize(|_| true);
+    let turn = registry.materialize("/project", |_| true);
     let unregister = async {
         started.notified().await;
         drop(registration);
@@ -200,10 +197,10 @@ async fn a_panic_fails_only_its_own_call() {
         }
     });
     let _registration = registry
-        .location()
+        .host()
         .register(tools(vec![("tool", tool)]))
         .unwrap();
-    let turn = registry.materialize(|_| true);
+    let turn = registry.materialize("/project", |_| true);
     let settle = |input| turn.settle(call("tool", input), context(temp.path()));
     let (panicked, fine) = tokio::join!(settle(json!({"panic": 7})), settle(json!({})));
     assert_eq!(panicked, failed("Tool execution failed: 7 was asked for"));
@@ -245,10 +242,10 @@ async fn an_interrupted_call_never_starts() {
     let (temp, registry) = empty();
     let tool = Scripted::new(|_, _| async { panic!("it started") });
     let _registration = registry
-        .location()
+        .host()
         .register(tools(vec![("tool", tool)]))
         .unwrap();
-    let turn = registry.materialize(|_| true);
+    let turn = registry.materialize("/project", |_| true);
     let context = context(temp.path());
     context.cancel.cancel();
     let settled = turn.settle(call("tool", json!({})), context).await;

@@ -45,9 +45,9 @@ impl Project {
         let temp = tempfile::tempdir().expect("a temporary directory");
         let root = fs::canonicalize(temp.path()).expect("it exists");
         let registry = registry(&Contributions::default(), &root.join("data"));
-        let registration = registry.location().register(built_in_tools(&SystemClock));
+        let registration = registry.host().register(built_in_tools(&SystemClock));
         Self {
-            turn: registry.materialize(|_| true),
+            turn: registry.materialize("/project", |_| true),
             _registration: registration.expect("all names are good"),
             _temp: temp,
             root,

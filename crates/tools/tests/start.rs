@@ -17,8 +17,8 @@ fn turn(tool: Scripted) -> (TempDir, Registration, Arc<Materialized>) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
     let pairs = tools(vec![("tool", tool)]);
-    let registration = registry.location().register(pairs);
-    let turn = registry.materialize(|_| true);
+    let registration = registry.host().register(pairs);
+    let turn = registry.materialize("/project", |_| true);
     (
         temp,
         registration.expect("the name is good"),

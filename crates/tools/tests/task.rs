@@ -73,8 +73,8 @@ async fn settle(
 ) -> Settled {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let _registration = registry.location().register(built_in_tools(&SystemClock));
-    let turn = registry.materialize(|_| true);
+    let _registration = registry.host().register(built_in_tools(&SystemClock));
+    let turn = registry.materialize("/project", |_| true);
     let workers = Arc::new(Workers {
         given: Mutex::default(),
         outcome,

@@ -91,7 +91,9 @@ impl Sampled {
         let judge = self.judge();
         let rules = judge.rules();
         tools
-            .materialize(|action| offered && !is_denied_everywhere(action, &rules))
+            .materialize(&self.location.directory, |action| {
+                offered && !is_denied_everywhere(action, &rules)
+            })
             .listing(subagents(&judge))
     }
 

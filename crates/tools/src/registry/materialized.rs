@@ -14,7 +14,7 @@ use crate::failure::ToolFailure;
 use crate::output::managed_output::ManagedOutput;
 use crate::output::settlement::Settlement;
 use crate::ports::permission::PermissionRequest;
-use crate::registry::{Contributions, Entry, ToolDefinition};
+use crate::registry::{Entry, Scopes, ToolDefinition};
 
 /// Time in which a call must react to its interruption. After it the call is abandoned.
 const GRACE: Duration = Duration::from_millis(100);
@@ -52,8 +52,8 @@ impl ToolCall {
 /// checked.
 pub struct Materialized {
     advertised: Vec<Arc<Entry>>,
-    application: Contributions,
-    location: Contributions,
+    scopes: Arc<Scopes>,
+    directory: String,
     output: Arc<ManagedOutput>,
     subagents: Arc<str>,
 }
@@ -61,14 +61,14 @@ pub struct Materialized {
 impl Materialized {
     pub(crate) fn new(
         advertised: Vec<Arc<Entry>>,
-        application: Contributions,
-        location: Contributions,
+        scopes: Arc<Scopes>,
+        directory: String,
         output: Arc<ManagedOutput>,
     ) -> Self {
         Self {
             advertised,
-            application,
-            location,
+            scopes,
+            directory,
             output,
             subagents: Arc::from(""),
         }
@@ -161,10 +161,7 @@ impl Materialized {
         let Some(captured) = advertised.find(|entry| entry.definition.name == *name) else {
             return Settlement::failed(format!("Unknown tool: {name}"));
         };
-        let current = self
-            .location
-            .get(name)
-            .or_else(|| self.application.get(name));
+        let current = self.scopes.get(&self.directory, name);
         let Some(entry) = current.filter(|current| Arc::ptr_eq(current, captured)) else {
             return Settlement::failed(format!("Stale tool call: {name}"));
         };

@@ -7,6 +7,7 @@
 pub(crate) mod materialized;
 
 use std::{
+    collections::HashMap,
     path::Path,
     sync::{Arc, Weak},
 };
@@ -40,8 +41,8 @@ pub struct RegistrationError {
     pub name: String,
 }
 
-/// The tools of one scope: those of a Location, or those that the embedding application offers in all
-/// Locations of a host. A clone is another handle to the same tools.
+/// The tools of one scope: of one Location, or of all Locations of a host. A clone is another handle to the same
+/// tools.
 #[derive(Clone, Default)]
 pub struct Contributions {
     slots: Arc<Mutex<Slots>>,
@@ -68,11 +69,10 @@ impl Contributions {
         &self,
         tools: Vec<(String, Arc<dyn Tool>)>,
     ) -> Result<Registration, RegistrationError> {
-        if let Some((name, _)) = tools.iter().find(|(name, _)| !is_tool_name(name)) {
-            return Err(RegistrationError { name: name.clone() });
-        }
-        // Tools are called before the lock is taken, because they are foreign code.
-        let entries: Vec<_> = tools.into_iter().map(Entry::new).collect();
+        Ok(self.insert(entries(tools)?))
+    }
+
+    fn insert(&self, entries: Vec<Arc<Entry>>) -> Registration {
         let mut slots = self.lock();
         for entry in &entries {
             let name = &entry.definition.name;
@@ -87,10 +87,10 @@ impl Contributions {
             slots[position].stack.push(Arc::clone(entry));
         }
         drop(slots);
-        Ok(Registration {
+        Registration {
             slots: Arc::downgrade(&self.slots),
             entries,
-        })
+        }
     }
 
     /// Returns the current tool of a name.
@@ -109,6 +109,14 @@ impl Contributions {
     fn lock(&self) -> MutexGuard<'_, Slots> {
         lock(&self.slots)
     }
+}
+
+/// Returns the entries of new tools. It calls the tools, which are foreign code, so the caller must hold no lock.
+fn entries(tools: Vec<(String, Arc<dyn Tool>)>) -> Result<Vec<Arc<Entry>>, RegistrationError> {
+    if let Some((name, _)) = tools.iter().find(|(name, _)| !is_tool_name(name)) {
+        return Err(RegistrationError { name: name.clone() });
+    }
+    Ok(tools.into_iter().map(Entry::new).collect())
 }
 
 /// Slots are consistent between any two statements, so a panic elsewhere does no harm.
@@ -155,41 +163,34 @@ impl Drop for Registration {
     }
 }
 
-/// The tools of one Location: its own tools and those of the application. Its own have priority.
+/// The tools of a host: those of all its Locations, and those of single Locations. A tool of a Location shadows the tool
+/// of all Locations with the same name.
 pub struct Registry {
-    application: Contributions,
-    location: Contributions,
+    scopes: Arc<Scopes>,
     output: Arc<ManagedOutput>,
 }
 
-impl Registry {
-    /// Creates a Location with the application's tools and no tools of its own.
-    #[must_use]
-    pub fn new(application: Contributions, output: Arc<ManagedOutput>) -> Self {
-        Self {
-            application,
-            location: Contributions::default(),
-            output,
-        }
+/// The registered tools of a host.
+pub(crate) struct Scopes {
+    host: Contributions,
+    /// The tools of single Locations, by directory. A Location without tools may be absent.
+    locations: Mutex<HashMap<String, Contributions>>,
+}
+
+impl Scopes {
+    /// Returns the current tool of a name in a Location.
+    pub(crate) fn get(&self, directory: &str, name: &str) -> Option<Arc<Entry>> {
+        let location = self.locations.lock().get(directory).cloned();
+        let found = location.and_then(|location| location.get(name));
+        found.or_else(|| self.host.get(name))
     }
 
-    /// Returns the tools of the Location itself. They shadow application tools of the same name.
-    #[must_use]
-    pub fn location(&self) -> &Contributions {
-        &self.location
-    }
-
-    /// Returns the directory of Managed Tool Output Files. It is created with the first file.
-    #[must_use]
-    pub fn managed_output(&self) -> Arc<Path> {
-        Arc::clone(self.output.directory())
-    }
-
-    /// Fixes the tools of one Provider Turn: those with a permission action that `visible` accepts, the
-    /// application's tools first. A tool that shadows another one takes its position.
-    pub fn materialize(&self, visible: impl Fn(&str) -> bool) -> Materialized {
-        let mut entries = self.application.winners();
-        for entry in self.location.winners() {
+    /// Returns the current tools of a Location, the tools of all Locations first. A tool that shadows another one takes
+    /// its position.
+    fn winners(&self, directory: &str) -> Vec<Arc<Entry>> {
+        let location = self.locations.lock().get(directory).cloned();
+        let mut entries = self.host.winners();
+        for entry in location.iter().flat_map(Contributions::winners) {
             let name = &entry.definition.name;
             match entries
                 .iter_mut()
@@ -199,11 +200,54 @@ impl Registry {
                 None => entries.push(entry),
             }
         }
+        entries
+    }
+}
+
+impl Registry {
+    /// Creates a registry with these tools of all Locations.
+    #[must_use]
+    pub fn new(host: Contributions, output: Arc<ManagedOutput>) -> Self {
+        let scopes = Arc::new(Scopes {
+            host,
+            locations: Mutex::default(),
+        });
+        Self { scopes, output }
+    }
+
+    /// Returns the tools of all Locations.
+    #[must_use]
+    pub fn host(&self) -> &Contributions {
+        &self.scopes.host
+    }
+
+    /// Adds tools of one Location with their names until the result is dropped. Adds none if a name is refused.
+    pub fn register_in(
+        &self,
+        directory: &str,
+        tools: Vec<(String, Arc<dyn Tool>)>,
+    ) -> Result<Registration, RegistrationError> {
+        let entries = entries(tools)?;
+        let mut locations = self.scopes.locations.lock();
+        locations.retain(|_, tools| !tools.lock().is_empty());
+        let location = locations.entry(directory.to_owned()).or_default();
+        Ok(location.insert(entries))
+    }
+
+    /// Returns the directory of Managed Tool Output Files. It is created with the first file.
+    #[must_use]
+    pub fn managed_output(&self) -> Arc<Path> {
+        Arc::clone(self.output.directory())
+    }
+
+    /// Fixes the tools of one Provider Turn in a Location: those with a permission action that `visible` accepts.
+    pub fn materialize(&self, directory: &str, visible: impl Fn(&str) -> bool) -> Materialized {
+        let mut entries = self.scopes.winners(directory);
         entries.retain(|entry| visible(&entry.permission));
         Materialized::new(
             entries,
-            self.application.clone(),
-            self.location.clone(),
+            Arc::clone(&self.scopes),
+            directory.to_owned(),
             Arc::clone(&self.output),
         )
     }

@@ -31,9 +31,9 @@ impl Project {
         fs::create_dir_all(root.join("loc")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root.join("data"));
-        let registration = registry.location().register(built_in_tools(&SystemClock));
+        let registration = registry.host().register(built_in_tools(&SystemClock));
         Self {
-            turn: Arc::new(registry.materialize(|_| true)),
+            turn: Arc::new(registry.materialize("/project", |_| true)),
             _registration: registration.expect("all names are good"),
             _temp: temp,
             root,

@@ -90,12 +90,12 @@ impl Tasks for Nobody {
     }
 }
 
-pub(crate) fn registry(application: &Contributions, data: &Path) -> Registry {
+pub(crate) fn registry(host: &Contributions, data: &Path) -> Registry {
     let output = ManagedOutput::new(
         data.join("tool-output"),
         Arc::new(IdSource::new(Arc::new(SystemClock))),
     );
-    Registry::new(application.clone(), Arc::new(output))
+    Registry::new(host.clone(), Arc::new(output))
 }
 
 pub(crate) fn call(name: &str, input: Value) -> ToolCall {

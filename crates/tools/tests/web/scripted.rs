@@ -112,8 +112,8 @@ impl Script {
     pub(crate) async fn run(self) -> Outcome {
         let temp = tempfile::tempdir().expect("a temporary directory");
         let registry = registry(&Contributions::default(), temp.path());
-        let _registration = registry.location().register(built_in_tools(&SystemClock));
-        let turn = registry.materialize(|_| true);
+        let _registration = registry.host().register(built_in_tools(&SystemClock));
+        let turn = registry.materialize("/project", |_| true);
         let web = Arc::new(Scripted {
             answers: Mutex::new(self.answers.into()),
             ..Scripted::default()
