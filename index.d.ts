@@ -4,9 +4,11 @@
 
 import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionRequest } from "./client/index.js";
 import type { OpenCodeConfig } from "./embedded/config.js";
+import type { HostTools } from "./embedded/tool.js";
 
 export * from "./client/index.js";
 export type * from "./embedded/config.js";
+export type * from "./embedded/tool.js";
 
 /** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -486,6 +488,8 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
      */
     environment(hook: PtyEnvironmentHook): Registration;
   };
+  /** The tools of the program. Models of all sessions can call them. docs/tools.md describes them. */
+  readonly tools: HostTools;
   /**
    * A `fetch` that this host answers. The origin of the URL has no meaning. Bodies are streams. An abort rejects with
    * the reason of the signal. Without an answer, for example after `close()`, it rejects with

@@ -19,10 +19,10 @@ module.exports = {
   // The package itself is tested as it is shipped; only the tests are TypeScript.
   transform: {
     "\\.ts$": compiled("typescript"),
-    // Jest loads ECMAScript modules only when they are compiled. Nothing else of the SDK is changed.
-    "/@opencode-ai/sdk/.+\\.js$": compiled("ecmascript"),
+    // Jest loads ECMAScript modules only when they are compiled. Nothing else of these packages is changed.
+    "/(@opencode-ai/sdk|arktype|@ark|arkregex)/.+\\.js$": compiled("ecmascript"),
   },
-  transformIgnorePatterns: ["/node_modules/(?!@opencode-ai/sdk/)"],
+  transformIgnorePatterns: ["/node_modules/(?!(@opencode-ai/sdk|arktype|@ark|arkregex)/)"],
   // It exports nothing to `require`.
   moduleNameMapper: { "^@opencode-ai/sdk/v2/client$": "<rootDir>/node_modules/@opencode-ai/sdk/dist/v2/client.js" },
 };

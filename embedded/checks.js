@@ -3,7 +3,13 @@
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.checkOptions = checkOptions;
 exports.checkListenOptions = checkListenOptions;
+exports.checkMembers = checkMembers;
+exports.checkText = checkText;
+exports.checkTexts = checkTexts;
+exports.checkFunction = checkFunction;
+exports.checkCount = checkCount;
 exports.describe = describe;
+exports.invalidOption = invalidOption;
 const failures_js_1 = require("../client/failures.js");
 const suggest_js_1 = require("../client/suggest.js");
 const LIMITS = {
@@ -96,7 +102,7 @@ function checkRecord(given, checks) {
     if (given === undefined)
         return {};
     if (!isRecord(given))
-        throw invalid("options", `The options must be an object, got ${describe(given)}`);
+        throw invalidOption("options", `The options must be an object, got ${describe(given)}`);
     checkMembers(given, checks, "");
     return given;
 }
@@ -118,14 +124,14 @@ function unknownOption(name, known, prefix) {
     const option = prefix + name;
     const intended = (0, suggest_js_1.suggest)(name, known);
     const hint = intended === undefined ? "" : `. Did you mean ${JSON.stringify(prefix + intended)}?`;
-    return invalid(option, `Unknown option ${JSON.stringify(option)}${hint}`);
+    return invalidOption(option, `Unknown option ${JSON.stringify(option)}${hint}`);
 }
 function checkText(option, value) {
     if (typeof value !== "string" || value === "") {
-        throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
     }
     if (value.includes("\0"))
-        throw invalid(option, `Option "${option}" must not contain a NUL character`);
+        throw invalidOption(option, `Option "${option}" must not contain a NUL character`);
 }
 /**
  * Checks a path or a URL. A path on Windows may begin with a letter and a colon. SQLite would create a file with the
@@ -138,46 +144,46 @@ function checkDatabase(option, value) {
         return;
     const expected = `Option "${option}" must be a path, a "file:" URL or ":memory:"`;
     if (scheme.toLowerCase() !== "file:")
-        throw invalid(option, `${expected}, got a value with the scheme "${scheme}"`);
+        throw invalidOption(option, `${expected}, got a value with the scheme "${scheme}"`);
     const { protocol, host, search, hash } = URL.canParse(String(value)) ? new URL(String(value)) : new URL("none:");
     const isPathOnly = protocol === "file:" && host === "" && search === "" && hash === "";
     if (isPathOnly && /^file:\/\/\/./i.test(String(value)))
         return;
-    throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
+    throw invalidOption(option, `${expected}; a URL must be absolute, without host, query and fragment`);
 }
 /** Its failure does not show the value. */
 function checkSecret(option, value) {
     if (typeof value === "string" && value !== "")
         return;
-    throw invalid(option, `Option "${option}" must be a non-empty string`);
+    throw invalidOption(option, `Option "${option}" must be a non-empty string`);
 }
 /** Its failure does not show the value, because a text is a secret. */
 function checkPassword(option, value) {
     if (value === false || (typeof value === "string" && value !== ""))
         return;
-    throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
+    throw invalidOption(option, `Option "${option}" must be a non-empty string, or false for none`);
 }
 /** The native host checks the form. */
 function checkModel(option, value) {
     if (typeof value === "string")
         return;
     const example = "openai/gpt-4.1-mini";
-    throw invalid(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
+    throw invalidOption(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
 }
 function checkTexts(option, value) {
     if (!Array.isArray(value))
-        throw invalid(option, `Option "${option}" must be an array, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be an array, got ${describe(value)}`);
     for (const text of value)
         checkText(option, text);
 }
 function checkPort(option, value) {
     if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535)
         return;
-    throw invalid(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
 }
 function checkConfig(option, value) {
     if (!isRecord(value))
-        throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "config" must be an object, got ${describe(value)}`);
     checkJson(option, value);
 }
 function checkJson(option, value) {
@@ -186,22 +192,22 @@ function checkJson(option, value) {
     }
     catch (error) {
         const reason = error.message;
-        throw invalid(option, `Option "${option}" must be representable as JSON: ${reason}`);
+        throw invalidOption(option, `Option "${option}" must be representable as JSON: ${reason}`);
     }
 }
 function checkEnv(option, value) {
     // `process.env` has a prototype of its own.
     if (typeof value !== "object" || value === null || Array.isArray(value))
-        throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
+        throw invalidOption(option, `Option "env" must be an object of strings, got ${describe(value)}`);
     for (const [name, text] of Object.entries(value)) {
         if (text === undefined || typeof text === "string")
             continue;
-        throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
+        throw invalidOption(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
     }
 }
 function checkCommandEnvironment(option, value) {
     if (!isRecord(value))
-        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
     checkMembers(value, COMMAND_ENVIRONMENT, `${option}.`);
 }
 function oneOf(...choices) {
@@ -209,36 +215,36 @@ function oneOf(...choices) {
     return (option, value) => {
         if (choices.some((choice) => choice === value))
             return;
-        throw invalid(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
     };
 }
 function checkBoolean(option, value) {
     if (typeof value === "boolean")
         return;
-    throw invalid(option, `Option "${option}" must be true or false, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be true or false, got ${describe(value)}`);
 }
 function checkFunction(option, value) {
     if (typeof value === "function")
         return;
-    throw invalid(option, `Option "${option}" must be a function, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be a function, got ${describe(value)}`);
 }
 function checkLimits(option, value) {
     if (!isRecord(value))
-        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
     checkMembers(value, LIMITS, `${option}.`);
 }
 function checkRetry(option, value) {
     if (value === false)
         return;
     if (!isRecord(value))
-        throw invalid(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
     checkMembers(value, RETRY, `${option}.`);
 }
 function checkDeadlines(option, value) {
     if (value === "interactive")
         return;
     if (!isRecord(value)) {
-        throw invalid(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
     }
     checkMembers(value, DEADLINES, `${option}.`);
 }
@@ -248,7 +254,7 @@ function checkDeadline(option, value) {
 }
 function checkPermissions(option, value) {
     if (!isRecord(value))
-        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
     checkMembers(value, PERMISSIONS, `${option}.`);
 }
 /** The native host checks the rules themselves. */
@@ -256,12 +262,12 @@ function checkRules(option, value) {
     if (typeof value === "string" || (typeof value === "object" && value !== null))
         return checkJson(option, value);
     const forms = `a list of rules, an object such as { bash: "ask" }, or "allow", "ask" or "deny"`;
-    throw invalid(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
 }
 function checkTrust(option, value) {
     if (typeof value === "boolean" || typeof value === "function")
         return;
-    throw invalid(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
 }
 function checkLog(option, value) {
     if (typeof value === "function")
@@ -269,20 +275,20 @@ function checkLog(option, value) {
     if (typeof value === "string")
         return checkLevel(option, value);
     if (!isRecord(value)) {
-        throw invalid(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
     }
     checkMembers(value, LOG, `${option}.`);
 }
 function checkTargets(option, value) {
     if (!isRecord(value))
-        throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
     checkMembers(value, Object.fromEntries(LOG_TARGETS.map((target) => [target, checkLevel])), `${option}.`);
 }
 function checkUnanswered(option, value) {
     if (value === "wait" || value === "deny")
         return;
     if (!isRecord(value)) {
-        throw invalid(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
+        throw invalidOption(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
     }
     checkMembers(value, { denyAfterMs: checkCount }, `${option}.`);
     checkCount(`${option}.denyAfterMs`, value.denyAfterMs);
@@ -290,7 +296,7 @@ function checkUnanswered(option, value) {
 function checkCount(option, value) {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1)
         return;
-    throw invalid(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
 }
 /**
  * True for an object without a class, of any realm. An object with a class, such as a Date or a Map, has no members
@@ -327,6 +333,7 @@ function describeObject(value) {
         ? `an object of the class ${name}`
         : "an object of a class";
 }
-function invalid(option, message) {
+/** The tagged failure about an option. */
+function invalidOption(option, message) {
     return (0, failures_js_1.taggedError)({ _tag: "InvalidOptionError", option, message });
 }

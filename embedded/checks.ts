@@ -115,7 +115,7 @@ export function checkListenOptions(given: unknown): ListenOptions {
 
 function checkRecord(given: unknown, checks: Readonly<Record<string, Check>>) {
   if (given === undefined) return {};
-  if (!isRecord(given)) throw invalid("options", `The options must be an object, got ${describe(given)}`);
+  if (!isRecord(given)) throw invalidOption("options", `The options must be an object, got ${describe(given)}`);
   checkMembers(given, checks, "");
   return given;
 }
@@ -125,7 +125,7 @@ function checkRecord(given: unknown, checks: Readonly<Record<string, Check>>) {
  *
  * @param prefix Text before the names of members in a failure.
  */
-function checkMembers(given: Record<string, unknown>, checks: Readonly<Record<string, Check>>, prefix: string) {
+export function checkMembers(given: Record<string, unknown>, checks: Readonly<Record<string, Check>>, prefix: string) {
   for (const [name, value] of Object.entries(given)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (check === undefined) throw unknownOption(name, Object.keys(checks), prefix);
@@ -137,14 +137,14 @@ function unknownOption(name: string, known: readonly string[], prefix: string) {
   const option = prefix + name;
   const intended = suggest(name, known);
   const hint = intended === undefined ? "" : `. Did you mean ${JSON.stringify(prefix + intended)}?`;
-  return invalid(option, `Unknown option ${JSON.stringify(option)}${hint}`);
+  return invalidOption(option, `Unknown option ${JSON.stringify(option)}${hint}`);
 }
 
-function checkText(option: string, value: unknown) {
+export function checkText(option: string, value: unknown) {
   if (typeof value !== "string" || value === "") {
-    throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
   }
-  if (value.includes("\0")) throw invalid(option, `Option "${option}" must not contain a NUL character`);
+  if (value.includes("\0")) throw invalidOption(option, `Option "${option}" must not contain a NUL character`);
 }
 
 /**
@@ -156,44 +156,45 @@ function checkDatabase(option: string, value: unknown) {
   const [scheme] = /^[a-z][a-z0-9+.-]+:/i.exec(String(value)) ?? [];
   if (scheme === undefined) return;
   const expected = `Option "${option}" must be a path, a "file:" URL or ":memory:"`;
-  if (scheme.toLowerCase() !== "file:") throw invalid(option, `${expected}, got a value with the scheme "${scheme}"`);
+  if (scheme.toLowerCase() !== "file:")
+    throw invalidOption(option, `${expected}, got a value with the scheme "${scheme}"`);
   const { protocol, host, search, hash } = URL.canParse(String(value)) ? new URL(String(value)) : new URL("none:");
   const isPathOnly = protocol === "file:" && host === "" && search === "" && hash === "";
   if (isPathOnly && /^file:\/\/\/./i.test(String(value))) return;
-  throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
+  throw invalidOption(option, `${expected}; a URL must be absolute, without host, query and fragment`);
 }
 
 /** Its failure does not show the value. */
 function checkSecret(option: string, value: unknown) {
   if (typeof value === "string" && value !== "") return;
-  throw invalid(option, `Option "${option}" must be a non-empty string`);
+  throw invalidOption(option, `Option "${option}" must be a non-empty string`);
 }
 
 /** Its failure does not show the value, because a text is a secret. */
 function checkPassword(option: string, value: unknown) {
   if (value === false || (typeof value === "string" && value !== "")) return;
-  throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
+  throw invalidOption(option, `Option "${option}" must be a non-empty string, or false for none`);
 }
 
 /** The native host checks the form. */
 function checkModel(option: string, value: unknown) {
   if (typeof value === "string") return;
   const example = "openai/gpt-4.1-mini";
-  throw invalid(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
+  throw invalidOption(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
 }
 
-function checkTexts(option: string, value: unknown) {
-  if (!Array.isArray(value)) throw invalid(option, `Option "${option}" must be an array, got ${describe(value)}`);
+export function checkTexts(option: string, value: unknown) {
+  if (!Array.isArray(value)) throw invalidOption(option, `Option "${option}" must be an array, got ${describe(value)}`);
   for (const text of value) checkText(option, text);
 }
 
 function checkPort(option: string, value: unknown) {
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535) return;
-  throw invalid(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
+  throw invalidOption(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
 }
 
 function checkConfig(option: string, value: unknown) {
-  if (!isRecord(value)) throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
+  if (!isRecord(value)) throw invalidOption(option, `Option "config" must be an object, got ${describe(value)}`);
   checkJson(option, value);
 }
 
@@ -202,22 +203,22 @@ function checkJson(option: string, value: unknown) {
     JSON.stringify(value);
   } catch (error) {
     const reason = (error as { message: string }).message;
-    throw invalid(option, `Option "${option}" must be representable as JSON: ${reason}`);
+    throw invalidOption(option, `Option "${option}" must be representable as JSON: ${reason}`);
   }
 }
 
 function checkEnv(option: string, value: unknown) {
   // `process.env` has a prototype of its own.
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
+    throw invalidOption(option, `Option "env" must be an object of strings, got ${describe(value)}`);
   for (const [name, text] of Object.entries(value)) {
     if (text === undefined || typeof text === "string") continue;
-    throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
+    throw invalidOption(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
   }
 }
 
 function checkCommandEnvironment(option: string, value: unknown) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, COMMAND_ENVIRONMENT, `${option}.`);
 }
 
@@ -225,35 +226,36 @@ function oneOf(...choices: string[]): Check {
   const listed = choices.map((choice) => JSON.stringify(choice)).join(" or ");
   return (option, value) => {
     if (choices.some((choice) => choice === value)) return;
-    throw invalid(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
   };
 }
 
 function checkBoolean(option: string, value: unknown) {
   if (typeof value === "boolean") return;
-  throw invalid(option, `Option "${option}" must be true or false, got ${describe(value)}`);
+  throw invalidOption(option, `Option "${option}" must be true or false, got ${describe(value)}`);
 }
 
-function checkFunction(option: string, value: unknown) {
+export function checkFunction(option: string, value: unknown) {
   if (typeof value === "function") return;
-  throw invalid(option, `Option "${option}" must be a function, got ${describe(value)}`);
+  throw invalidOption(option, `Option "${option}" must be a function, got ${describe(value)}`);
 }
 
 function checkLimits(option: string, value: unknown) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, LIMITS, `${option}.`);
 }
 
 function checkRetry(option: string, value: unknown) {
   if (value === false) return;
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
+  if (!isRecord(value))
+    throw invalidOption(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
   checkMembers(value, RETRY, `${option}.`);
 }
 
 function checkDeadlines(option: string, value: unknown) {
   if (value === "interactive") return;
   if (!isRecord(value)) {
-    throw invalid(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
   }
   checkMembers(value, DEADLINES, `${option}.`);
 }
@@ -263,7 +265,7 @@ function checkDeadline(option: string, value: unknown) {
 }
 
 function checkPermissions(option: string, value: unknown) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, PERMISSIONS, `${option}.`);
 }
 
@@ -271,40 +273,40 @@ function checkPermissions(option: string, value: unknown) {
 function checkRules(option: string, value: unknown) {
   if (typeof value === "string" || (typeof value === "object" && value !== null)) return checkJson(option, value);
   const forms = `a list of rules, an object such as { bash: "ask" }, or "allow", "ask" or "deny"`;
-  throw invalid(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
+  throw invalidOption(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
 }
 
 function checkTrust(option: string, value: unknown) {
   if (typeof value === "boolean" || typeof value === "function") return;
-  throw invalid(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
+  throw invalidOption(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
 }
 
 function checkLog(option: string, value: unknown) {
   if (typeof value === "function") return;
   if (typeof value === "string") return checkLevel(option, value);
   if (!isRecord(value)) {
-    throw invalid(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
   }
   checkMembers(value, LOG, `${option}.`);
 }
 
 function checkTargets(option: string, value: unknown) {
-  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, Object.fromEntries(LOG_TARGETS.map((target) => [target, checkLevel])), `${option}.`);
 }
 
 function checkUnanswered(option: string, value: unknown) {
   if (value === "wait" || value === "deny") return;
   if (!isRecord(value)) {
-    throw invalid(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
   }
   checkMembers(value, { denyAfterMs: checkCount }, `${option}.`);
   checkCount(`${option}.denyAfterMs`, value.denyAfterMs);
 }
 
-function checkCount(option: string, value: unknown) {
+export function checkCount(option: string, value: unknown) {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return;
-  throw invalid(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
+  throw invalidOption(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
 }
 
 /**
@@ -341,6 +343,7 @@ function describeObject(value: object) {
     : "an object of a class";
 }
 
-function invalid(option: string, message: string) {
+/** The tagged failure about an option. */
+export function invalidOption(option: string, message: string) {
   return taggedError({ _tag: "InvalidOptionError", option, message });
 }

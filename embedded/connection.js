@@ -4,6 +4,7 @@ exports.NativeConnection = void 0;
 const abort_js_1 = require("../client/abort.js");
 const errors_js_1 = require("../client/errors.js");
 const failures_js_1 = require("../client/failures.js");
+const request_js_1 = require("../client/request.js");
 const keep_alive_js_1 = require("./keep-alive.js");
 // Numbers of calls have 32 bits and repeat. No call lives that long.
 const LAST_CALL = 0xffffffff;
@@ -83,6 +84,31 @@ class NativeConnection {
             else
                 attendant.ended(notice.ended);
         });
+    }
+    /** Calls back with each notice about a call of a function of the program. It does not keep the process alive. */
+    attendCalls(receive) {
+        if (this.#closing !== undefined)
+            throw closedError();
+        return this.#native.programCalls((notices) => {
+            for (const notice of JSON.parse(notices))
+                receive(notice);
+        });
+    }
+    /** @param message JSON. */
+    answer(call, message) {
+        this.#native.answer(call, message);
+    }
+    /** Returns the number of the registered tool. Throws a tagged failure. */
+    registerTool(tool, directory) {
+        if (this.#closing !== undefined)
+            throw closedError();
+        const registered = this.#native.registerTool((0, request_js_1.encodeJson)(tool), directory ?? null);
+        if (typeof registered === "string")
+            throw (0, failures_js_1.taggedError)(JSON.parse(registered));
+        return registered;
+    }
+    removeTool(number) {
+        this.#native.removeTool(number);
     }
     /** @param answer JSON. */
     answerEnvironment(id, answer) {

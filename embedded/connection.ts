@@ -1,10 +1,12 @@
 import { onAbort } from "../client/abort.js";
 import { ClientError } from "../client/errors.js";
 import { HOST_CLOSED, taggedError, transportError } from "../client/failures.js";
+import { encodeJson } from "../client/request.js";
 import { keepAlive } from "./keep-alive.js";
 import type { TextStream } from "../client/internal.js";
 import type { PermissionRequest, PtyEnvironmentContext, QuestionRequest } from "../index.js";
 import type { NativeAttendance, NativeHost, NativeListener } from "./native-types.js";
+import type { ProgramNotice } from "./program.js";
 
 // Numbers of calls have 32 bits and repeat. No call lives that long.
 const LAST_CALL = 0xffffffff;
@@ -100,6 +102,31 @@ export class NativeConnection {
       if ("asked" in notice) attendant.asked(notice.asked);
       else attendant.ended(notice.ended);
     });
+  }
+
+  /** Calls back with each notice about a call of a function of the program. It does not keep the process alive. */
+  attendCalls(receive: (notice: ProgramNotice) => void): NativeAttendance {
+    if (this.#closing !== undefined) throw closedError();
+    return this.#native.programCalls((notices) => {
+      for (const notice of JSON.parse(notices) as ProgramNotice[]) receive(notice);
+    });
+  }
+
+  /** @param message JSON. */
+  answer(call: number, message: string) {
+    this.#native.answer(call, message);
+  }
+
+  /** Returns the number of the registered tool. Throws a tagged failure. */
+  registerTool(tool: object, directory: string | undefined): number {
+    if (this.#closing !== undefined) throw closedError();
+    const registered = this.#native.registerTool(encodeJson(tool), directory ?? null);
+    if (typeof registered === "string") throw taggedError(JSON.parse(registered));
+    return registered;
+  }
+
+  removeTool(number: number) {
+    this.#native.removeTool(number);
   }
 
   /** @param answer JSON. */

@@ -15,6 +15,8 @@ const listen_js_1 = require("./listen.js");
 const log_js_1 = require("./log.js");
 const native_js_1 = require("./native.js");
 const options_js_1 = require("./options.js");
+const program_js_1 = require("./program.js");
+const tools_js_1 = require("./tools.js");
 const transport_js_1 = require("./transport.js");
 const trust_js_1 = require("./trust.js");
 /** Opens a host. It loads the addon after it has checked the options. */
@@ -52,6 +54,7 @@ function createHost(connection, isLimited) {
     const { handlePermissions, handleQuestions, isHandled } = (0, handlers_js_1.createHandlers)(connection, built);
     const client = (0, index_js_1.addRuns)(built, (kind) => isLimited || isHandled(kind));
     const environment = new environment_js_1.TerminalEnvironment(connection);
+    const tools = new tools_js_1.Tools(connection, new program_js_1.Program(connection));
     const host = {
         ...client,
         location: { ...client.location, trust: (0, trust_js_1.createTrust)(connection) },
@@ -61,6 +64,7 @@ function createHost(connection, isLimited) {
             ...client.ptys,
             environment: (hook) => environment.register(hook),
         },
+        tools: { register: tools.register.bind(tools) },
         fetch: (0, fetch_js_1.createFetch)(connection),
         listen: (options) => (0, listen_js_1.listen)(connection, options),
         close,

@@ -12,6 +12,8 @@ import { listen } from "./listen.js";
 import { createSink } from "./log.js";
 import { loadAddon } from "./native.js";
 import { resolveOptions } from "./options.js";
+import { Program } from "./program.js";
+import { Tools } from "./tools.js";
 import { createNativeTransport } from "./transport.js";
 import { answerTrust, createTrust } from "./trust.js";
 import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook } from "../index.js";
@@ -54,6 +56,7 @@ function createHost(connection: NativeConnection, isLimited: boolean): OpenCodeH
   const { handlePermissions, handleQuestions, isHandled } = createHandlers(connection, built);
   const client = addRuns(built, (kind) => isLimited || isHandled(kind));
   const environment = new TerminalEnvironment(connection);
+  const tools = new Tools(connection, new Program(connection));
   const host = {
     ...client,
     location: { ...client.location, trust: createTrust(connection) },
@@ -63,6 +66,7 @@ function createHost(connection: NativeConnection, isLimited: boolean): OpenCodeH
       ...client.ptys,
       environment: (hook: PtyEnvironmentHook) => environment.register(hook),
     },
+    tools: { register: tools.register.bind(tools) } as OpenCodeHost["tools"],
     fetch: createFetch(connection),
     listen: (options?: ListenOptions) => listen(connection, options),
     close,

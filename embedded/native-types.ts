@@ -96,6 +96,25 @@ export interface NativeHost {
   /** Answers such a question with JSON `{"trusted": boolean}` or `{"error": reason}`. */
   answerTrust(id: number, answer: string): void;
   /**
+   * Calls back with the functions of the program that the host calls, as JSON arrays of notices: `{"call": {id,
+   * function, input}}`, `{"permitted": id}` and `{"ended": id}`, until the result is stopped. Only the first call of
+   * this method receives them. Does not keep the process alive.
+   */
+  programCalls(callback: (notices: string) => void): NativeAttendance;
+  /**
+   * Sends a message about such a call as JSON: `{"result": value}`, `{"error": {message, stack}}`, `{"progress":
+   * {structured, content}}` or `{"permission": {action, resources, save}}`. Returns false if the call does not wait
+   * any more.
+   */
+  answer(call: number, message: string): boolean;
+  /**
+   * Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
+   * action, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+   */
+  registerTool(tool: string, directory?: string | undefined | null): number | string;
+  /** Removes a tool. Its running calls continue. Ignores an unknown number. */
+  removeTool(number: number): void;
+  /**
    * Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A
    * text is
    * a tagged failure as JSON.

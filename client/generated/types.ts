@@ -2302,7 +2302,8 @@ export type OpenCodeEvent =
   | SessionNextTextDelta
   | SessionNextReasoningDelta
   | SessionNextToolInputDelta
-  | SessionNextCompactionDelta;
+  | SessionNextCompactionDelta
+  | SessionNextToolReported;
 
 /** The order of a Page. */
 export type Order =
@@ -4097,6 +4098,30 @@ export interface SessionNextToolProgress {
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
+}
+
+/** The progress of a running tool call. It replaces the progress before. */
+export interface SessionNextToolReported {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "session.next.tool.reported";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** Id of the turn's assistant message. */
+    readonly assistantMessageID: string;
+    /** Id of the tool call. */
+    readonly callID: string;
+    /** The progress for programs. */
+    readonly structured: Record<string, unknown>;
+    /** The progress as text and files. */
+    readonly content: ToolContent[];
+  };
 }
 
 /** A tool call settled with a result. */

@@ -15,6 +15,7 @@ mod log;
 mod logged_body;
 mod options;
 mod panics;
+mod program;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
@@ -39,6 +40,8 @@ use serde::Deserialize;
 use tracing::instrument::WithSubscriber as _;
 
 use crate::listeners::{Defaults, Listeners};
+use crate::program::calls::ProgramCalls;
+use crate::program::tools::ProgramTools;
 use crate::trust::TrustQuestions;
 
 pub use dispatch::Closed;
@@ -46,6 +49,7 @@ pub use log::{HostLog, LevelOption, LogBatches, LogOptions};
 pub use opencode_server::{ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
+pub use program::tools::ToolRegistration;
 
 /// An open host. The caller must close it. Dropping it only interrupts running work and releases the database some time
 /// later; nothing that was acknowledged is lost.
@@ -55,6 +59,9 @@ pub struct Host {
     listeners: Listeners,
     trust: Arc<TrustQuestions>,
     log: HostLog,
+    /// Calls of functions of the program.
+    calls: ProgramCalls,
+    tools: ProgramTools,
     /// Keeps the built-in tools registered.
     _tools: Registration,
 }
@@ -88,7 +95,7 @@ impl Host {
         let ids = Arc::new(IdSource::new(Arc::clone(&clock)));
         let output =
             ManagedOutput::new(options.data_directory.join("tool-output"), Arc::clone(&ids));
-        let tools = Registry::new(Contributions::default(), Arc::new(output));
+        let tools = Arc::new(Registry::new(Contributions::default(), Arc::new(output)));
         let registration = tools
             .host()
             .register(built_in_tools(clock.as_ref()))
@@ -121,7 +128,7 @@ impl Host {
                     .with_trust(trust)
                     .with_learn_secrets(log.learner()),
             ),
-            tools: Arc::new(tools),
+            tools: Arc::clone(&tools),
             unanswered,
             timer: Arc::new(SystemTimer),
             model: Arc::new(model),
@@ -136,7 +143,10 @@ impl Host {
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
         let routes = opencode_server::router(runtime.clone());
+        let calls = ProgramCalls::new();
         Ok(Self {
+            tools: ProgramTools::new(tools, calls.clone()),
+            calls,
             runtime,
             dispatcher: dispatch::Dispatcher::start(routes.clone()),
             listeners: Listeners::new(routes, defaults),
@@ -213,6 +223,44 @@ impl Host {
         self.trust.answer(id, answer);
     }
 
+    /// Returns the calls of functions of the program as JSON arrays of notices: `{"call": {id, function, input}}`,
+    /// `{"permitted": id}` and `{"ended": id}`. Only the first caller receives them. Ends when the host closes.
+    pub fn program_calls(&self) -> impl Stream<Item = String> + Send + use<> {
+        self.calls.notices()
+    }
+
+    /// Receives a message of the program about a call, as JSON: `{"result": value}`, `{"error": {message, stack}}`,
+    /// `{"progress": {structured, content}}` or `{"permission": {action, resources, save}}`. Returns false if the call
+    /// does not wait any more.
+    pub fn receive(&self, call: u32, message: &str) -> bool {
+        self.log.log().run(|| self.calls.receive(call, message))
+    }
+
+    /// Registers a tool of the program for one Location, or for all. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` for a wrong name, `InvalidRequest` for a directory without a normal form.
+    pub fn register_tool(
+        &self,
+        tool: ToolRegistration,
+        directory: Option<String>,
+    ) -> Result<u32, Failure> {
+        let location = directory.map(|directory| LocationRef {
+            directory,
+            workspace_id: None,
+        });
+        let place = location.map(|location| self.runtime.place(&location));
+        let place = place.transpose().map_err(opencode_server::failure)?;
+        let directory = place.as_ref().map(|place| &*place.directory);
+        self.tools.register(tool, directory)
+    }
+
+    /// Removes a tool of the program. Its running calls continue. Ignores an unknown number.
+    pub fn remove_tool(&self, number: u32) {
+        self.tools.remove(number);
+    }
+
     /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location.
     ///
     /// # Errors
@@ -265,6 +313,8 @@ impl Host {
         let listeners = self.listeners.stop();
         self.trust.end();
         let closed = AssertUnwindSafe(self.runtime.close()).catch_unwind().await;
+        self.calls.end();
+        self.tools.end();
         listeners.end().await;
         self.dispatcher.close();
         if let Err(panic) = closed {
@@ -277,6 +327,7 @@ impl Drop for Host {
     fn drop(&mut self) {
         self.log.log().run(|| {
             self.trust.end();
+            self.calls.end();
             self.runtime.abandon();
             self.dispatcher.close();
         });

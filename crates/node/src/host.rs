@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
-use opencode_host::{Host, HostOptions, ListenOptions};
+use opencode_host::{Host, HostOptions, ListenOptions, ToolRegistration};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -216,6 +216,46 @@ impl NativeHost {
     #[napi(catch_unwind)]
     pub fn answer_trust(&self, id: u32, answer: String) {
         self.host.answer_trust(id, &answer);
+    }
+
+    /// Calls back with the functions of the program that the host calls, as JSON arrays of notices: `{"call": {id,
+    /// function, input}}`, `{"permitted": id}` and `{"ended": id}`, until the result is stopped. Only the first call of
+    /// this method receives them. Does not keep the process alive.
+    #[napi(catch_unwind, ts_args_type = "callback: (notices: string) => void")]
+    pub fn program_calls(
+        &self,
+        callback: Function<'_, String, ()>,
+    ) -> napi::Result<NativeAttendance> {
+        NativeAttendance::begin(self.host.program_calls(), &callback)
+    }
+
+    /// Sends a message about such a call as JSON: `{"result": value}`, `{"error": {message, stack}}`, `{"progress":
+    /// {structured, content}}` or `{"permission": {action, resources, save}}`. Returns false if the call does not wait
+    /// any more.
+    #[napi(catch_unwind)]
+    pub fn answer(&self, call: u32, message: String) -> bool {
+        self.host.receive(call, &message)
+    }
+
+    /// Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
+    /// action, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+    #[napi(catch_unwind)]
+    pub fn register_tool(
+        &self,
+        tool: String,
+        directory: Option<String>,
+    ) -> napi::Result<Either<u32, String>> {
+        let tool: ToolRegistration = read(&tool)?;
+        Ok(match self.host.register_tool(tool, directory) {
+            Ok(number) => Either::A(number),
+            Err(failure) => Either::B(text(&failure)),
+        })
+    }
+
+    /// Removes a tool. Its running calls continue. Ignores an unknown number.
+    #[napi(catch_unwind)]
+    pub fn remove_tool(&self, number: u32) {
+        self.host.remove_tool(number);
     }
 
     /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A

@@ -7,12 +7,17 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use opencode_schema::Record;
-use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
-use opencode_schema::id::MessageID;
-use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown};
+use opencode_schema::event::{
+    EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolReported, ToolSuccess,
+};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown, ToolContent};
 use opencode_schema::model::ModelRef;
 use opencode_store::SessionRow;
-use opencode_tools::{Commitment, Materialized, Settlement, Shell, ToolCall, ToolContext};
+use opencode_tools::{
+    Commitment, Materialized, Progress, Settlement, Shell, ToolCall, ToolContext,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +29,7 @@ use super::skills::TurnSkills;
 use crate::asks::permissions::TurnPermissions;
 use crate::asks::questions::TurnQuestions;
 use crate::coordinator::Stopper;
+use crate::live::Announcer;
 use crate::sessions::todos::TurnTodos;
 use crate::tasks::TurnTasks;
 
@@ -358,7 +364,7 @@ impl Drop for Calls {
 pub(super) enum Hosted {
     Success {
         structured: Value,
-        content: Vec<opencode_schema::message::ToolContent>,
+        content: Vec<ToolContent>,
         result: Option<Value>,
         metadata: Option<ProviderMetadata>,
     },
@@ -374,6 +380,27 @@ fn as_record(value: Value) -> Record {
     match value {
         Value::Object(record) => record,
         other => Record::from_iter([("value".to_owned(), other)]),
+    }
+}
+
+/// Publishes the progress of the calls of one turn.
+struct TurnProgress {
+    announcer: Arc<Announcer>,
+    session: SessionID,
+    location: LocationRef,
+    message_id: MessageID,
+}
+
+impl Progress for TurnProgress {
+    fn report(&self, call_id: &str, structured: Record, content: Vec<ToolContent>) {
+        let reported = ToolReported {
+            assistant_message_id: self.message_id.clone(),
+            call_id: call_id.to_owned(),
+            structured,
+            content,
+        };
+        self.announcer
+            .announce(&self.session, &self.location, reported.into());
     }
 }
 
@@ -418,6 +445,12 @@ pub(super) fn shared_context(
             permissions: Arc::clone(&services.permissions),
             place: place.clone(),
             judge,
+        }),
+        progress: Arc::new(TurnProgress {
+            announcer: Arc::clone(&services.journal.announcer),
+            session: session.info.id.clone(),
+            location: place.clone(),
+            message_id: message_id.clone(),
         }),
         questions: Arc::new(TurnQuestions {
             questions: Arc::clone(&services.questions),

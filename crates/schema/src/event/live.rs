@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventError, EventSpec};
 use crate::id::MessageID;
+use crate::message::ToolContent;
+use crate::record::Record;
 
 events! {
     /// The payload of a live event. The host sends it to subscribers and never stores it.
@@ -50,5 +52,18 @@ events! {
         message_id: MessageID,
         /// Text to append.
         text: String,
+    }
+    /// The progress of a running tool call. It replaces the progress before.
+    5 "session.next.tool.reported" 1 ToolReported {
+        /// Id of the turn's assistant message.
+        #[serde(rename = "assistantMessageID")]
+        assistant_message_id: MessageID,
+        /// Id of the tool call.
+        #[serde(rename = "callID")]
+        call_id: String,
+        /// The progress for programs.
+        structured: Record,
+        /// The progress as text and files.
+        content: Vec<ToolContent>,
     }
 }

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bounding::OutputLimits;
 use crate::failure::ToolFailure;
 use crate::ports::permission::{PermissionRequest, PermissionSource, Permissions};
+use crate::ports::progress::Progress;
 use crate::ports::question::{QuestionRequest, Questions};
 use crate::ports::search::SearchServices;
 use crate::ports::shell::Shell;
@@ -86,6 +87,8 @@ pub struct ToolContext {
     pub image_limits: ImageLimits,
     /// Decides about the actions of the call.
     pub permissions: Arc<dyn Permissions>,
+    /// Receives the progress of the call.
+    pub progress: Arc<dyn Progress>,
     /// Asks the user the questions of the call.
     pub questions: Arc<dyn Questions>,
     /// Provides the skills that the agent may load.

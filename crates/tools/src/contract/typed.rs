@@ -85,9 +85,18 @@ impl<T: TypedTool> Tool for Checked<T> {
 
 /// Decodes the arguments. An error names the first problem.
 fn decode<I: DeserializeOwned>(schema: &Value, mut input: Value) -> Result<I, ToolFailure> {
-    normalise_integers(&mut input);
-    check(schema, &input, Nulls::Values).map_err(|issue| invalid(&issue))?;
+    check_input(schema, &mut input)?;
     serde_json::from_value(input).map_err(|error| invalid(&error))
+}
+
+/// Checks the arguments of a call against the schema of the tool, and converts whole numbers to integers.
+///
+/// # Errors
+///
+/// The failure for the model, with the first problem.
+pub fn check_input(schema: &Value, input: &mut Value) -> Result<(), ToolFailure> {
+    normalise_integers(input);
+    check(schema, input, Nulls::Values).map_err(|issue| invalid(&issue))
 }
 
 fn invalid(issue: &dyn std::fmt::Display) -> ToolFailure {

@@ -1,6 +1,7 @@
 //! The traits through which a tool reaches what the host supplies: permissions, questions, tasks, the web.
 
 pub(crate) mod permission;
+pub(crate) mod progress;
 pub(crate) mod question;
 pub(crate) mod search;
 pub(crate) mod shell;

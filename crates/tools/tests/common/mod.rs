@@ -9,6 +9,7 @@ use std::{
 use futures::future::BoxFuture;
 use opencode_location::config::ImageLimits;
 use opencode_schema::{
+    Record,
     clock::SystemClock,
     id::{IdSource, MessageID, SessionID},
     message::{ErrorKind, ToolContent},
@@ -18,9 +19,9 @@ use opencode_schema::{
 };
 use opencode_tools::{
     Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError, PermissionRequest,
-    Permissions, QuestionError, QuestionRequest, Questions, Registry, SearchServices, Settlement,
-    Shell, Skills, TaskError, TaskOutcome, TaskRequest, Tasks, Todos, TodosError, Tool, ToolCall,
-    ToolContext, ToolFailure, ToolOutput, Web, WebError, WebRequest, WebResponse,
+    Permissions, Progress, QuestionError, QuestionRequest, Questions, Registry, SearchServices,
+    Settlement, Shell, Skills, TaskError, TaskOutcome, TaskRequest, Tasks, Todos, TodosError, Tool,
+    ToolCall, ToolContext, ToolFailure, ToolOutput, Web, WebError, WebRequest, WebResponse,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,7 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         directory: directory.into(),
         cancel: CancellationToken::new(),
         permissions: Recorder::new(|_| Ok(())),
+        progress: Arc::new(Nobody),
         questions: Arc::new(Nobody),
         skills: Arc::new(Nobody),
         secrets: opencode_location::secret::Redactor::default(),
@@ -56,6 +58,10 @@ impl Questions for Nobody {
     fn ask(&self, _: QuestionRequest) -> BoxFuture<'_, Result<Vec<QuestionAnswer>, QuestionError>> {
         Box::pin(std::future::ready(Err(QuestionError::Unanswered)))
     }
+}
+
+impl Progress for Nobody {
+    fn report(&self, _: &str, _: Record, _: Vec<ToolContent>) {}
 }
 
 impl Todos for Nobody {

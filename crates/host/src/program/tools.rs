@@ -1,0 +1,278 @@
+//! Tools of the program.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use opencode_protocol::failure::Failure;
+use opencode_schema::check::{Nulls, check};
+use opencode_schema::message::ToolContent;
+use opencode_tools::{
+    PermissionRequest, Registration, Registry, Tool, ToolContext, ToolFailure, ToolOutput,
+    check_input,
+};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::calls::{Message, Permission, ProgramCall, ProgramCalls, ProgramError};
+
+/// Name of the function in calls.
+const FUNCTION: &str = "tool";
+
+/// A tool, as the program registers it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ToolRegistration {
+    /// The name for calls.
+    pub name: String,
+    /// The text that tells the model when and how to use the tool.
+    pub description: String,
+    /// The JSON Schema of the input.
+    pub input_schema: Value,
+    /// True if the host checks the input against its schema. Else the program does.
+    pub checks_input: bool,
+    /// The JSON Schema against which the host checks structured results. Default: none.
+    #[serde(default)]
+    pub output_schema: Option<Value>,
+    /// The action of its permission requests. Default: the name.
+    #[serde(default)]
+    pub action: Option<String>,
+    /// Maximum time of a call in milliseconds, without the time that it waits for a permission. Default: no limit.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+}
+
+/// The registered tools of the program. Their numbers are never used again.
+pub(crate) struct ProgramTools {
+    registry: Arc<Registry>,
+    calls: ProgramCalls,
+    registered: Mutex<Registered>,
+}
+
+#[derive(Default)]
+struct Registered {
+    last: u32,
+    tools: HashMap<u32, Registration>,
+}
+
+impl ProgramTools {
+    pub(crate) fn new(registry: Arc<Registry>, calls: ProgramCalls) -> Self {
+        Self {
+            registry,
+            calls,
+            registered: Mutex::default(),
+        }
+    }
+
+    /// Registers a tool for one Location, or for all. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` if no provider would accept the name.
+    pub(crate) fn register(
+        &self,
+        tool: ToolRegistration,
+        directory: Option<&str>,
+    ) -> Result<u32, Failure> {
+        let mut registered = self.registered.lock();
+        let number = registered.last + 1;
+        let name = tool.name.clone();
+        let tool: Arc<dyn Tool> = Arc::new(ProgramTool {
+            number,
+            calls: self.calls.clone(),
+            tool,
+        });
+        let tools = vec![(name, tool)];
+        let registration = match directory {
+            Some(directory) => self.registry.register_in(directory, tools),
+            None => self.registry.host().register(tools),
+        };
+        let registration = registration.map_err(|error| Failure::InvalidOption {
+            option: "name".into(),
+            message: format!(
+                "{error}. A name begins with a letter, has only letters, digits, \"_\" and \"-\", and at most 64 characters"
+            ),
+        })?;
+        registered.last = number;
+        registered.tools.insert(number, registration);
+        Ok(number)
+    }
+
+    /// Removes a tool. Its running calls continue. Ignores an unknown number.
+    pub(crate) fn remove(&self, number: u32) {
+        let registration = self.registered.lock().tools.remove(&number);
+        drop(registration);
+    }
+
+    /// Removes all tools.
+    pub(crate) fn end(&self) {
+        let tools = std::mem::take(&mut self.registered.lock().tools);
+        drop(tools);
+    }
+}
+
+/// A tool whose function is in the program.
+struct ProgramTool {
+    number: u32,
+    calls: ProgramCalls,
+    tool: ToolRegistration,
+}
+
+/// The input of a call across the border.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallInput<'a> {
+    tool: u32,
+    input: &'a Value,
+    #[serde(rename = "sessionID")]
+    session_id: &'a str,
+    #[serde(rename = "messageID")]
+    message_id: &'a str,
+    #[serde(rename = "callID")]
+    call_id: &'a str,
+    agent: &'a str,
+    directory: &'a str,
+    idempotency_key: String,
+}
+
+/// The result of a tool across the border.
+#[derive(Deserialize)]
+struct Output {
+    #[serde(default)]
+    structured: Value,
+    #[serde(default)]
+    content: Vec<ToolContent>,
+}
+
+impl Tool for ProgramTool {
+    fn description(&self) -> String {
+        self.tool.description.clone()
+    }
+
+    fn input_schema(&self) -> Value {
+        self.tool.input_schema.clone()
+    }
+
+    fn permission(&self) -> Option<&str> {
+        self.tool.action.as_deref()
+    }
+
+    fn run(
+        &self,
+        mut input: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
+        Box::pin(async move {
+            if self.tool.checks_input {
+                check_input(&self.tool.input_schema, &mut input)?;
+            }
+            let call = self.begin(&input, &context);
+            let mut call = call.map_err(|error| ToolFailure::new(error.to_string()))?;
+            self.follow(&mut call, &context).await
+        })
+    }
+}
+
+impl ProgramTool {
+    fn begin(&self, input: &Value, context: &ToolContext) -> Result<ProgramCall, ProgramError> {
+        let (session, message) = (&context.session_id, &context.assistant_message_id);
+        let directory = context.directory.to_string_lossy();
+        let input = CallInput {
+            tool: self.number,
+            input,
+            session_id: session.as_str(),
+            message_id: message.as_str(),
+            call_id: &context.call_id,
+            agent: &context.agent,
+            directory: &directory,
+            idempotency_key: format!("{session}/{message}/{}", context.call_id),
+        };
+        self.calls.begin(FUNCTION, &input)
+    }
+
+    /// Follows a call to its result. The time that it waits for a permission does not count for its limit.
+    async fn follow(
+        &self,
+        call: &mut ProgramCall,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
+        let limit = self.tool.timeout_ms.map(Duration::from_millis);
+        let mut left = limit;
+        loop {
+            let began = tokio::time::Instant::now();
+            let message = match left {
+                Some(left) => match tokio::time::timeout(left, call.next()).await {
+                    Ok(message) => message,
+                    Err(_) => return Err(timed_out(self.tool.timeout_ms)),
+                },
+                None => call.next().await,
+            };
+            left = left.map(|left| left.saturating_sub(began.elapsed()));
+            match message {
+                Message::Result(value) => return self.read_output(&value),
+                Message::Error(error) => return Err(failed(&self.tool.name, error)),
+                Message::Progress(progress) => {
+                    let (structured, content) = (progress.structured, progress.content);
+                    context
+                        .progress
+                        .report(&context.call_id, structured, content);
+                }
+                Message::Permission(permission) => {
+                    let refused = format!("{} is not permitted", self.tool.name);
+                    let request = request(context, permission);
+                    context.assert(request, &refused).await?;
+                    call.permit();
+                }
+            }
+        }
+    }
+
+    fn read_output(&self, value: &RawValue) -> Result<ToolOutput, ToolFailure> {
+        let output: Output =
+            serde_json::from_str(value.get()).map_err(|error| invalid_output(&error))?;
+        if let Some(schema) = &self.tool.output_schema {
+            check(schema, &output.structured, Nulls::Values)
+                .map_err(|issue| invalid_output(&issue))?;
+        }
+        Ok(ToolOutput {
+            structured: output.structured,
+            content: output.content,
+            ..ToolOutput::default()
+        })
+    }
+}
+
+fn invalid_output(issue: &dyn std::fmt::Display) -> ToolFailure {
+    ToolFailure::new(format!(
+        "Tool returned an invalid value for its output schema: {issue}"
+    ))
+}
+
+fn request(context: &ToolContext, permission: Permission) -> PermissionRequest {
+    let Permission {
+        action,
+        resources,
+        save,
+    } = permission;
+    PermissionRequest {
+        save,
+        ..context.permission_request(&action, resources)
+    }
+}
+
+/// Returns the failure for the model. Only the log has the stack.
+fn failed(tool: &str, error: ProgramError) -> ToolFailure {
+    let ProgramError { message, stack } = error;
+    tracing::warn!(tool, error = message, stack, "a tool of the program failed");
+    ToolFailure::new(message)
+}
+
+fn timed_out(limit: Option<u64>) -> ToolFailure {
+    let limit = limit.unwrap_or_default();
+    ToolFailure::new(format!(
+        "The tool was stopped: it took more than {limit} milliseconds"
+    ))
+}

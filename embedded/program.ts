@@ -1,0 +1,141 @@
+// Functions of the program that the native host calls.
+
+import { encodeJson } from "../client/request.js";
+import { words } from "./registration.js";
+import type { ToolContent } from "../client/index.js";
+import type { NativeConnection } from "./connection.js";
+import type { NativeAttendance } from "./native-types.js";
+
+/** A notice of the native host. */
+export type ProgramNotice =
+  | { call: { id: number; function: string; input: unknown } }
+  | { permitted: number }
+  | { ended: number };
+
+/** A permission that a call needs. */
+export interface NeededPermission {
+  action: string;
+  resources: readonly string[];
+  save: readonly string[];
+}
+
+/** A value with its form for the model. */
+export interface ToolOutput {
+  structured: unknown;
+  content: readonly ToolContent[];
+}
+
+/** A call that runs. */
+export interface ProgramCall {
+  readonly signal: AbortSignal;
+  /** Resolves when the user permits the action. Rejects if the call ends before. */
+  permit(permission: NeededPermission): Promise<void>;
+  /** Sends the progress of the call to connected clients. */
+  report(progress: ToolOutput): void;
+}
+
+/** Longest result in UTF-16 code units of its JSON. It crosses the border as one text. */
+const MAX_RESULT = 8 * 1024 * 1024;
+
+/** Returns the result, which must be JSON. The name of the subject is for warnings. */
+type ProgramFunction = (input: never, call: ProgramCall) => Promise<{ result: unknown; subject: string }>;
+
+/** The functions of one host. They are called from the first definition on. */
+export class Program {
+  #connection;
+  #functions: Map<string, ProgramFunction> = new Map();
+  #calls: Map<number, RunningCall> = new Map();
+  /** Set while a function is defined. A collected attendance would stop. */
+  attendance: NativeAttendance | undefined = undefined;
+
+  constructor(connection: NativeConnection) {
+    this.#connection = connection;
+  }
+
+  /** Defines the function that the native host calls by this name. */
+  define(name: string, run: ProgramFunction) {
+    this.#functions.set(name, run);
+    this.attendance ??= this.#connection.attendCalls((notice) => this.#receive(notice));
+  }
+
+  #receive(notice: ProgramNotice) {
+    if ("call" in notice) void this.#run(notice.call);
+    else if ("permitted" in notice) this.#calls.get(notice.permitted)?.permitted();
+    else this.#calls.get(notice.ended)?.end();
+  }
+
+  async #run({ id, function: name, input }: { id: number; function: string; input: unknown }) {
+    const call = new RunningCall((message) => this.#connection.answer(id, message));
+    this.#calls.set(id, call);
+    try {
+      const run = this.#functions.get(name);
+      if (run === undefined) throw new Error(`The program has no function ${name}`);
+      const { result, subject } = await run(input as never, call);
+      if (call.signal.aborted) {
+        this.#connection.warn(`A result of ${subject} came after the end of its call and is dropped`, {});
+      } else {
+        call.send(encodeResult(result));
+      }
+    } catch (error) {
+      // After the end of the call a failure is the reaction to the abort.
+      if (!call.signal.aborted) call.send(encodeJson({ error: describeError(error) }));
+    } finally {
+      this.#calls.delete(id);
+    }
+  }
+}
+
+class RunningCall implements ProgramCall {
+  readonly send;
+  #controller = new AbortController();
+  #waiting: { resolve: () => void; reject: (reason: unknown) => void } | undefined = undefined;
+
+  constructor(send: (message: string) => void) {
+    this.send = send;
+  }
+
+  get signal() {
+    return this.#controller.signal;
+  }
+
+  permit(permission: NeededPermission) {
+    return new Promise<void>((resolve, reject) => {
+      this.#controller.signal.throwIfAborted();
+      this.#waiting = { resolve, reject };
+      this.send(encodeJson({ permission }));
+    });
+  }
+
+  permitted() {
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+  }
+
+  report(progress: ToolOutput) {
+    if (!this.signal.aborted) this.send(encodeJson({ progress }));
+  }
+
+  end() {
+    this.#controller.abort(new Error("The call has ended"));
+    this.#waiting?.reject(this.#controller.signal.reason);
+  }
+}
+
+function encodeResult(result: unknown) {
+  const text = encodeJson({ result });
+  if (text.length <= MAX_RESULT) return text;
+  throw new RangeError(`The result has ${text.length} characters as JSON, and at most ${MAX_RESULT} are possible`);
+}
+
+/** The message for the model and the stack for the log. A function can throw any value. */
+function describeError(error: unknown) {
+  try {
+    const { message, stack } = error as { message?: unknown; stack?: unknown };
+    return {
+      message: typeof message === "string" && message !== "" ? message : words(error),
+      ...(typeof stack === "string" ? { stack } : {}),
+    };
+  } catch {
+    return { message: words(error) };
+  }
+}

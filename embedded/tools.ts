@@ -1,0 +1,197 @@
+// `tools.register` of a host.
+
+import { checkCount, checkFunction, checkMembers, checkText, checkTexts, describe, invalidOption } from "./checks.js";
+import { Coalesced } from "./coalesced.js";
+import { registration } from "./registration.js";
+import { readSchema, SchemaError } from "./schemas.js";
+import { readOutput } from "./tool-output.js";
+import type { Registration } from "../index.js";
+import type { NativeConnection } from "./connection.js";
+import type { Program, ProgramCall } from "./program.js";
+import type { ReadSchema } from "./schemas.js";
+import type { RegisterOptions, ToolCallContext, ToolDefinition, ToolPermission, ToolSchema } from "./tool.js";
+
+/** Time between two reports of the progress of a call. */
+const PROGRESS_INTERVAL_MS = 50;
+
+/** Longest timer of JavaScript. */
+const MAX_TIMEOUT_MS = 2_147_483_647;
+
+/** The input of the function `tool`. */
+interface ToolInput {
+  tool: number;
+  input: unknown;
+  sessionID: string;
+  messageID: string;
+  callID: string;
+  agent: string;
+  directory: string;
+  idempotencyKey: string;
+}
+
+/** A registered tool. Its members are copies, so later changes of the definition have no effect. */
+interface RegisteredTool {
+  readonly name: string;
+  readonly input: ReadSchema;
+  readonly output: ReadSchema | undefined;
+  readonly permission: ToolPermission<unknown>;
+  readonly execute: (input: unknown, context: ToolCallContext) => unknown;
+}
+
+/** The tools that the program has registered with one host. */
+export class Tools {
+  #connection;
+  #program;
+  #tools: Map<number, RegisteredTool> = new Map();
+
+  constructor(connection: NativeConnection, program: Program) {
+    this.#connection = connection;
+    this.#program = program;
+  }
+
+  register(given: ToolDefinition<ToolSchema, ToolSchema | undefined>, options: RegisterOptions = {}): Registration {
+    const definition = checkDefinition(given);
+    checkOptions(options);
+    const tool = readTool(definition);
+    this.#program.define("tool", (input: ToolInput, call) => this.#run(input, call));
+    const number = this.#connection.registerTool(
+      {
+        name: tool.name,
+        description: definition.description,
+        inputSchema: tool.input.jsonSchema,
+        checksInput: tool.input.validate === undefined,
+        ...(tool.output?.validate === undefined && tool.output !== undefined
+          ? { outputSchema: tool.output.jsonSchema }
+          : {}),
+        action: tool.permission.action,
+        timeoutMs: definition.timeoutMs,
+      },
+      options.location?.directory,
+    );
+    this.#tools.set(number, tool);
+    return registration(() => {
+      this.#tools.delete(number);
+      this.#connection.removeTool(number);
+    });
+  }
+
+  async #run({ tool: number, input: given, directory, ...ids }: ToolInput, call: ProgramCall) {
+    const tool = this.#tools.get(number);
+    // The native host has seen the disposal later than the start of the call.
+    if (tool === undefined) throw new Error("The tool is not registered any more");
+    const input = await validate(tool.input, given, "Invalid tool input");
+    await call.permit(neededPermission(tool, input));
+    const progress = new Coalesced(call.report.bind(call), PROGRESS_INTERVAL_MS);
+    try {
+      const context: ToolCallContext = {
+        ...ids,
+        signal: call.signal,
+        location: { directory },
+        progress: (value) => progress.push(readOutput(value)),
+      };
+      const value = await tool.execute(input, context);
+      const result = tool.output === undefined ? readOutput(value) : await readValue(tool.output, value);
+      return { result, subject: `the tool ${tool.name}` };
+    } finally {
+      progress.end();
+    }
+  }
+}
+
+async function validate(schema: ReadSchema, value: unknown, problem: string) {
+  try {
+    return schema.validate === undefined ? value : await schema.validate(value);
+  } catch (error) {
+    if (error instanceof SchemaError) throw new Error(`${problem}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** Returns a value with an output schema. The model reads it as JSON. */
+async function readValue(schema: ReadSchema, value: unknown) {
+  const valid = await validate(schema, value, "Tool returned an invalid value for its output schema");
+  return { structured: valid, content: typeof valid === "string" ? [{ type: "text", text: valid }] : [] };
+}
+
+function neededPermission({ name, permission }: RegisteredTool, input: unknown) {
+  const resources = permission.resources?.(input) ?? ["*"];
+  if (!Array.isArray(resources) || !resources.every((it) => typeof it === "string")) {
+    throw new TypeError(`permission.resources of the tool ${name} must return an array of strings`);
+  }
+  return { action: permission.action ?? name, resources, save: permission.save ?? [] };
+}
+
+const DEFINITION: Readonly<Record<keyof ToolDefinition<ToolSchema>, (option: string, value: unknown) => void>> = {
+  name: checkText,
+  description: checkText,
+  input: () => {},
+  output: () => {},
+  permission: checkPermission,
+  timeoutMs: checkTimeout,
+  execute: checkFunction,
+};
+
+const PERMISSION: Readonly<Record<keyof ToolPermission<unknown>, (option: string, value: unknown) => void>> = {
+  action: checkText,
+  resources: checkFunction,
+  save: checkTexts,
+};
+
+function checkDefinition(given: unknown) {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw invalidOption("tool", `tools.register takes the definition of a tool, got ${describe(given)}`);
+  }
+  checkMembers(given as Record<string, unknown>, DEFINITION, "");
+  const definition = given as ToolDefinition<ToolSchema, ToolSchema | undefined>;
+  for (const name of ["name", "description", "input", "execute"] as const) {
+    if (definition[name] === undefined) throw invalidOption(name, `Option "${name}" is missing`);
+    DEFINITION[name](name, definition[name]);
+  }
+  return definition;
+}
+
+function readTool(definition: ToolDefinition<ToolSchema, ToolSchema | undefined>): RegisteredTool {
+  const { name, permission = {} } = definition;
+  const input = readSchema("input", definition.input);
+  if (input.jsonSchema === undefined) {
+    const hint = "use a version of the library that implements Standard JSON Schema, or its converter";
+    throw invalidOption("input", `Option "input" has no JSON Schema, which the model needs: ${hint}`);
+  }
+  const { action, resources, save } = permission;
+  const execute = definition.execute as RegisteredTool["execute"];
+  return {
+    name,
+    input,
+    output: definition.output === undefined ? undefined : readSchema("output", definition.output),
+    permission: { action, resources: resources as ToolPermission<unknown>["resources"], save: save && [...save] },
+    execute: (value, context) => execute.call(definition, value, context),
+  };
+}
+
+function checkPermission(option: string, value: unknown) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  }
+  checkMembers(value as Record<string, unknown>, PERMISSION, `${option}.`);
+}
+
+function checkTimeout(option: string, value: unknown) {
+  checkCount(option, value);
+  if (Number(value) <= MAX_TIMEOUT_MS) return;
+  throw invalidOption(option, `Option "${option}" must be at most ${MAX_TIMEOUT_MS}, got ${describe(value)}`);
+}
+
+function checkOptions(options: RegisterOptions) {
+  const location = { location: checkLocation } as const;
+  if (typeof options !== "object" || options === null) {
+    throw invalidOption("options", `The options must be an object, got ${describe(options)}`);
+  }
+  checkMembers(options as Record<string, unknown>, location, "");
+}
+
+function checkLocation(option: string, value: unknown) {
+  if (typeof value !== "object" || value === null || !("directory" in value)) {
+    throw invalidOption(option, `Option "${option}" must be an object with a directory, got ${describe(value)}`);
+  }
+  checkMembers(value as Record<string, unknown>, { directory: checkText }, `${option}.`);
+}
