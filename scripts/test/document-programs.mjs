@@ -2,8 +2,9 @@
 //
 // A program without imports continues the first one of its page: it has `opencode`, a host, and `sessionID`.
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { listPrograms } from "../lib/documents.mjs";
+import { inProject } from "../lib/project.mjs";
 import { node } from "../lib/tools.mjs";
 import { mustContain, mustRun } from "./checks.mjs";
 import { modelEnv, withModel } from "./model.mjs";
@@ -44,8 +45,15 @@ export function documentProgramChecks(project) {
   ];
 }
 
+/** Libraries that the documents import. */
+const LIBRARIES = ["zod"];
+
 /** @param {Scratch} project */
 function compile(project) {
+  for (const library of LIBRARIES) {
+    const link = project.path("node_modules", library);
+    if (!existsSync(link)) symlinkSync(inProject("node_modules", library), link, "junction");
+  }
   project.write(`${FOLDER}/globals.d.ts`, GLOBALS);
   for (const program of listPrograms()) project.write(`${FOLDER}/${nameOf(program)}.ts`, program.text);
   return build(project, FOLDER, `../${BUILT}`, { moduleDetection: "force" });
