@@ -45,6 +45,20 @@ test("a session with an open request keeps the process alive until its handler h
   ]);
 });
 
+test("a session that calls a tool of the program keeps the process alive until it is idle", async () => {
+  const setup = await setUp();
+  setup.model.reply({ text: "Hello." }, { tools: [{ name: "collect", input: {} }] }, { text: "Done." });
+  const child = live(setup, "calling");
+  await expect(child.exited).resolves.toBe(0);
+  expect(child.errors).toBe("");
+  const host = await setup.open();
+  expect((await readTranscript(host, "ses_life")).slice(2)).toEqual([
+    "user: Once more",
+    "assistant: [collect completed]",
+    "assistant: Done.",
+  ]);
+});
+
 test("a pending read keeps the process alive until it is aborted", async () => {
   const setup = await setUp();
   const child = live(setup, "reading");

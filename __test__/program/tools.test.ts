@@ -40,7 +40,8 @@ test("the context names the call, and its key is unique", async () => {
   await callTools(started, call(), call({ city: "Rome" }, "call_2"));
   await callTools(started, call({ city: "Bonn" }));
   const calls = await readCalls(started.host, started.sessionID);
-  expect(contexts.map(({ callID }) => callID)).toEqual(calls.map(({ id }) => id));
+  // The calls of one turn run concurrently.
+  expect(contexts.map(({ callID }) => callID).sort()).toEqual(calls.map(({ id }) => id).sort());
   const [context] = contexts;
   expect(context).toMatchObject({
     sessionID: started.sessionID,
@@ -361,4 +362,56 @@ test("a closed host takes no tool", async () => {
   expect(() => host.tools.register({ ...WEATHER, execute: () => "" })).toThrow(
     expect.objectContaining({ name: "ClientError" }),
   );
+});
+
+test("two hosts have their own tools", async () => {
+  const [one, other] = [await setUpSession(), await setUpSession()];
+  one.host.tools.register({ ...WEATHER, execute: () => "one" });
+  const [unknown] = await callTools(other, call());
+  expect(failure(unknown)).toBe("Unknown tool: weather");
+  other.host.tools.register({ ...WEATHER, execute: () => "other" });
+  expect(await callTools(one, call())).toEqual(["one"]);
+  expect(await callTools(other, call())).toEqual(["other"]);
+});
+
+test("another copy of the package has its own tools", async () => {
+  const { setup, ...one } = await setUpSession();
+  one.host.tools.register({ ...WEATHER, execute: () => "one" });
+  let copy: typeof import("../../index.js") | undefined;
+  jest.isolateModules(() => {
+    copy = require("../../index.js");
+  });
+  const host = await copy?.OpenCode.create(setup.options({ database: ":memory:" }));
+  if (host === undefined) throw new Error("The copy has no host");
+  try {
+    const session = await host.sessions.create();
+    host.tools.register({ ...WEATHER, execute: () => "copy" });
+    expect(await callTools({ ...one, setup, host, session, sessionID: session.id }, call())).toEqual(["copy"]);
+  } finally {
+    await host.close();
+  }
+  expect(await callTools({ ...one, setup }, call())).toEqual(["one"]);
+});
+
+test("a hundred functions that ignore their signal settle, and their hosts close", async () => {
+  const started = await setUpSession();
+  const { host, model, sessionID } = started;
+  const signals: AbortSignal[] = [];
+  const all = deferred();
+  host.tools.register({
+    ...WEATHER,
+    execute(_, { signal }) {
+      if (signals.push(signal) === 100) all.resolve();
+      return new Promise<string>(() => {});
+    },
+  });
+  model.reply({ tools: Array.from({ length: 100 }, (_, at) => call({ city: `${at}` }, `call_${at}`)) });
+  await host.sessions.prompt({ sessionID, prompt: "Go" });
+  await all.promise;
+  await host.sessions.interrupt({ sessionID });
+  await host.sessions.wait({ sessionID });
+  expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  const calls = await readCalls(host, sessionID);
+  expect(calls.map(({ state }) => state.status)).toEqual(Array.from({ length: 100 }, () => "error"));
+  await host.close();
 });

@@ -21,12 +21,27 @@ const lives = {
     host.permissions.handle(() => "once");
     host.questions.handle(() => undefined);
     host.ptys.environment(() => ({}));
+    host.tools.register({ name: "never", description: "Is never called.", input: { type: "object" }, execute() {} });
   },
   // The host and its handler are unreferenced after the function has returned.
   async answering(host, sessionID) {
     host.permissions.handle(() => {
       collectGarbage(20);
       return "once";
+    });
+    await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
+  },
+  // The host and its tool are unreferenced after the function has returned.
+  async calling(host, sessionID) {
+    host.tools.register({
+      name: "collect",
+      description: "Collects garbage.",
+      input: { type: "object" },
+      async execute() {
+        collectGarbage(20);
+        await new Promise((resolve) => process.once("collected", resolve));
+        return "Collected.";
+      },
     });
     await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
   },
@@ -111,7 +126,10 @@ function collectGarbage(times) {
   v8.setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
   if (times > 1) setImmediate(collectGarbage, times - 1);
-  else print("collected");
+  else {
+    print("collected");
+    process.emit(/** @type {"beforeExit"} */ ("collected"), 0);
+  }
 }
 
 /**
