@@ -4,11 +4,13 @@
 
 import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionRequest } from "./client/index.js";
 import type { OpenCodeConfig } from "./embedded/config.js";
+import type { HostContextSources, Unavailable } from "./embedded/context-source.js";
 import type { HostTools } from "./embedded/tool.js";
 
 export * from "./client/index.js";
 export type * from "./embedded/config.js";
 export type * from "./embedded/tool.js";
+export type * from "./embedded/context-source.js";
 
 /** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -490,6 +492,8 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   };
   /** The tools of the program. Models of all sessions can call them. docs/tools.md describes them. */
   readonly tools: HostTools;
+  /** The Context Sources of the program. docs/context-sources.md describes them. */
+  readonly contextSources: HostContextSources;
   /**
    * A `fetch` that this host answers. The origin of the URL has no meaning. Bodies are streams. An abort rejects with
    * the reason of the signal. Without an answer, for example after `close()`, it rejects with
@@ -526,6 +530,13 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/**
+ * Creates the result of the `load` of a Context Source that could not observe its value.
+ *
+ * @param reason The reason, for the log and for the failure of a prompt that waits for a required source.
+ */
+export declare function unavailable(reason: string): Unavailable;
 
 /** Creates hosts. */
 export declare const OpenCode: {

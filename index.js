@@ -5,6 +5,7 @@
 require("./embedded/node-version.js").requireSupportedNode();
 
 const client = require("./client/index.js");
+const { unavailable } = require("./embedded/context-sources.js");
 const { openHost } = require("./embedded/host.js");
 
 const OpenCode = Object.freeze({
@@ -12,4 +13,4 @@ const OpenCode = Object.freeze({
   create: (options) => openHost(options),
 });
 
-module.exports = { OpenCode, ...client };
+module.exports = { OpenCode, unavailable, ...client };

@@ -107,16 +107,24 @@ class NativeConnection {
             throw (0, failures_js_1.taggedError)(JSON.parse(registered));
         return registered;
     }
+    /** Returns the number of the registered Context Source. Throws a tagged failure. */
+    registerContextSource(source, directory) {
+        if (this.#closing !== undefined)
+            throw closedError();
+        const registered = this.#native.registerContextSource((0, request_js_1.encodeJson)(source), directory ?? null);
+        if (typeof registered === "string")
+            throw (0, failures_js_1.taggedError)(JSON.parse(registered));
+        return registered;
+    }
+    removeContextSource(number) {
+        this.#native.removeContextSource(number);
+    }
     removeTool(number) {
         this.#native.removeTool(number);
     }
     /** @param answer JSON. */
     answerEnvironment(id, answer) {
         this.#native.answerEnvironment(id, answer);
-    }
-    /** @param answer JSON. */
-    answerTrust(id, answer) {
-        this.#native.answerTrust(id, answer);
     }
     /** @param directory Null is the directory of requests without a directory. */
     async trust(directory, trusted) {

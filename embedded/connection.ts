@@ -23,7 +23,6 @@ interface HostRequests {
   askedPermissions: PermissionRequest;
   askedQuestions: QuestionRequest;
   askedEnvironments: PtyEnvironmentContext & { id: number };
-  askedTrust: { id: number; directory: string };
 }
 
 /** Answers requests of one kind. */
@@ -125,6 +124,18 @@ export class NativeConnection {
     return registered;
   }
 
+  /** Returns the number of the registered Context Source. Throws a tagged failure. */
+  registerContextSource(source: object, directory: string | undefined): number {
+    if (this.#closing !== undefined) throw closedError();
+    const registered = this.#native.registerContextSource(encodeJson(source), directory ?? null);
+    if (typeof registered === "string") throw taggedError(JSON.parse(registered));
+    return registered;
+  }
+
+  removeContextSource(number: number) {
+    this.#native.removeContextSource(number);
+  }
+
   removeTool(number: number) {
     this.#native.removeTool(number);
   }
@@ -132,11 +143,6 @@ export class NativeConnection {
   /** @param answer JSON. */
   answerEnvironment(id: number, answer: string) {
     this.#native.answerEnvironment(id, answer);
-  }
-
-  /** @param answer JSON. */
-  answerTrust(id: number, answer: string) {
-    this.#native.answerTrust(id, answer);
   }
 
   /** @param directory Null is the directory of requests without a directory. */

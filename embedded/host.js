@@ -7,6 +7,7 @@ const operations_js_1 = require("../client/generated/operations.js");
 const request_js_1 = require("../client/request.js");
 const index_js_1 = require("../client/run/index.js");
 const connection_js_1 = require("./connection.js");
+const context_sources_js_1 = require("./context-sources.js");
 const disposable_js_1 = require("./disposable.js");
 const environment_js_1 = require("./environment.js");
 const fetch_js_1 = require("./fetch.js");
@@ -27,9 +28,10 @@ async function openHost(options, load = native_js_1.loadAddon) {
         throw (0, failures_js_1.taggedError)(JSON.parse(opened));
     const isLimited = options?.permissions?.unanswered !== undefined;
     const connection = new connection_js_1.NativeConnection(opened, keepAlive);
+    const program = new program_js_1.Program(connection);
     if (decideTrust !== undefined)
-        (0, trust_js_1.answerTrust)(connection, decideTrust);
-    const host = createHost(connection, isLimited);
+        (0, trust_js_1.answerTrust)(connection, program, decideTrust);
+    const host = createHost(connection, program, isLimited);
     if (ptyEnvironment !== undefined)
         host.ptys.environment(ptyEnvironment);
     return host;
@@ -48,13 +50,14 @@ async function open(addon, options, log) {
  *
  * @param isLimited True if the host decides about requests without an answer.
  */
-function createHost(connection, isLimited) {
+function createHost(connection, program, isLimited) {
     const close = () => connection.close();
     const built = (0, operations_js_1.createOperations)((0, core_js_1.connect)((0, transport_js_1.createNativeTransport)(connection)));
     const { handlePermissions, handleQuestions, isHandled } = (0, handlers_js_1.createHandlers)(connection, built);
     const client = (0, index_js_1.addRuns)(built, (kind) => isLimited || isHandled(kind));
     const environment = new environment_js_1.TerminalEnvironment(connection);
-    const tools = new tools_js_1.Tools(connection, new program_js_1.Program(connection));
+    const tools = new tools_js_1.Tools(connection, program);
+    const contextSources = new context_sources_js_1.ContextSources(connection, program);
     const host = {
         ...client,
         location: { ...client.location, trust: (0, trust_js_1.createTrust)(connection) },
@@ -65,6 +68,9 @@ function createHost(connection, isLimited) {
             environment: (hook) => environment.register(hook),
         },
         tools: { register: tools.register.bind(tools) },
+        contextSources: {
+            register: contextSources.register.bind(contextSources),
+        },
         fetch: (0, fetch_js_1.createFetch)(connection),
         listen: (options) => (0, listen_js_1.listen)(connection, options),
         close,

@@ -4,6 +4,7 @@ import { createOperations } from "../client/generated/operations.js";
 import { encodeJson } from "../client/request.js";
 import { addRuns } from "../client/run/index.js";
 import { NativeConnection } from "./connection.js";
+import { ContextSources } from "./context-sources.js";
 import { asyncDisposable } from "./disposable.js";
 import { TerminalEnvironment } from "./environment.js";
 import { createFetch } from "./fetch.js";
@@ -30,8 +31,9 @@ export async function openHost(
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
   const isLimited = options?.permissions?.unanswered !== undefined;
   const connection = new NativeConnection(opened, keepAlive);
-  if (decideTrust !== undefined) answerTrust(connection, decideTrust);
-  const host = createHost(connection, isLimited);
+  const program = new Program(connection);
+  if (decideTrust !== undefined) answerTrust(connection, program, decideTrust);
+  const host = createHost(connection, program, isLimited);
   if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
   return host;
 }
@@ -50,13 +52,14 @@ async function open(addon: Addon, options: string, log: ResolvedLog) {
  *
  * @param isLimited True if the host decides about requests without an answer.
  */
-function createHost(connection: NativeConnection, isLimited: boolean): OpenCodeHost {
+function createHost(connection: NativeConnection, program: Program, isLimited: boolean): OpenCodeHost {
   const close = () => connection.close();
   const built = createOperations(connect(createNativeTransport(connection)));
   const { handlePermissions, handleQuestions, isHandled } = createHandlers(connection, built);
   const client = addRuns(built, (kind) => isLimited || isHandled(kind));
   const environment = new TerminalEnvironment(connection);
-  const tools = new Tools(connection, new Program(connection));
+  const tools = new Tools(connection, program);
+  const contextSources = new ContextSources(connection, program);
   const host = {
     ...client,
     location: { ...client.location, trust: createTrust(connection) },
@@ -67,6 +70,9 @@ function createHost(connection: NativeConnection, isLimited: boolean): OpenCodeH
       environment: (hook: PtyEnvironmentHook) => environment.register(hook),
     },
     tools: { register: tools.register.bind(tools) } as OpenCodeHost["tools"],
+    contextSources: {
+      register: contextSources.register.bind(contextSources),
+    } as OpenCodeHost["contextSources"],
     fetch: createFetch(connection),
     listen: (options?: ListenOptions) => listen(connection, options),
     close,

@@ -88,14 +88,6 @@ export interface NativeHost {
   /** Answers such a request with JSON `{"variables": [[name, value], ...]}` or `{"error": message}`. */
   answerEnvironment(id: number, answer: string): void;
   /**
-   * Calls back with each Location for which the program decides about trust: JSON `{"asked": {id, directory}}`, and
-   * `{"ended": id}` if the question ends without an answer, until the result is stopped. Does not keep the process
-   * alive.
-   */
-  askedTrust(callback: (request: string) => void): NativeAttendance;
-  /** Answers such a question with JSON `{"trusted": boolean}` or `{"error": reason}`. */
-  answerTrust(id: number, answer: string): void;
-  /**
    * Calls back with the functions of the program that the host calls, as JSON arrays of notices: `{"call": {id,
    * function, input}}`, `{"permitted": id}` and `{"ended": id}`, until the result is stopped. Only the first call of
    * this method receives them. Does not keep the process alive.
@@ -114,6 +106,13 @@ export interface NativeHost {
   registerTool(tool: string, directory?: string | undefined | null): number | string;
   /** Removes a tool. Its running calls continue. Ignores an unknown number. */
   removeTool(number: number): void;
+  /**
+   * Registers a Context Source, for the Location of a directory or for all. The source is JSON `{key, required,
+   * timeoutMs}`. Returns its number, or a tagged failure as JSON.
+   */
+  registerContextSource(source: string, directory?: string | undefined | null): number | string;
+  /** Removes a Context Source. Ignores an unknown number. */
+  removeContextSource(number: number): void;
   /**
    * Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A
    * text is

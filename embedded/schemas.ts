@@ -6,8 +6,8 @@ import type { AiSdkSchema, StandardSchema, StandardSchemaIssue } from "./tool.js
 
 /** A schema, as the host uses it. */
 export interface ReadSchema {
-  /** Undefined if the library provides none. */
-  readonly jsonSchema: object | undefined;
+  /** Returns the JSON Schema of an object, or undefined if the library provides none. */
+  readonly toJsonSchema: () => object | undefined;
   /** Returns the valid value, or throws a SchemaError. Undefined if the native host checks values. */
   readonly validate: ((value: unknown) => Promise<unknown>) | undefined;
 }
@@ -30,7 +30,8 @@ export function readSchema(option: string, schema: unknown): ReadSchema {
     if ("~standard" in schema) return readStandard(option, schema as StandardSchema);
     if ("jsonSchema" in schema) return readAiSdk(option, schema as AiSdkSchema);
     if (typeof schema === "object" && "type" in schema && schema.type === "object") {
-      return { jsonSchema: toJson(option, schema), validate: undefined };
+      const jsonSchema = toJson(option, schema);
+      return { toJsonSchema: () => jsonSchema, validate: undefined };
     }
   }
   const forms =
@@ -43,9 +44,8 @@ function readStandard(option: string, schema: StandardSchema): ReadSchema {
   if (standard?.version !== 1 || typeof standard.validate !== "function") {
     throw invalidOption(option, `Option "${option}" must be a schema of Standard Schema version 1`);
   }
-  const jsonSchema = readJsonSchema(option, standard);
   return {
-    jsonSchema,
+    toJsonSchema: () => readJsonSchema(option, standard),
     async validate(value) {
       const result = await standard.validate(value);
       if (result.issues === undefined) return result.value;
@@ -66,7 +66,7 @@ function readJsonSchema(option: string, { vendor, jsonSchema }: StandardSchema["
 function readAiSdk(option: string, schema: AiSdkSchema): ReadSchema {
   const { validate } = schema;
   return {
-    jsonSchema: toJson(option, schema.jsonSchema),
+    toJsonSchema: () => toJson(option, schema.jsonSchema),
     validate:
       typeof validate !== "function"
         ? undefined

@@ -2,6 +2,7 @@
 
 import { checkCount, checkFunction, checkMembers, checkText, checkTexts, describe, invalidOption } from "./checks.js";
 import { Coalesced } from "./coalesced.js";
+import { checkRegisterOptions } from "./register-options.js";
 import { registration } from "./registration.js";
 import { readSchema, SchemaError } from "./schemas.js";
 import { readOutput } from "./tool-output.js";
@@ -51,22 +52,27 @@ export class Tools {
 
   register(given: ToolDefinition<ToolSchema, ToolSchema | undefined>, options: RegisterOptions = {}): Registration {
     const definition = checkDefinition(given);
-    checkOptions(options);
+    const directory = checkRegisterOptions(options);
     const tool = readTool(definition);
+    const inputSchema = tool.input.toJsonSchema();
+    if (inputSchema === undefined) {
+      const hint = "use a version of the library that implements Standard JSON Schema, or its converter";
+      throw invalidOption("input", `Option "input" has no JSON Schema, which the model needs: ${hint}`);
+    }
     this.#program.define("tool", (input: ToolInput, call) => this.#run(input, call));
     const number = this.#connection.registerTool(
       {
         name: tool.name,
         description: definition.description,
-        inputSchema: tool.input.jsonSchema,
+        inputSchema,
         checksInput: tool.input.validate === undefined,
         ...(tool.output?.validate === undefined && tool.output !== undefined
-          ? { outputSchema: tool.output.jsonSchema }
+          ? { outputSchema: tool.output.toJsonSchema() }
           : {}),
         action: tool.permission.action,
         timeoutMs: definition.timeoutMs,
       },
-      options.location?.directory,
+      directory,
     );
     this.#tools.set(number, tool);
     return registration(() => {
@@ -153,10 +159,6 @@ function checkDefinition(given: unknown) {
 function readTool(definition: ToolDefinition<ToolSchema, ToolSchema | undefined>): RegisteredTool {
   const { name, permission = {} } = definition;
   const input = readSchema("input", definition.input);
-  if (input.jsonSchema === undefined) {
-    const hint = "use a version of the library that implements Standard JSON Schema, or its converter";
-    throw invalidOption("input", `Option "input" has no JSON Schema, which the model needs: ${hint}`);
-  }
   const { action, resources, save } = permission;
   const execute = definition.execute as RegisteredTool["execute"];
   return {
@@ -179,19 +181,4 @@ function checkTimeout(option: string, value: unknown) {
   checkCount(option, value);
   if (Number(value) <= MAX_TIMEOUT_MS) return;
   throw invalidOption(option, `Option "${option}" must be at most ${MAX_TIMEOUT_MS}, got ${describe(value)}`);
-}
-
-function checkOptions(options: RegisterOptions) {
-  const location = { location: checkLocation } as const;
-  if (typeof options !== "object" || options === null) {
-    throw invalidOption("options", `The options must be an object, got ${describe(options)}`);
-  }
-  checkMembers(options as Record<string, unknown>, location, "");
-}
-
-function checkLocation(option: string, value: unknown) {
-  if (typeof value !== "object" || value === null || !("directory" in value)) {
-    throw invalidOption(option, `Option "${option}" must be an object with a directory, got ${describe(value)}`);
-  }
-  checkMembers(value as Record<string, unknown>, { directory: checkText }, `${option}.`);
 }

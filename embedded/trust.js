@@ -3,47 +3,41 @@ Object.defineProperty(exports, "__esModule", { value: true });
 exports.answerTrust = answerTrust;
 exports.createTrust = createTrust;
 const members_js_1 = require("../client/members.js");
-const request_js_1 = require("../client/request.js");
 const shape_js_1 = require("../client/shape.js");
 const checks_js_1 = require("./checks.js");
 const registration_js_1 = require("./registration.js");
-const signals_js_1 = require("./signals.js");
 const METHOD = "location.trust";
 const SHAPE = { location: { directory: null }, trusted: null };
-/** Keeps each attendance reachable as long as its connection. A collected attendance stops. */
-const attendances = new WeakMap();
 /** Lets the function of the option `trust` decide about each Location. */
-function answerTrust(connection, decide) {
-    const signals = new signals_js_1.Signals();
-    const answerOne = async ({ id, directory }) => {
-        const signal = signals.begin(id);
-        const answer = await ask(decide, directory, signal);
-        // An answer after the abort is too late, and a failure after it is not a mistake.
-        if (signal.aborted)
-            return;
-        signals.finish(id);
-        if (answer.error !== undefined) {
-            connection.warn(`The function of the option "trust" decides nothing: ${answer.error}`, { directory });
+function answerTrust(connection, program, decide) {
+    program.define("trust", async ({ directory }, { signal }) => {
+        try {
+            const result = await ask(decide, directory, signal);
+            return { result, subject: 'the function of the option "trust"' };
         }
-        connection.answerTrust(id, (0, request_js_1.encodeJson)(answer));
-    };
-    const attendance = connection.attend("askedTrust", {
-        asked: (question) => void answerOne(question),
-        ended: (id) => signals.abort(id),
+        catch (error) {
+            // A failure after the abort is not a mistake.
+            if (!signal.aborted) {
+                connection.warn(`The function of the option "trust" decides nothing: ${messageOf(error)}`, { directory });
+            }
+            throw error;
+        }
     });
-    attendances.set(connection, attendance);
 }
-/** Returns the answer of the function, or the reason why there is none. */
 async function ask(decide, directory, signal) {
+    let trusted;
     try {
-        const trusted = (await decide(directory, { signal }));
-        if (typeof trusted === "boolean")
-            return { trusted };
-        return { error: `it must return true or false, got ${(0, checks_js_1.describe)(trusted)}` };
+        trusted = await decide(directory, { signal });
     }
     catch (error) {
-        return { error: `it failed: ${(0, registration_js_1.words)(error)}` };
+        throw new Error(`it failed: ${(0, registration_js_1.words)(error)}`, { cause: error });
     }
+    if (typeof trusted === "boolean")
+        return trusted;
+    throw new TypeError(`it must return true or false, got ${(0, checks_js_1.describe)(trusted)}`);
+}
+function messageOf(error) {
+    return error.message;
 }
 /** `location.trust` of a host. */
 function createTrust(connection) {

@@ -1,51 +1,45 @@
 import { checkMembers } from "../client/members.js";
-import { encodeJson } from "../client/request.js";
 import { invalidRequest } from "../client/shape.js";
 import { describe } from "./checks.js";
 import { words } from "./registration.js";
-import { Signals } from "./signals.js";
 import type { ObjectShape } from "../client/operation.js";
 import type { LocationTrustInput, TrustFunction } from "../index.js";
 import type { NativeConnection } from "./connection.js";
-import type { NativeAttendance } from "./native-types.js";
+import type { Program } from "./program.js";
 
 const METHOD = "location.trust";
 
 const SHAPE: ObjectShape = { location: { directory: null }, trusted: null };
 
-/** Keeps each attendance reachable as long as its connection. A collected attendance stops. */
-const attendances: WeakMap<NativeConnection, NativeAttendance> = new WeakMap();
-
 /** Lets the function of the option `trust` decide about each Location. */
-export function answerTrust(connection: NativeConnection, decide: TrustFunction) {
-  const signals: Signals<number> = new Signals();
-  const answerOne = async ({ id, directory }: { id: number; directory: string }) => {
-    const signal = signals.begin(id);
-    const answer = await ask(decide, directory, signal);
-    // An answer after the abort is too late, and a failure after it is not a mistake.
-    if (signal.aborted) return;
-    signals.finish(id);
-    if (answer.error !== undefined) {
-      connection.warn(`The function of the option "trust" decides nothing: ${answer.error}`, { directory });
+export function answerTrust(connection: NativeConnection, program: Program, decide: TrustFunction) {
+  program.define("trust", async ({ directory }: { directory: string }, { signal }) => {
+    try {
+      const result = await ask(decide, directory, signal);
+      return { result, subject: 'the function of the option "trust"' };
+    } catch (error) {
+      // A failure after the abort is not a mistake.
+      if (!signal.aborted) {
+        connection.warn(`The function of the option "trust" decides nothing: ${messageOf(error)}`, { directory });
+      }
+      throw error;
     }
-    connection.answerTrust(id, encodeJson(answer));
-  };
-  const attendance = connection.attend("askedTrust", {
-    asked: (question) => void answerOne(question),
-    ended: (id) => signals.abort(id),
   });
-  attendances.set(connection, attendance);
 }
 
-/** Returns the answer of the function, or the reason why there is none. */
 async function ask(decide: TrustFunction, directory: string, signal: AbortSignal) {
+  let trusted: unknown;
   try {
-    const trusted = (await decide(directory, { signal })) as unknown;
-    if (typeof trusted === "boolean") return { trusted };
-    return { error: `it must return true or false, got ${describe(trusted)}` };
+    trusted = await decide(directory, { signal });
   } catch (error) {
-    return { error: `it failed: ${words(error)}` };
+    throw new Error(`it failed: ${words(error)}`, { cause: error });
   }
+  if (typeof trusted === "boolean") return trusted;
+  throw new TypeError(`it must return true or false, got ${describe(trusted)}`);
+}
+
+function messageOf(error: unknown) {
+  return (error as Error).message;
 }
 
 /** `location.trust` of a host. */

@@ -36,4 +36,4 @@ pub use combined::{CombineError, LOAD_PATIENCE, SystemContext};
 pub use observed::{InitializationBlocked, Observed, Reconciled, Replaced, Standing, Unavailable};
 pub use registry::{RESERVED_NAMESPACE, RegisterError, Registration, Registry};
 pub use snapshot::{Admitted, Baseline, Snapshot};
-pub use source::{MAX_VALUE_BYTES, Observation, Source};
+pub use source::{MAX_VALUE_BYTES, Observation, Source, is_key};

@@ -94,7 +94,8 @@ pub(crate) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-pub(crate) fn is_key(key: &str) -> bool {
+/// True if a text has the form of the key of a source or of a contribution.
+pub fn is_key(key: &str) -> bool {
     let begins_well =
         |part: &str| part.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c);

@@ -41,6 +41,7 @@ use tracing::instrument::WithSubscriber as _;
 
 use crate::listeners::{Defaults, Listeners};
 use crate::program::calls::ProgramCalls;
+use crate::program::context_sources::ProgramContextSources;
 use crate::program::tools::ProgramTools;
 use crate::trust::TrustQuestions;
 
@@ -49,6 +50,7 @@ pub use log::{HostLog, LevelOption, LogBatches, LogOptions};
 pub use opencode_server::{ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
+pub use program::context_sources::ContextSourceRegistration;
 pub use program::tools::ToolRegistration;
 
 /// An open host. The caller must close it. Dropping it only interrupts running work and releases the database some time
@@ -57,11 +59,11 @@ pub struct Host {
     runtime: Runtime,
     dispatcher: dispatch::Dispatcher,
     listeners: Listeners,
-    trust: Arc<TrustQuestions>,
     log: HostLog,
     /// Calls of functions of the program.
     calls: ProgramCalls,
     tools: ProgramTools,
+    context_sources: ProgramContextSources,
     /// Keeps the built-in tools registered.
     _tools: Registration,
 }
@@ -105,7 +107,8 @@ impl Host {
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let unanswered = options.permissions.unanswered.into();
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
-        let questions = Arc::new(TrustQuestions::new());
+        let calls = ProgramCalls::new();
+        let questions = Arc::new(TrustQuestions::new(calls.clone()));
         let trust = options.trust.with(&questions);
         let (environment, configuration) = options.into_machine_configuration()?;
         let proxies = Proxies::from_variables(|name| environment.variable(name));
@@ -143,14 +146,13 @@ impl Host {
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
         let routes = opencode_server::router(runtime.clone());
-        let calls = ProgramCalls::new();
         Ok(Self {
             tools: ProgramTools::new(tools, calls.clone()),
+            context_sources: ProgramContextSources::new(calls.clone()),
             calls,
             runtime,
             dispatcher: dispatch::Dispatcher::start(routes.clone()),
             listeners: Listeners::new(routes, defaults),
-            trust: questions,
             log,
             _tools: registration,
         })
@@ -210,19 +212,6 @@ impl Host {
         self.runtime.answer_environment(id, answer);
     }
 
-    /// Returns the Locations for which the program must decide about trust, first those that already wait: JSON
-    /// `{"asked": {id, directory}}`, and `{"ended": id}` for each question that ends without an answer. Ends when the
-    /// host
-    /// closes.
-    pub fn asked_trust(&self) -> impl Stream<Item = String> + Send + use<> {
-        self.trust.attend()
-    }
-
-    /// Answers such a question with JSON `{"trusted": boolean}`, or with `{"error": reason}`.
-    pub fn answer_trust(&self, id: u32, answer: &str) {
-        self.trust.answer(id, answer);
-    }
-
     /// Returns the calls of functions of the program as JSON arrays of notices: `{"call": {id, function, input}}`,
     /// `{"permitted": id}` and `{"ended": id}`. Only the first caller receives them. Ends when the host closes.
     pub fn program_calls(&self) -> impl Stream<Item = String> + Send + use<> {
@@ -259,6 +248,25 @@ impl Host {
     /// Removes a tool of the program. Its running calls continue. Ignores an unknown number.
     pub fn remove_tool(&self, number: u32) {
         self.tools.remove(number);
+    }
+
+    /// Registers a Context Source of the program for one Location, or for all. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` if the key or the directory cannot be used.
+    pub fn register_context_source(
+        &self,
+        source: ContextSourceRegistration,
+        directory: Option<&str>,
+    ) -> Result<u32, Failure> {
+        self.context_sources
+            .register(&self.runtime, source, directory)
+    }
+
+    /// Removes a Context Source of the program. Ignores an unknown number.
+    pub fn remove_context_source(&self, number: u32) {
+        self.context_sources.remove(number);
     }
 
     /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location.
@@ -311,10 +319,10 @@ impl Host {
 
     async fn end(&self) {
         let listeners = self.listeners.stop();
-        self.trust.end();
         let closed = AssertUnwindSafe(self.runtime.close()).catch_unwind().await;
         self.calls.end();
         self.tools.end();
+        self.context_sources.end();
         listeners.end().await;
         self.dispatcher.close();
         if let Err(panic) = closed {
@@ -326,7 +334,6 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.log.log().run(|| {
-            self.trust.end();
             self.calls.end();
             self.runtime.abandon();
             self.dispatcher.close();

@@ -9,7 +9,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
-use opencode_host::{Host, HostOptions, ListenOptions, ToolRegistration};
+use opencode_host::{
+    ContextSourceRegistration, Host, HostOptions, ListenOptions, ToolRegistration,
+};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -201,23 +203,6 @@ impl NativeHost {
         self.host.answer_environment(id, &answer);
     }
 
-    /// Calls back with each Location for which the program decides about trust: JSON `{"asked": {id, directory}}`, and
-    /// `{"ended": id}` if the question ends without an answer, until the result is stopped. Does not keep the process
-    /// alive.
-    #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
-    pub fn asked_trust(
-        &self,
-        callback: Function<'_, String, ()>,
-    ) -> napi::Result<NativeAttendance> {
-        NativeAttendance::begin(self.host.asked_trust(), &callback)
-    }
-
-    /// Answers such a question with JSON `{"trusted": boolean}` or `{"error": reason}`.
-    #[napi(catch_unwind)]
-    pub fn answer_trust(&self, id: u32, answer: String) {
-        self.host.answer_trust(id, &answer);
-    }
-
     /// Calls back with the functions of the program that the host calls, as JSON arrays of notices: `{"call": {id,
     /// function, input}}`, `{"permitted": id}` and `{"ended": id}`, until the result is stopped. Only the first call of
     /// this method receives them. Does not keep the process alive.
@@ -256,6 +241,30 @@ impl NativeHost {
     #[napi(catch_unwind)]
     pub fn remove_tool(&self, number: u32) {
         self.host.remove_tool(number);
+    }
+
+    /// Registers a Context Source, for the Location of a directory or for all. The source is JSON `{key, required,
+    /// timeoutMs}`. Returns its number, or a tagged failure as JSON.
+    #[napi(catch_unwind)]
+    pub fn register_context_source(
+        &self,
+        source: String,
+        directory: Option<String>,
+    ) -> napi::Result<Either<u32, String>> {
+        let source: ContextSourceRegistration = read(&source)?;
+        let registered = self
+            .host
+            .register_context_source(source, directory.as_deref());
+        Ok(match registered {
+            Ok(number) => Either::A(number),
+            Err(failure) => Either::B(text(&failure)),
+        })
+    }
+
+    /// Removes a Context Source. Ignores an unknown number.
+    #[napi(catch_unwind)]
+    pub fn remove_context_source(&self, number: u32) {
+        self.host.remove_context_source(number);
     }
 
     /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A

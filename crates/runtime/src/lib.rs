@@ -62,7 +62,9 @@ pub use recovery::Recovery;
 pub use revert::StageRevert;
 pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
-pub use sources::{ContributionError, Fetch, FetchError};
+pub use sources::{
+    ContributionError, Fetch, FetchError, ObservedSession, SessionSource, SessionSourceRegistration,
+};
 pub use streams::SessionEvents;
 pub use terminals::{EnvironmentAnswer, EnvironmentRequest, TerminalRequest};
 pub use timer::{SystemTimer, Timer};

@@ -1,4 +1,5 @@
 //! Functions of the embedding program that the host calls.
 
 pub(crate) mod calls;
+pub(crate) mod context_sources;
 pub(crate) mod tools;

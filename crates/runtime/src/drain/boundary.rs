@@ -33,7 +33,7 @@ use crate::history::lowering::Target;
 use crate::inbox::{Attached, Promotion, Reading, attaching};
 use crate::metrics::Change;
 use crate::provider::Fence;
-use crate::sources::Turn;
+use crate::sources::{ObservedSession, Turn};
 
 /// Maximum number of times that one turn is prepared if the session keeps changing.
 const MAX_OUTDATED: u32 = 32;
@@ -350,6 +350,12 @@ impl Runner {
         };
         let context = self.services.sources.compose(&Turn {
             location: &sampled.location,
+            session: ObservedSession {
+                id: &session.info.id,
+                agent: &sampled.id,
+                directory: &sampled.location.directory,
+                snapshot: known.as_ref().map(|known| &*known.epoch.snapshot),
+            },
             agent: sampled.agent(),
             permission: &session.permission,
             model: &model.selection,

@@ -1,12 +1,14 @@
 //! The System Context of a Location: the operations of a host.
 
+use std::sync::Arc;
+
 use opencode_context::{Registration, SystemContext};
 use opencode_location::config::Diagnostic;
 use opencode_location::directory::normalise;
 use opencode_location::location::Location;
 
 use crate::runtime::Runtime;
-use crate::sources::ContributionError;
+use crate::sources::{ContributionError, SessionSource, SessionSourceRegistration};
 
 impl Runtime {
     /// Contributes to the System Context of every session at a Location, until the [`Registration`]
@@ -27,6 +29,21 @@ impl Runtime {
             .drains
             .sources
             .contribute(directory, key, contribution)?)
+    }
+
+    /// Adds a Context Source that depends on the session, for one Location or for all, until the result is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory is not absolute, or if the key is malformed or in use.
+    pub fn add_session_source(
+        &self,
+        directory: Option<&str>,
+        source: Arc<dyn SessionSource>,
+    ) -> Result<SessionSourceRegistration, ContributionError> {
+        let directory = directory.map(normalise).transpose()?;
+        let sources = &self.drains.sources;
+        Ok(sources.add_session_source(directory, source)?)
     }
 
     /// Returns the problems of the configuration of a Location: those found when it was opened, those of its skills at

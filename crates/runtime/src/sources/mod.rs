@@ -6,7 +6,8 @@
 //! The order is
 //!
 //! 1. the contributions at the Location, by contribution key: `core/builtins` (environment, then
-//!    date), `core/instructions`, and those that callers registered,
+//!    date), `core/instructions`, and those that callers registered; then the session sources, by
+//!    key,
 //! 2. configured instructions, then those behind URLs, in the order in which they are configured,
 //! 3. instructions found next to files that the session has read,
 //! 4. the skills of the selected agent, the references of the project,
@@ -23,6 +24,7 @@ mod model;
 mod references;
 mod registries;
 mod remote;
+mod session_sources;
 mod skills;
 #[cfg(test)]
 mod tests;
@@ -45,10 +47,12 @@ use self::instructions::FileSources;
 use self::references::ReferenceGuidance;
 use self::registries::Registries;
 use self::remote::RemoteTexts;
+use self::session_sources::SessionSources;
 use self::skills::SkillGuidance;
 
 pub use self::fetch::{Fetch, FetchError};
 pub use self::registries::ContributionError;
+pub use self::session_sources::{ObservedSession, SessionSource, SessionSourceRegistration};
 
 /// The parts of which the System Contexts of a host's sessions are composed.
 pub(crate) struct Sources {
@@ -56,11 +60,14 @@ pub(crate) struct Sources {
     date: HostDate,
     remote: RemoteTexts,
     registries: Registries,
+    session_sources: SessionSources,
 }
 
 /// The inputs of a Provider Turn that determine its System Context.
 pub(crate) struct Turn<'a> {
     pub(crate) location: &'a Arc<Location>,
+    /// The session.
+    pub(crate) session: ObservedSession<'a>,
     /// The selected agent. `None` if no configuration describes it.
     pub(crate) agent: Option<&'a AgentInfo>,
     /// The permission rules of the session itself.
@@ -84,6 +91,7 @@ impl Sources {
             environment,
             remote: RemoteTexts::new(fetch, clock, closing),
             registries: Registries::default(),
+            session_sources: SessionSources::default(),
         }
     }
 
@@ -101,7 +109,9 @@ impl Sources {
         ];
         let registry = self.registries.of(&location.directory);
         let contributed = registry.compose(own.map(|(key, context)| (key.to_owned(), context)))?;
-        let mut contexts = vec![contributed, SystemContext::make(files.configured)?];
+        let mut contexts = vec![contributed];
+        contexts.extend(self.session_sources.for_session(&turn.session)?);
+        contexts.push(SystemContext::make(files.configured)?);
         let entries = location.configuration.instructions();
         for source in self.remote.sources(entries) {
             contexts.push(SystemContext::make(source)?);
@@ -128,6 +138,15 @@ impl Sources {
         contribution: SystemContext,
     ) -> Result<Registration, RegisterError> {
         self.registries.register(directory, key, contribution)
+    }
+
+    /// Adds a source that depends on the session, for one Location or for all.
+    pub(crate) fn add_session_source(
+        &self,
+        directory: Option<String>,
+        source: Arc<dyn SessionSource>,
+    ) -> Result<SessionSourceRegistration, RegisterError> {
+        self.session_sources.register(directory, source)
     }
 
     pub(crate) fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {

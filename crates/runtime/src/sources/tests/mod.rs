@@ -13,6 +13,7 @@ use futures::future::BoxFuture;
 use opencode_context::{Observed, Reconciled, Replaced, Snapshot};
 use opencode_location::locations::Locations;
 use opencode_location::trust::Trust;
+use opencode_schema::id::SessionID;
 use opencode_testkit::{FakeClock, Gate, TempProject};
 use serde_json::{Value, json};
 use url::Url;
@@ -80,8 +81,15 @@ impl World {
     }
 
     async fn observe(&self) -> Observed {
+        let session = SessionID::parse("ses_1").unwrap();
         let turn = Turn {
             location: &self.location,
+            session: ObservedSession {
+                id: &session,
+                agent: &self.agent,
+                directory: &self.location.directory,
+                snapshot: None,
+            },
             agent: self.location.agents.get(&self.agent),
             permission: &[],
             model: &self.model,
