@@ -43,6 +43,7 @@ const client: Record<keyof typeof import("../../client/index.js"), true> = {
 const facade: Record<keyof typeof import("../../index.js"), true> = {
   ...client,
   OpenCode: true,
+  unavailable: true,
 };
 
 /** The names that a program sees if it imports the package by name with `import` and with `require`. */

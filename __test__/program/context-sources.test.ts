@@ -111,11 +111,11 @@ test.each<[string, ContextSource["load"]]>([
 
 test("a prompt waits for a required source", async () => {
   const { host, model, sessionID } = await setUpSession();
-  let value: string | undefined;
+  const branches: string[] = [];
   host.contextSources.register({
     ...BRANCH,
     required: true,
-    load: () => value ?? unavailable("the repository is locked"),
+    load: () => branches.at(0) ?? unavailable("the repository is locked"),
   });
   const live = await subscribe(host);
   await host.sessions.prompt({ sessionID, prompt: "One" });
@@ -124,7 +124,7 @@ test("a prompt waits for a required source", async () => {
   expect(JSON.stringify(failed.at(-1))).toContain("acme/branch: the repository is locked");
   expect(model.requests).toEqual([]);
   expect(await host.sessions.inbox.list({ sessionID })).toHaveLength(1);
-  value = "main";
+  branches.push("main");
   await host.sessions.resume({ sessionID });
   await host.sessions.wait({ sessionID });
   expect((await received(model, 1)).join()).toContain("The branch is main.");
