@@ -83,7 +83,7 @@ async fn a_withdrawal_that_cannot_be_stored_leaves_the_input_pending() {
 }
 
 #[tokio::test]
-async fn a_delivery_that_cannot_be_stored_stays_what_it_was() {
+async fn a_delivery_that_cannot_be_stored_does_not_change() {
     for fault in FAULTS {
         for place in places("prompt.redelivered") {
             let mut scene = Scene::open().await;

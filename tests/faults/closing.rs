@@ -25,7 +25,7 @@ async fn a_log_without_checkpoint_loses_nothing() {
 /// Closing interrupts a drain that cannot store its settlement. Closing completes, and the next
 /// host finds the turn in the state that a killed process leaves.
 #[tokio::test]
-async fn closing_ends_although_nothing_can_be_stored() {
+async fn closing_ends_if_the_store_cannot_write() {
     for fault in FAULTS {
         let mut scene = Scene::open().await;
         let session = scene.f.session().await;

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_created_is_private_and_what_is_there_stays_as_it_is() {
+    fn new_files_are_private_and_existing_files_keep_their_mode() {
         let temp = tempfile::tempdir().unwrap();
         let shared = temp.path().join("shared");
         fs::create_dir(&shared).unwrap();

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_is_under_way_from_its_call_to_its_answer() {
+    async fn a_request_is_in_progress_from_its_call_to_its_answer() {
         let (dispatcher, release) = held();
         dispatcher.until_answered().await;
         let (first, second) = (dispatcher.send(request()), dispatcher.send(request()));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_whose_caller_has_gone_is_not_under_way() {
+    async fn a_request_without_a_caller_is_not_in_progress() {
         let (dispatcher, _release) = held();
         drop(dispatcher.send(request()));
         dispatcher.until_answered().await;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn closing_tells_those_who_wait() {
+    async fn closing_ends_waiting_requests() {
         let (dispatcher, _release) = held();
         let waiting = dispatcher.send(request());
         dispatcher.close();

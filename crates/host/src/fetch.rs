@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn texts_are_had_over_http_and_failures_are_told() {
+    async fn texts_are_fetched_over_http_and_failures_are_reported() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/rules.md", listener.local_addr().unwrap());
         let address = Url::parse(&address).unwrap();

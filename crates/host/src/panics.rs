@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_names_the_place_and_nothing_of_users() {
+    fn a_report_names_the_place_and_contains_no_user_data() {
         let location = Location::caller();
         let fixed: Box<dyn Any + Send> = Box::new("there is no lock");
         let said = report(Some(location), &*fixed);

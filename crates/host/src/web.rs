@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_large_or_breaks_off_is_a_failure() {
+    async fn a_large_or_incomplete_answer_is_a_failure() {
         let large = vec![b'a'; LIMIT + 1];
         let too_large = "the answer is larger than 65536 bytes";
         for (head, body, expected) in [
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_says_what_it_should() {
+    async fn a_request_has_the_documented_form() {
         let (listener, address) = listen().await;
         let request = WebRequest {
             headers: HeaderMap::from_iter([

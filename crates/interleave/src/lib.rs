@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_waits_for_who_comes_later() {
+    fn a_signal_reaches_later_waiters() {
         check(|| {
             let signal = Arc::new(Notify::new());
             let giver = Arc::clone(&signal);

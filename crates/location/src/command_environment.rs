@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_whose_value_holds_what_is_configured_is_left_out() {
+    fn a_variable_with_a_configured_secret_is_omitted() {
         let variables = [
             ("A", "tenant-4711"),
             ("B", "curl -H tenant-4711"),

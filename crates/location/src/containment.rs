@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_resolves_until_a_link_takes_the_place_of_a_component() {
+    fn a_target_resolves_until_a_link_replaces_a_component() {
         let (_temp, location, outside) = roots();
         let target = resolve(&location, "sub", TargetKind::Directory).unwrap();
         assert!(target.still_resolves());

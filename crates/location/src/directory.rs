@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_normalised_without_looking_at_the_disk() {
+    fn names_are_normalised_without_disk_access() {
         for (given, expected) in [
             ("/", "/"),
             ("//", "/"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_directory_is_refused() {
+    fn a_text_that_is_no_directory_is_refused() {
         for given in ["", ".", "..", "a", "a/b", "./a", "~", "~/a"] {
             assert_eq!(
                 normalise(given),

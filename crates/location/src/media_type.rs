@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_extension_decides_whatever_its_case() {
+    fn the_last_extension_decides_in_any_case() {
         for (path, expected) in [
             ("/a/hello.txt", "text/plain"),
             ("/a/README.MD", "text/markdown"),

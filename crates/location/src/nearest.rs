@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_the_one_that_was_meant() {
+    fn the_nearest_name_is_suggested() {
         let names = ["gpt-4.1", "gpt-4.1-mini", "o3", "vendor/large"];
         for (given, meant) in [
             ("gpt-4.1-mni", Some("gpt-4.1-mini")),

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_dropped_is_counted_and_said() {
+    async fn dropped_entries_are_counted_and_reported() {
         let (queue, entries) = new();
         for _ in 0..MAX_WAITING + 3 {
             queue.push(entry("a"));

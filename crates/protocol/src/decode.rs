@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_read_and_problems_told() {
+    fn bodies_are_decoded_and_problems_reported() {
         let prompt = PromptPayload {
             id: None,
             prompt: PromptInput {

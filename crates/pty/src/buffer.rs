@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_is_gone() {
+    fn old_output_is_dropped() {
         let mut buffer = Buffer::new(4);
         buffer.push("ab😀cd");
         assert_eq!(replay(&buffer, 0), "😀cd");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_stays_what_it_was() {
+    fn a_replay_does_not_change() {
         let mut buffer = Buffer::new(4);
         buffer.push("abcd");
         let mut replay = buffer.snapshot(1);
@@ -262,7 +262,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_place_gives_what_came_after_it(
+        fn every_cursor_returns_the_later_output(
             texts in prop::collection::vec(("[a😀€]{1,4}", 0_usize..4_000), 0..8),
             capacity in 1_usize..40_000,
             place in any::<prop::sample::Index>(),

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_replay_is_followed_by_its_cursor_and_by_what_is_new() {
+    async fn a_replay_is_followed_by_its_cursor_and_new_output() {
         let output = output(100, 100);
         output.push("ab😀");
         for (from, replayed) in [
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_is_cut_and_others_are_not() {
+    async fn only_the_client_that_does_not_read_is_disconnected() {
         let output = output(100, 10);
         let (mut stuck, mut attentive) = (output.follow(Cursor::End), output.follow(Cursor::End));
         assert_eq!(attentive.next().await, Next::Caught(0));
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_program_goes_on_once_a_client_has_caught_up_or_left() {
+    async fn the_program_continues_when_a_client_has_caught_up_or_left() {
         let output = output(100, 10);
         let mut slow = output.follow(Cursor::End);
         assert_eq!(slow.next().await, Next::Caught(0));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_behind_what_is_kept_is_cut() {
+    async fn a_client_behind_the_stored_output_is_disconnected() {
         let output = output(4, 100);
         let mut late = output.follow(Cursor::End);
         assert_eq!(late.next().await, Next::Caught(0));

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_whole_whatever_piece_they_end_in() {
+    fn characters_are_whole_across_pieces() {
         for (pieces, text) in [
             (&[b"".as_slice()] as &[&[u8]], ""),
             (&[b"a", b"b"], "ab"),

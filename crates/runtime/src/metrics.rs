@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_bounded() {
+    fn the_metrics_are_bounded() {
         let metrics = Metrics::default();
         metrics.contended("/kept");
         for at in 0..MAX_LOCATIONS {

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_event_reads_like_the_one_that_was_announced() {
+    fn a_stored_event_equals_the_announced_event() {
         let metadata = Record::from_iter([("a".to_owned(), json!(1))]);
         for event in [
             event(text_ended(), None),

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_holder_is_a_process_that_lives() {
+    fn a_holder_is_a_running_process() {
         let own = std::process::id();
         let since = identity(own).unwrap();
         let parent = std::os::unix::process::parent_id();

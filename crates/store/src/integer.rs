@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sequence_keeps_its_number_on_the_way_from_the_wire_and_back() {
+    fn a_sequence_survives_the_round_trip_to_the_wire() {
         for (wire, back) in [(0, 0), (7, 7), (u64::MAX, i64::MAX as u64)] {
             assert_eq!(u64::from(Sequence::from(wire)), back);
         }

@@ -248,7 +248,7 @@ mod tests {
     use crate::protocol::openai_chat::Dialect;
 
     #[test]
-    fn what_was_written_is_kept_for_the_next_request() {
+    fn the_written_part_is_reused_for_the_next_request() {
         let model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://localhost/v1");
         let mut request = LlmRequest::new(Arc::new(model));
         request.messages = vec![Message::user([Part::text("hi")])].into();

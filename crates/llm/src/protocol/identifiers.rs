@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_tools_are_what_every_protocol_allows() {
+    fn tool_names_are_valid_in_every_protocol() {
         let long = "x".repeat(64);
         for name in ["read", "my-tool_2", &long] {
             assert_eq!(tool_name(name), name);

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_begins_another_leaves_no_half_behind() {
+    fn a_secret_that_is_a_prefix_of_another_leaves_no_rest() {
         let mut secrets = Secrets::default();
         for secret in ["key-12345", "key-12345-and-more", "more-and-key-12345"] {
             secrets.learn_credential(secret);

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_name_proxies_in_the_customary_way() {
+    fn variables_select_proxies() {
         let proxies = |set: &'static [(&str, &str)]| {
             Proxies::from_variables(|name| {
                 set.iter()

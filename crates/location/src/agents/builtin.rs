@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_between_directories() {
+    fn relative_paths_between_directories() {
         for (from, to, expected) in [
             ("/a/b", "/a/b/c", "c"),
             ("/a/b", "/a/c/d", "../c/d"),

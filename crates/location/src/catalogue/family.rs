@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_the_way_of_a_group_is_replaced() {
+    fn a_name_that_conflicts_with_a_group_is_replaced() {
         let options = members(json!({"reasoning": 5, "reasoningEffort": "low"}));
         let body = family("@ai-sdk/openai").respell(&options);
         assert_eq!(

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_users_stays_the_users_in_a_project_around_it() {
+    fn files_of_the_user_stay_trusted_in_a_surrounding_project() {
         let environment = environment(&[]);
         assert_eq!(
             places(&environment, "/home/u", "/home/u"),

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn problems_name_their_place() {
         for (text, message, line, column) in [
             ("{", "Unterminated object", 1, 1),
             ("{\n  \"a\": [1\n", "Unterminated array", 2, 8),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_a_document_is_a_trap() {
+    fn hostile_documents_take_linear_time() {
         let text = "/* ü */{\"a\": [1e5, -0.5, true, null,], // c\r\n\"\\ud83d\\ude00\": {\"b\": \"\\u00e4\"}}";
         for (start, _) in text.char_indices() {
             for (end, _) in text[start..].char_indices() {

@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_stands_twice() {
+    fn no_key_is_listed_twice() {
         let mut names: Vec<_> = KEYS.iter().map(|key| key.name).collect();
         names.sort_unstable();
         let count = names.len();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_successor_is_a_key_that_is_read_later() {
+    fn the_successor_of_a_key_is_read_after_it() {
         for (place, key) in KEYS.iter().enumerate() {
             if let Some(successor) = key.successor {
                 let found = KEYS.iter().position(|other| other.name == successor);

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agents_permission_holds_over_its_tools() {
+    fn the_permission_of_an_agent_overrides_its_tools() {
         for (value, expected) in [
             (json!({}), &[][..]),
             (
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_path() {
+    fn problems_name_their_path() {
         let many = Value::Object((0..1_001).map(|it| (it.to_string(), json!(true))).collect());
         let rule = json!({"action": "a", "resource": "b", "effect": "ask"});
         for (rules, expected) in [

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn many_wrong_values_cost_their_whole_key() {
+    fn a_key_with_many_wrong_values_is_dropped() {
         let members: serde_json::Map<_, _> =
             (0..50).map(|it| (it.to_string(), json!(it))).collect();
         let mut pruned = Pruned::new(json!({"a": members, "b": 1}));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_found_wherever_they_are() {
+    fn texts_are_found_at_any_depth() {
         let value = json!({"a": ["x", "!y", {"!z": ["!"]}], "b": "!"});
         let found = texts_with(&value, &|text| text.starts_with('!').then_some(()));
         let paths: Vec<_> = found.into_iter().map(|(path, ())| path).collect();

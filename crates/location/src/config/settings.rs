@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn both_generations_say_what_compaction_keeps() {
+    fn both_forms_configure_the_kept_part_of_compaction() {
         let none = SettingsPatch::default();
         assert_eq!(read(compaction, json!({})), none);
         let expected = SettingsPatch {

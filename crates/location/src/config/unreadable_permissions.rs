@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_value_may_have_restricted_what_it_spoke_of() {
+    fn a_lost_value_restricts_the_actions_that_it_names() {
         let all = Some((None, None));
         for (lost, expected) in [
             ("", all),

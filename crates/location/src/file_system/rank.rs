@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_equally_close_to_nothing() {
+    fn an_empty_query_ranks_all_entries_equally() {
         let query = Query::new("");
         assert_eq!(query.distance("a/b"), query.distance("C"));
         assert!(query.distance("a/b").is_some());

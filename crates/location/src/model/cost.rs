@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn no_row_costs_nothing() {
+    fn a_model_without_prices_costs_nothing() {
         assert_eq!(Cost::default().of(&tokens(1, 1, 1, 1, 1)), 0.0);
         let only_tier = Cost::new([tier(10, 6.0)]);
         assert_eq!(only_tier.of(&tokens(10, 0, 0, 0, 0)), 0.0);

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_hash_in_text_order_wins() {
+    fn the_first_hash_in_text_order_is_chosen() {
         let (a, b) = ("a".repeat(40), "b".repeat(40));
         for (output, expected) in [
             (format!("{b}\n{a}\n"), Some(a.clone())),

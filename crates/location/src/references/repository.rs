@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_paths_and_branches_are_kept_apart() {
+    fn hosts_paths_and_branches_are_separate() {
         for (name, branch, expected) in [
             ("gitlab.com/a/b/c", None, "gitlab.com/a/b/c"),
             ("localhost/a/b", None, "localhost/a/b"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_repository_elsewhere_is_refused() {
+    fn a_text_that_is_no_remote_repository_is_refused() {
         let form = "its repository must be named as owner/name, host/path, user@host:path or by an address";
         let unsafe_name = "its repository has a host or a path that cannot be names of directories";
         for (name, expected) in [

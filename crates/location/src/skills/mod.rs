@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_looks_at_the_disk_holds_up_nobody_who_asks_what_was_seen() {
+    fn an_observation_does_not_block_readers_of_the_last_result() {
         let nothing = (&Configuration::default(), &Environment::default());
         let nowhere = Path::new("/nowhere");
         let skills = Skills::build(nothing.0, nothing.1, nowhere, nowhere, &mut Vec::new());

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_one_request_as_long_as_it_does() {
+    fn a_history_that_fits_is_one_request() {
         let text = "x".repeat(20_000);
         let whole = prompt(None, &[&text]);
         // The request and the summary.
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_too_many_requests_is_not_begun() {
+    fn a_history_that_needs_too_many_requests_is_refused() {
         let texts = vec!["x".repeat(4_000); 300];
         let failed = parts(&texts, "", 4_000).err().map(|it| it.message);
         assert_eq!(
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_halves_what_is_asked_and_what_stays() {
+    fn each_refusal_halves_the_part_and_the_rest() {
         let recent = "r".repeat(20_000);
         let mut asked = parts(&["x".repeat(100_000)], &recent, 0).unwrap();
         // Tokens of the request, tokens of the answer, and letters that stay verbatim.
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_part_holds_is_cut_to_what_is_left_of_one() {
+    fn a_message_longer_than_a_part_is_cut_to_the_free_space() {
         // Requests have room for about 17,500 units.
         let long = || "x".repeat(30_000);
         for (sizes, expected) in [

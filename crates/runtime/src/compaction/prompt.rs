@@ -74,12 +74,12 @@ mod tests {
     use crate::history::pruning::CLEARED;
 
     #[test]
-    fn the_form_says_what_a_cleared_result_is() {
+    fn the_form_explains_cleared_results() {
         assert!(FORM.contains(&format!("`{CLEARED}`")));
     }
 
     #[test]
-    fn the_conversation_comes_first_and_then_what_to_do_with_it() {
+    fn the_conversation_precedes_the_instruction() {
         let conversation = "<conversation>\n[User]: Hi\n\n[User]: Go\n</conversation>";
         let pieces = ["[User]: Hi", "[User]: Go"];
         assert_eq!(

@@ -286,7 +286,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_or_doubled_and_what_stays_is_bounded(
+        fn every_message_is_selected_once_and_the_kept_part_is_bounded(
             items in prop::collection::vec("[a-zä😀]{1,40}", 0..8),
             keep in 0..40_u64,
         ) {
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_checkpoint_is_merged_with_what_follows_it() {
+    fn an_earlier_checkpoint_is_merged_with_later_messages() {
         for (recent, older) in [("", "[User]: 12345678"), ("r", "r\n\n[User]: 12345678")] {
             assert_eq!(
                 Selection::of(&[checkpoint(recent), one(), two()], 4),
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_only_in_the_request_is_summarised_all_the_same() {
+    fn a_history_that_is_long_only_in_the_request_is_summarised() {
         let cut = format!(
             "[Assistant tool call]: read({{}})\n[Tool result]: {}\n[truncated]",
             "x".repeat(2_000)

@@ -186,7 +186,7 @@ async fn turns(house: &TestSession, mut force: bool, stopper: &Stopper) -> Drain
 }
 
 #[test]
-fn who_prompts_and_waits_finds_the_prompt_done() {
+fn a_caller_that_prompts_and_waits_finds_the_prompt_answered() {
     check(|| {
         let host = Host::open(Turn::Answers);
         let prompt = |host: Host| {
@@ -203,7 +203,7 @@ fn who_prompts_and_waits_finds_the_prompt_done() {
 }
 
 #[test]
-fn who_asks_to_run_gets_a_turn_whatever_runs_already() {
+fn a_request_to_run_gets_a_turn_beside_any_other() {
     check(|| {
         let host = Host::open(Turn::Answers);
         // A wake without work, which the run may join.
@@ -246,7 +246,7 @@ fn an_interruption_returns_when_everything_before_it_has_settled() {
 }
 
 #[test]
-fn nothing_woken_before_an_interruption_runs_after_it_and_later_prompts_do() {
+fn an_interruption_cancels_earlier_wakes_and_not_later_prompts() {
     check(|| {
         let host = Host::open(Turn::Answers);
         let prompts = [
@@ -265,7 +265,7 @@ fn nothing_woken_before_an_interruption_runs_after_it_and_later_prompts_do() {
 }
 
 #[test]
-fn what_is_woken_after_a_call_was_declined_runs_after_its_drain() {
+fn a_wake_after_a_declined_call_runs_after_its_drain() {
     check(|| {
         let host = Host::open(Turn::IsDeclined);
         host.prompt();
@@ -305,7 +305,7 @@ fn a_close_ends_everything_and_answers_everybody() {
 }
 
 #[test]
-fn who_goes_away_takes_nothing_with_him() {
+fn a_caller_that_leaves_changes_nothing() {
     check(|| {
         let host = Host::open(Turn::Answers);
         let goes = host.beside(|host| {
@@ -326,7 +326,7 @@ fn who_goes_away_takes_nothing_with_him() {
 }
 
 #[test]
-fn who_holds_a_session_is_alone_with_it_and_nothing_asked_meanwhile_is_lost() {
+fn a_held_session_has_one_holder_and_loses_no_request() {
     check(|| {
         let host = Host::open(Turn::Answers);
         let holds = |host: Host| {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_used_are_kept_within_the_bound() {
+    fn the_last_used_conversations_stay_within_the_bound() {
         for (story, expected) in [
             (&[][..], &[][..]),
             (&[("a", false)], &["a"]),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_too_large_by_itself_is_not_kept() {
+    fn a_conversation_larger_than_the_bound_is_not_cached() {
         let conversations = Conversations::with_max_bytes(OVERHEAD - 1);
         conversations.keep(id("a"), Conversation::default());
         let resting = conversations.resting.lock();

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_an_observation_means_for_an_epoch() {
+    async fn an_observation_keeps_updates_or_replaces_an_epoch() {
         let one = json!({"a/a": told(1)});
         let two = json!({"a/a": told(2)});
         let both = json!({"a/a": told(1), "a/b": {"value": 1, "removed": "a/b is gone"}});

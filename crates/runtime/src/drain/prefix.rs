@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_what_was_sent() {
+    fn the_recorded_prefix_is_the_sent_prefix() {
         let sent = sent(|_| {});
         let metadata = sent.record(4, Some(Reason::StepLimit)).unwrap();
         assert_eq!(

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_told_once_of_the_same_reasons() {
+    fn a_session_reports_the_same_reasons_once() {
         let told = NotifiedSessions::default();
         let session = SessionID::parse("ses_1").unwrap();
         let note = |reasons: &[&str]| {

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn files_count_as_what_they_cost_and_not_as_what_they_weigh() {
+    fn files_count_by_their_tokens_and_not_by_their_bytes() {
         let media = |mime: &str, data: &str| {
             Message::user([
                 Part::text("See:"),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_or_the_buffer_is_kept_free_whichever_is_more() {
+    fn the_larger_of_answer_and_buffer_stays_free() {
         let budget = |context, output, asked, most, buffer| {
             let mut model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://x");
             (model.limits.context, model.limits.output) = (context, output);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_what_the_window_holds() {
+    fn the_kept_part_fits_the_window() {
         for (window, summary, keep, expected) in [
             (0, 4_096, 8_000, 8_000),
             (8_001, 0, 8_000, 8_000),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_too_little_free_exceeds_a_window_that_is_known() {
+    fn a_history_without_free_space_exceeds_a_known_window() {
         let budget = |window| Budget {
             window,
             reserve: 20,

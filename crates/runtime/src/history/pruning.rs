@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_counts_for_what_the_tool_said() {
+    fn an_output_counts_by_its_text() {
         let text = |text: String| json!({ "type": "text", "text": text });
         for (content, structured, expected) in [
             // The escaping in JSON does not count.

@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_changed_is_replaced_and_the_rest_stays(
+        fn changed_entries_are_replaced_and_others_stay(
             story in prop::collection::vec(prop::collection::btree_map(0..12_u64, "[a-c]{0,2}", 0..5), 0..8),
         ) {
             let mut transcript = Transcript::default();

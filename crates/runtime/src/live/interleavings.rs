@@ -85,7 +85,7 @@ fn readers_get_everything_from_when_they_came_in_order_up_to_the_end() {
 }
 
 #[test]
-fn an_end_in_the_middle_cuts_nobody_and_leaves_no_gap() {
+fn an_end_during_delivery_cuts_no_reader_and_leaves_no_gap() {
     check(|| {
         let live = Arc::new(LiveEvents::default());
         let reader = live.subscribe();
@@ -125,7 +125,7 @@ fn a_reader_that_does_not_keep_up_is_cut_where_the_gap_would_be() {
 }
 
 #[test]
-fn who_waits_is_woken_and_who_goes_away_is_forgotten() {
+fn waiting_readers_are_woken_and_dropped_readers_are_removed() {
     check(|| {
         let live = Arc::new(LiveEvents::default());
         let mut stays = live.subscribe();

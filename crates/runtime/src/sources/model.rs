@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn it_is_told_by_the_ids_of_the_catalogue() {
+    async fn the_text_has_the_ids_of_the_catalogue() {
         let model = SelectedModel::of(&ModelRef {
             id: "m1".to_owned(),
             provider_id: "mock".to_owned(),

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn imports_under_way_share_what_may_be_held_and_give_it_back() {
+    async fn concurrent_imports_share_a_memory_limit_and_return_it() {
         let budget = ImportBudget(Arc::new(Semaphore::new(10 * (ENTRY_BYTES + 48))));
         let all = held(&budget, 10).await.unwrap();
         assert_eq!(all.events.len(), 10);

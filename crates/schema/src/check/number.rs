@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_become_integers_wherever_they_stand() {
+    fn whole_numbers_become_integers_at_any_depth() {
         let mut value = json!([5.0, {"a": -0.0, "b": [1e3, 1.5, "2.0", null]}, 9007199254740991.0]);
         normalise_integers(&mut value);
         let expected = json!([5, {"a": 0, "b": [1000, 1.5, "2.0", null]}, 9007199254740991_i64]);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_integer_stands_for_stay() {
+    fn numbers_without_an_integer_form_stay() {
         let numbers = json!([9007199254740992.0, 1e300, -1e300, 0.1, u64::MAX, i64::MIN]);
         let mut value = numbers.clone();
         normalise_integers(&mut value);

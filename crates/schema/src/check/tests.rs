@@ -81,7 +81,7 @@ fn problem(members: Value) -> Option<String> {
 }
 
 #[test]
-fn what_fits_is_accepted() {
+fn valid_values_are_accepted() {
     for members in [
         json!({}),
         json!({ "unknown": { "deep": [1] } }),
@@ -103,7 +103,7 @@ fn what_fits_is_accepted() {
 }
 
 #[test]
-fn the_first_problem_is_told_in_words() {
+fn the_first_problem_is_reported_as_text() {
     for (members, text) in [
         (
             json!({ "prompt": null }),

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn who_works_keeps_the_place_and_the_longest_rest_ends() {
+    fn a_busy_connection_keeps_its_slot_and_the_longest_idle_one_ends() {
         let places = ConnectionSlots::new(2);
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let first = take(&places, local).unwrap();

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart_wherever_the_body_is_split() {
+    fn lines_are_found_at_any_split_of_the_body() {
         for (text, lines) in [
             ("", &[][..]),
             ("a", &["a"][..]),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_is_told_and_ends_them() {
+    fn an_invalid_line_is_reported_and_ends_the_lines() {
         let filler = "x".repeat(1024);
         let long = |kilobytes| vec![filler.as_bytes(); kilobytes];
         let too_long = "the next one is longer than 16384 bytes".to_owned();

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_cannot_go_on_says_why_and_breaks() {
+    fn a_failed_stream_sends_the_reason_and_breaks() {
         let corrupt = StoreError::Corrupt {
             seq: 7.into(),
             reason: "it is no JSON".into(),

@@ -386,7 +386,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_project_that_stays_too_large_is_looked_at_less_and_less_often() {
+    fn a_project_that_stays_too_large_is_observed_less_often() {
         let now = Instant::now();
         let mut refused = None;
         let minutes = [(); 8].map(|()| {

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_most_payloads_consist_of_takes_one_character() {
+    fn frequent_phrases_take_one_character() {
         for (long, short) in [
             (
                 r#"{"messageID":"msg_a","prompt":{"text":"Hi, \"you\""},"delivery":"steer"}"#,
@@ -174,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_comes_back_as_it_was(text in text()) {
+        fn a_text_survives_the_round_trip(text in text()) {
             for phrases in [PAYLOAD, METADATA] {
                 let short = phrases.shorten(&text);
                 prop_assert!(short.len() <= text.len());

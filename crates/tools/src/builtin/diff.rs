@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_counted_and_left_out() {
+    fn long_changes_are_counted_and_omitted() {
         let after = "line\n".repeat(300_000);
         assert_eq!(hunks("", &after), (String::new(), 300_000, 0));
     }

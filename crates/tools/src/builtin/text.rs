@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_set_aside_and_comes_back() {
+    fn a_byte_order_mark_is_removed_and_restored() {
         for (bytes, text) in [
             ("", ""),
             ("a\r\nb", "a\r\nb"),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn bytes_that_are_no_text_are_refused() {
         for bytes in [&b"\xff"[..], b"a\xc3", b"a\0b", b"\xed\xa0\x80"] {
             let error = Text::decode(bytes).unwrap_err();
             assert_eq!(error.to_string(), "the file is not UTF-8 text");

@@ -52,7 +52,7 @@ mod tests {
     use crate::canonical::usage::TokenCounts;
 
     #[test]
-    fn every_dialect_comes_to_the_same_counts() {
+    fn all_dialects_give_the_same_counts() {
         let counts = |input, output, reasoning, cache_read, cache_write| TokenCounts {
             input,
             output,

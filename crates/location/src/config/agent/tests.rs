@@ -106,7 +106,7 @@ fn the_fields_of_a_file_determine_its_generation() {
 }
 
 #[test]
-fn steps_are_whole_and_some() {
+fn steps_are_a_whole_number_from_one_on() {
     let steps = |value: Value| {
         let decoded = decode(&json!({"a": {"steps": value}}));
         decoded.map(|agents| agents[0].1.steps)

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_what_is_left_of_rules_that_deny() {
+    fn limits_consist_of_the_denying_rules() {
         for (rules, expected) in [
             (&["*|*|allow", "bash|*|ask"][..], &[][..]),
             (&["question|*|deny", "question|*|allow"], &[]),

@@ -176,7 +176,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_everybody_gets_what_is_owed(
+    fn every_caller_gets_its_result_in_any_order(
         story in prop::collection::vec(step(), 0..80),
     ) {
         let mut world = World::default();

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_family_is_told_the_same_beginning() {
+    fn every_family_has_the_same_beginning() {
         let common = include_str!("common.md");
         let mut texts = Vec::new();
         for provider in ["anthropic", "openai", "google", "mock"] {

@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_pattern_means_what_its_definition_says(
+    fn a_pattern_follows_its_definition(
         pattern in "[abä/\\\\ *?\n]{0,8}",
         text in "[abä/\\\\ *?\n]{0,10}",
     ) {
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_a_trap(pattern in any::<String>(), text in any::<String>()) {
+    fn hostile_texts_take_linear_time(pattern in any::<String>(), text in any::<String>()) {
         matches(&pattern, &text);
     }
 
@@ -194,7 +194,7 @@ fn long_texts_and_patterns_take_no_time_worth_mentioning() {
 }
 
 #[test]
-fn the_last_rule_wins_however_special_an_earlier_one_is() {
+fn the_last_rule_decides_over_more_specific_rules() {
     let rules = [
         rule("*", "*", Allow),
         rule("bash", "git push origin main", Allow),
@@ -277,7 +277,7 @@ fn an_action_is_denied_everywhere_by_its_last_rule_alone() {
 }
 
 #[test]
-fn limits_deny_what_they_would_deny_by_themselves_and_allow_nothing() {
+fn limits_only_deny() {
     let rules = [
         rule("read", "*", Allow),
         rule("read", "x*", Ask),
@@ -315,7 +315,7 @@ fn limits_deny_what_they_would_deny_by_themselves_and_allow_nothing() {
 }
 
 #[test]
-fn the_home_directory_stands_for_its_names() {
+fn the_home_directory_replaces_its_names() {
     for (action, resource, expected) in [
         ("read", "~", "/h/u"),
         ("read", "~/a", "/h/u/a"),

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_line_breaks_are_seen_in_headers_and_kept_in_content() {
+    fn windows_line_breaks_are_valid_in_headers_and_stay_in_content() {
         let text = patch("*** Add File: a\n+b\n*** Delete File: c\n").replace('\n', "\r\n");
         let expected = vec![
             Hunk {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_patch_is_refused_with_its_reason() {
+    fn an_invalid_patch_is_refused_with_the_reason() {
         for blank in ["", " \n\t"] {
             assert_eq!(told(blank), "patchText is required");
         }

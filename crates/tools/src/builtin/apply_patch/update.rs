@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_compared_ever_more_loosely_and_kept_as_they_are() {
+    fn lines_are_compared_in_looser_steps_and_stay_unchanged() {
         for (text, chunk, expected) in [
             ("a  \nb\n", " a\n-b\n+c", "a  \nc\n"),
             ("\ta\nb\n", " a\n-b\n+c", "\ta\nc\n"),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn missing_lines_are_reported() {
         let lines = |lines: &str| format!("Failed to find expected lines in a.txt:\n{lines}");
         for (chunks, expected) in [
             (
@@ -362,7 +362,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_chunk_of_a_whole_file_makes_the_other_and_its_inverse_restores(
+        fn a_chunk_of_a_whole_file_and_its_inverse_restore_the_file(
             script in prop::collection::vec((0u8..3, "[ab \u{201c}\t]{0,3}"), 0..20),
         ) {
             let (before, chunk, after) = whole(&script, false);

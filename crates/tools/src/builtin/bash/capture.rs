@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn two_streams_are_told_in_the_order_of_their_arrival() {
+    async fn two_streams_are_joined_in_the_order_of_arrival() {
         let ((mut out, from_out), (mut err, from_err)) = (duplex(8), duplex(8));
         let mut capture = Capture::default();
         let writing = async move {

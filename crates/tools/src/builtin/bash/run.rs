@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_command_gets_less_time_to_end_where_somebody_waits() {
+    async fn a_command_gets_less_time_to_end_if_a_user_waits() {
         let cancel = CancellationToken::new();
         let begun = Instant::now();
         patience(&cancel).await;

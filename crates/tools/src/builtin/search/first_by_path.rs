@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_of_arrival_changes_nothing(
+        fn the_order_of_arrival_has_no_effect(
             limit in 1usize..20,
             sizes in proptest::collection::vec(1usize..5, 1..12),
             seed in any::<u64>(),

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cancelled_look_gives_nothing() {
+    fn a_cancelled_search_returns_no_files() {
         let temp = tempfile::tempdir().unwrap();
         fs::write(temp.path().join("file"), "").unwrap();
         let cancel = CancellationToken::new();

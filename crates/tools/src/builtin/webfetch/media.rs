@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_told_from_the_rest() {
+    fn texts_are_distinguished_from_other_content() {
         for text in [
             "",
             " ; charset=utf-8",
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_told_from_other_texts() {
+    fn pages_are_distinguished_from_other_texts() {
         assert!(is_html("Text/HTML;charset=latin1"));
         assert!(!is_html("application/xhtml+xml"));
         assert!(!is_html("text/plain"));

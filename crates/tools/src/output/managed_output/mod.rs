@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_fits_is_left_alone_and_writes_nothing() {
+    async fn a_short_output_is_unchanged_and_writes_no_file() {
         let temp = tempfile::tempdir().unwrap();
         let directory = temp.path().join("tool-output");
         for settlement in [
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn text_parts_are_joined_kept_and_previewed() {
+    async fn text_parts_are_joined_stored_and_previewed() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("deep/tool-output").join(FIRST_FILE);
         let name = path.to_str().unwrap().to_owned();

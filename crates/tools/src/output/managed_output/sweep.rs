@@ -121,7 +121,7 @@ mod tests {
     const WEEK: u64 = 7 * 24 * 60 * 60;
 
     #[test]
-    fn what_is_older_than_a_week_goes() {
+    fn files_older_than_a_week_are_deleted() {
         let outputs = Outputs::new();
         for (name, seconds) in [
             ("tool_0", WEEK + 1),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_stays() {
+    fn other_files_are_not_deleted() {
         let outputs = Outputs::new();
         for name in [
             "tool",
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_that_is_stopped_deletes_nothing_more() {
+    fn a_stopped_sweep_deletes_no_more_files() {
         let outputs = Outputs::new();
         outputs.file("tool_1", 2 * WEEK);
         let stopped = CancellationToken::new();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_kept_there_is_nothing_to_sweep() {
+    fn a_missing_directory_is_not_swept() {
         let outputs = Outputs::new();
         let missing = outputs.directory().join("missing");
         let swept = sweep_managed_output(&missing, NOW, &CancellationToken::new());
