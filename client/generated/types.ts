@@ -13,90 +13,90 @@ declare const brand: unique symbol;
  */
 export interface OpenCodeOperations {
   readonly health: {
-    /** Says that the host is there. */
+    /** Confirms that the host is alive. */
     get(options?: RequestOptions): Promise<HealthGetOutput>;
   };
   readonly events: {
     /**
-     * Everything that happens in this host from now on, fragments of running turns included.
+     * Streams all events of this host from now on, including fragments of running turns.
      *
-     * The first event is `server.connected`; nothing that happens after it is missed. Nothing is
-     * replayed, and a reader that falls too far behind is cut off. It ends when the host closes.
+     * The first event is `server.connected`. The stream contains all later events and replays no earlier event. The host
+     * disconnects a reader that falls too far behind. The stream ends when the host closes.
      */
     subscribe(options?: RequestOptions): AsyncIterable<EventsSubscribeOutput>;
   };
   readonly location: {
-    /** Says which Location a request selects, and which project is around it. */
+    /** Returns the Location that the request selects, and its project. */
     get(input?: LocationGetInput, options?: RequestOptions): Promise<LocationGetOutput>;
-    /** Lists the problems of the configuration of a Location. A wrong part has no effect; the rest has. */
+    /** Lists the problems of the configuration of a Location. Only the wrong parts have no effect. */
     diagnostics(input?: LocationDiagnosticsInput, options?: RequestOptions): Promise<LocationDiagnosticsOutput>;
-    /** Reads the configuration of a Location again. A Provider Turn that is under way keeps the former one. */
+    /** Reads the configuration of a Location again. A running Provider Turn keeps the previous configuration. */
     reload(input?: LocationReloadInput, options?: RequestOptions): Promise<LocationReloadOutput>;
   };
   readonly agents: {
-    /** The agents, hidden ones included. */
+    /** Lists the agents, including hidden agents. */
     list(input?: AgentsListInput, options?: RequestOptions): Promise<AgentsListOutput>;
   };
   readonly models: {
-    /** The models, newest first. Secrets in them are replaced by `<redacted>`. */
+    /** Lists the models, newest first. `<redacted>` replaces secrets. */
     list(input?: ModelsListInput, options?: RequestOptions): Promise<ModelsListOutput>;
   };
   readonly providers: {
-    /** The providers of models. Secrets in them are replaced by `<redacted>`. */
+    /** Lists the providers of models. `<redacted>` replaces secrets. */
     list(input?: ProvidersListInput, options?: RequestOptions): Promise<ProvidersListOutput>;
     /**
-     * One provider of models. Secrets in it are replaced by `<redacted>`.
+     * Returns a provider of models. `<redacted>` replaces secrets.
      *
      * @throws {ProviderNotFoundError}
      */
     get(input: ProvidersGetInput, options?: RequestOptions): Promise<ProvidersGetOutput>;
   };
   readonly commands: {
-    /** The commands. */
+    /** Lists the commands. */
     list(input?: CommandsListInput, options?: RequestOptions): Promise<CommandsListOutput>;
   };
   readonly skills: {
-    /** The skills, as they are on disk now. */
+    /** Lists the skills that are on the disk now. */
     list(input?: SkillsListInput, options?: RequestOptions): Promise<SkillsListOutput>;
   };
   readonly references: {
-    /** The references. */
+    /** Lists the references. */
     list(input?: ReferencesListInput, options?: RequestOptions): Promise<ReferencesListOutput>;
   };
   readonly sessions: {
     /**
      * Creates a session.
      *
-     * An id that exists already gives back that session as it is, whatever else the input says.
+     * If the id exists already, the result is the existing session, and the other fields have no effect.
      */
     create(input?: SessionsCreateInput, options?: RequestOptions): Promise<SessionsCreateOutput>;
     /**
-     * Lists sessions by the time of their creation, newest first unless told otherwise.
+     * Lists sessions by the time of their creation, by default newest first.
      *
      * @throws {InvalidCursorError}
      */
     list(input?: SessionsListInput, options?: RequestOptions): PagePromise<SessionsListOutput>;
     /**
-     * One session.
+     * Returns a session.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     get(input: SessionsGetInput, options?: RequestOptions): Promise<SessionsGetOutput>;
     /**
-     * The sessions that the session created for the tasks of its agent, oldest first.
+     * Lists the sessions that the session created for the tasks of its agent, oldest first.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     children(input: SessionsChildrenInput, options?: RequestOptions): Promise<SessionsChildrenOutput>;
-    /** The sessions with a Session Drain, a compaction or a revert under way in this host, by id. */
+    /** Returns the sessions with a running Session Drain, compaction or revert in this host, by id. */
     active(options?: RequestOptions): Promise<SessionsActiveOutput>;
     /**
-     * Admits a prompt and, unless told otherwise, wakes the session.
+     * Admits a prompt and, by default, wakes the session.
      *
-     * It returns once the prompt is durably recorded, which is before it is answered. The same
-     * prompt with the same id may be sent again and gives the first receipt.
+     * Returns when the prompt is durable, which is before its answer. A repeated call with the same prompt and id returns
+     * the first receipt.
      *
      * @throws {SessionNotFoundError}
      * @throws {ConflictError}
@@ -105,46 +105,46 @@ export interface OpenCodeOperations {
      */
     prompt(input: SessionsPromptInput, options?: RequestOptions): Promise<SessionsPromptOutput>;
     /**
-     * Stops what the session does now. Pending prompts stay pending.
+     * Stops the current work of the session. Pending prompts stay pending.
      *
-     * It returns once everything has settled; an idle session is left as it is.
+     * Returns when everything has settled. It has no effect on an idle session.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     interrupt(input: SessionsInterruptInput, options?: RequestOptions): Promise<SessionsInterruptOutput>;
     /**
-     * Waits until this host does nothing more for the session. It does not say how that ended.
+     * Waits until this host has no more work for the session. The result does not contain the outcome.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     wait(input: SessionsWaitInput, options?: RequestOptions): Promise<SessionsWaitOutput>;
     /**
-     * Replaces the older part of the Session History by a summary, in later requests to the model.
+     * Replaces the older part of the Session History by a summary in later requests to the model.
      *
-     * It waits for what the session does now, and returns when the summary stands.
+     * Waits for the current work of the session, and returns when the summary is stored.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     compact(input: SessionsCompactInput, options?: RequestOptions): Promise<SessionsCompactOutput>;
     /**
-     * Returns the to-do list of a session, in order, as its model last wrote it with the tool `todowrite`.
+     * Returns the todo list that the model of the session wrote last with the tool `todowrite`.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     todo(input: SessionsTodoInput, options?: RequestOptions): Promise<SessionsTodoOutput>;
     /**
-     * Chooses the agent from the next Provider Turn on.
+     * Selects the agent for the next and later Provider Turns.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     switchAgent(input: SessionsSwitchAgentInput, options?: RequestOptions): Promise<SessionsSwitchAgentOutput>;
     /**
-     * Chooses the model from the next Provider Turn on.
+     * Selects the model for the next and later Provider Turns.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
@@ -153,15 +153,15 @@ export interface OpenCodeOperations {
     /**
      * Moves the session to another directory of its project, which need not exist yet.
      *
-     * A Provider Turn that is under way settles where it began; the next one has the System Context
-     * of the new place. Files are left alone, and what is pending stays pending.
+     * A running Provider Turn settles in the old directory. The next one has the System Context of the new directory. Files
+     * do not move, and pending prompts stay pending.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     move(input: SessionsMoveInput, options?: RequestOptions): Promise<SessionsMoveOutput>;
     /**
-     * Lists every message of the session, newest first unless told otherwise.
+     * Lists all messages of the session, by default newest first.
      *
      * @throws {InvalidCursorError}
      * @throws {SessionNotFoundError}
@@ -169,7 +169,7 @@ export interface OpenCodeOperations {
      */
     messages(input: SessionsMessagesInput, options?: RequestOptions): PagePromise<SessionsMessagesOutput>;
     /**
-     * One message of the session. A prompt that is not promoted yet is none.
+     * Returns a message of the session. A pending prompt is not a message yet.
      *
      * @throws {SessionNotFoundError}
      * @throws {MessageNotFoundError}
@@ -177,26 +177,26 @@ export interface OpenCodeOperations {
      */
     message(input: SessionsMessageInput, options?: RequestOptions): Promise<SessionsMessageOutput>;
     /**
-     * The messages since the last compaction, oldest first.
+     * Lists the messages since the last compaction, oldest first.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     context(input: SessionsContextInput, options?: RequestOptions): Promise<SessionsContextOutput>;
     /**
-     * Durable events after a sequence, in order.
+     * Lists durable events after a sequence, in order.
      *
-     * When `hasMore`, the next call continues after the `durable.seq` of the last event.
+     * If `hasMore` is true, the next call continues after the `durable.seq` of the last event.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     history(input: SessionsHistoryInput, options?: RequestOptions): Promise<SessionsHistoryOutput>;
     /**
-     * Durable events after a sequence, in order and without gaps, then every one that follows.
+     * Streams the durable events after a sequence, in order and without gaps, then each new event.
      *
-     * It never ends by itself. To go on after a break, start after the `durable.seq` of the last
-     * event that arrived.
+     * The stream does not end by itself. To continue after a broken connection, start after the `durable.seq` of the last
+     * received event.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
@@ -204,17 +204,16 @@ export interface OpenCodeOperations {
     events(input: SessionsEventsInput, options?: RequestOptions): AsyncIterable<SessionsEventsOutput>;
     readonly inbox: {
       /**
-       * The prompts that wait to be promoted, in the order of their admission.
+       * Lists the pending prompts in the order of their admission.
        *
        * @throws {SessionNotFoundError}
        * @throws {SessionUnreadableError}
        */
       list(input: SessionsInboxListInput, options?: RequestOptions): Promise<SessionsInboxListOutput>;
       /**
-       * Takes back a prompt that waits: it is never promoted. Its id stays used, so that prompting with
-       * it again is a conflict.
+       * Withdraws a pending prompt: it is never promoted. Its id stays in use, so a new prompt with this id is a conflict.
        *
-       * A prompt that is promoted already cannot be taken back, which is a conflict as well.
+       * A promoted prompt cannot be withdrawn, which is a conflict, too.
        *
        * @throws {SessionNotFoundError}
        * @throws {InputNotFoundError}
@@ -223,9 +222,9 @@ export interface OpenCodeOperations {
        */
       withdraw(input: SessionsInboxWithdrawInput, options?: RequestOptions): Promise<SessionsInboxWithdrawOutput>;
       /**
-       * Changes how a prompt that waits enters the session, and wakes the session.
+       * Changes the delivery of a pending prompt, and wakes the session.
        *
-       * A prompt that is promoted already is a conflict.
+       * A promoted prompt is a conflict.
        *
        * @throws {SessionNotFoundError}
        * @throws {InputNotFoundError}
@@ -235,48 +234,45 @@ export interface OpenCodeOperations {
       setDelivery(input: SessionsInboxSetDeliveryInput, options?: RequestOptions): Promise<SessionsInboxSetDeliveryOutput>;
     };
     /**
-     * Takes the session up again, whether or not a prompt waits.
+     * Resumes the session, with or without a pending prompt.
      *
-     * At least one Provider Turn is made, unless nothing has ever been said in the session. It returns
-     * once the Session Drain is under way, or has been joined; `wait` waits for its end.
+     * The host makes at least one Provider Turn. A session without history and without a pending prompt is refused. Returns
+     * when a Session Drain runs. `wait` waits for its end.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     resume(input: SessionsResumeInput, options?: RequestOptions): Promise<SessionsResumeOutput>;
-    /** The sessions whose last activity was cut and is not under way in this host. */
+    /** Lists the sessions whose last activity was interrupted by a crash and does not run in this host. */
     interrupted(options?: RequestOptions): Promise<SessionsInterruptedOutput>;
     /**
-     * Everything that is recorded of the session, line by line, each line one JSON text.
+     * Exports the whole record of the session as lines. Each line is one JSON text.
      *
-     * The first line says what follows: format, version and session; every other one is an event, in
-     * order. What happens after the beginning of the export is not part of it. An export that ends
-     * without a failure is complete: one that is cut fails.
+     * The first line contains format, version and session. Each other line is an event, in order. The export contains the
+     * events until its beginning. An export that ends without a failure is complete. An interrupted export fails.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     export(input: SessionsExportInput, options?: RequestOptions): AsyncIterable<SessionsExportOutput>;
     /**
-     * Records the session of an export here, under its own id.
+     * Imports the session of an export under its own id.
      *
-     * Events that are here already, exactly so, are skipped: an import may be repeated, and a later
-     * export of the same session adds what is new. All lines are recorded or none; what contradicts
-     * the recorded session is a conflict. Nothing runs because of it, and the session must not run
-     * here meanwhile.
+     * The import skips equal events that exist already, so it can be repeated, and a later export of the same session adds
+     * the new events. It records all lines or none. A line that contradicts the recorded session is a conflict. An import
+     * starts no work, and the session must not run in this host at the same time.
      *
      * @throws {ConflictError}
      * @throws {SessionBusyError}
      */
     import(lines: SessionsImportInput, options?: RequestOptions): Promise<SessionsImportOutput>;
     /**
-     * The request that the next Provider Turn of the session would send, complete.
+     * Returns the complete request that the next Provider Turn of the session would send.
      *
-     * It is made as a turn makes it, with the inputs that would be promoted and with what would be
-     * told of the surroundings; nothing is sent, and nothing is stored. Whether the history would be
-     * compacted first, the estimate says. While the session runs, it is the turn after the one under
-     * way, as if that ended now: calls that have not settled have no result yet. Where no turn could
-     * begin, because the model or the System Context cannot be had, the failure says why.
+     * The host builds it as a turn does, with the prompts that it would promote and the changes of the System Context. It
+     * sends and stores nothing. The estimate states if the history would be compacted first. While the session runs, the
+     * result is the turn after the current one, as if the current one ended now: open calls have no result yet. If no
+     * turn can begin, because the model or the System Context is not available, the failure has the reason.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
@@ -309,7 +305,7 @@ export interface OpenCodeOperations {
        */
       clear(input: SessionsRevertClearInput, options?: RequestOptions): Promise<SessionsRevertClearOutput>;
       /**
-       * Carries a staged revert out: what comes after the boundary is gone. Without one nothing is done.
+       * Commits a staged revert: removes everything after the boundary. It has no effect without a staged revert.
        *
        * @throws {SessionNotFoundError}
        * @throws {SessionBusyError}
@@ -328,14 +324,14 @@ export interface OpenCodeOperations {
   };
   readonly permissions: {
     /**
-     * The permission requests of one session that wait for an answer.
+     * Lists the permission requests of a session that wait for an answer.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     list(input: PermissionsListInput, options?: RequestOptions): Promise<PermissionsListOutput>;
     /**
-     * One permission request that waits for an answer. One that was answered is gone.
+     * Returns a permission request that waits for an answer. An answered request does not exist any more.
      *
      * @throws {SessionNotFoundError}
      * @throws {PermissionNotFoundError}
@@ -343,7 +339,7 @@ export interface OpenCodeOperations {
      */
     get(input: PermissionsGetInput, options?: RequestOptions): Promise<PermissionsGetOutput>;
     /**
-     * Asks whether something may be done. What no rule decides waits for an answer.
+     * Asks for a permission. If no rule decides, the request waits for an answer.
      *
      * @throws {SessionNotFoundError}
      * @throws {ConflictError}
@@ -353,24 +349,24 @@ export interface OpenCodeOperations {
     /**
      * Answers a permission request.
      *
-     * `always` also answers what waits elsewhere and is allowed now; `reject` answers everything that
-     * waits in the same session.
+     * `always` also answers all waiting requests that the saved permission allows, in any session. `reject` also rejects
+     * all waiting requests of the same session.
      *
      * @throws {SessionNotFoundError}
      * @throws {PermissionNotFoundError}
      * @throws {SessionUnreadableError}
      */
     reply(input: PermissionsReplyInput, options?: RequestOptions): Promise<PermissionsReplyOutput>;
-    /** The permission requests of all sessions of a Location that wait for an answer. */
+    /** Lists the permission requests of all sessions of a Location that wait for an answer. */
     listRequests(input?: PermissionsListRequestsInput, options?: RequestOptions): Promise<PermissionsListRequestsOutput>;
     /** Lists the permissions that answers of `always` have saved for a project. */
     listSaved(input?: PermissionsListSavedInput, options?: RequestOptions): Promise<PermissionsListSavedOutput>;
-    /** Takes back what an answer of `always` has allowed. An unknown id is none. */
+    /** Removes a permission that an answer of `always` has saved. An unknown id has no effect. */
     removeSaved(input: PermissionsRemoveSavedInput, options?: RequestOptions): Promise<PermissionsRemoveSavedOutput>;
   };
   readonly questions: {
     /**
-     * The questions of one session that wait for an answer.
+     * Lists the questions of a session that wait for an answer.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
@@ -392,32 +388,32 @@ export interface OpenCodeOperations {
      * @throws {SessionUnreadableError}
      */
     reject(input: QuestionsRejectInput, options?: RequestOptions): Promise<QuestionsRejectOutput>;
-    /** The questions of all sessions of a Location that wait for an answer. */
+    /** Lists the questions of all sessions of a Location that wait for an answer. */
     listRequests(input?: QuestionsListRequestsInput, options?: RequestOptions): Promise<QuestionsListRequestsOutput>;
   };
   readonly files: {
     /**
-     * The bytes of a file, which may have 64 MiB.
+     * Returns the bytes of a file of at most 64 MiB.
      *
-     * The content type is that of text where the name says so, else `application/octet-stream`.
+     * The content type follows from the extension: text for known extensions, else `application/octet-stream`.
      */
     read(input: FilesReadInput, options?: RequestOptions): Promise<FilesReadOutput>;
     /** Lists the content of a directory, directories first, without symbolic links. */
     list(input?: FilesListInput, options?: RequestOptions): Promise<FilesListOutput>;
     /**
-     * Files and directories whose path resembles a text, the closest first: those of that name, names that
-     * begin with it, names and paths that contain it, then those with its characters in their order. Shorter
-     * paths come first among equals. Ignored files are not found, hidden ones are.
+     * Finds files and directories with a path that resembles a text, the closest first: equal names, names that begin
+     * with it, names and paths that contain it, then paths with its characters in their order. Shorter paths precede
+     * longer ones of the same rank. Ignored files are omitted, hidden files are included.
      */
     find(input: FilesFindInput, options?: RequestOptions): Promise<FilesFindOutput>;
   };
   readonly ptys: {
-    /** The terminals, those whose program has ended included. */
+    /** Lists the terminals, including terminals whose program has ended. */
     list(input?: PtysListInput, options?: RequestOptions): Promise<PtysListOutput>;
-    /** Begins a program in a terminal of its own. */
+    /** Starts a program in a new terminal. */
     create(input?: PtysCreateInput, options?: RequestOptions): Promise<PtysCreateOutput>;
     /**
-     * One terminal.
+     * Returns a terminal.
      *
      * @throws {PtyNotFoundError}
      */
@@ -429,13 +425,13 @@ export interface OpenCodeOperations {
      */
     update(input: PtysUpdateInput, options?: RequestOptions): Promise<PtysUpdateOutput>;
     /**
-     * Ends a terminal, and its program with it.
+     * Ends a terminal and its program.
      *
      * @throws {PtyNotFoundError}
      */
     remove(input: PtysRemoveInput, options?: RequestOptions): Promise<PtysRemoveOutput>;
     /**
-     * A ticket that opens one connection to a terminal.
+     * Creates a ticket for one connection to a terminal.
      *
      * @throws {ForbiddenError}
      * @throws {PtyNotFoundError}
@@ -443,25 +439,25 @@ export interface OpenCodeOperations {
     connectToken(input: PtysConnectTokenInput, options?: RequestOptions): Promise<PtysConnectTokenOutput>;
   };
   readonly integrations: {
-    /** The services that need credentials. */
+    /** Lists the services that need credentials. */
     list(input?: IntegrationsListInput, options?: RequestOptions): Promise<IntegrationsListOutput>;
-    /** One service that needs credentials, or nothing when there is no such service. */
+    /** Returns a service that needs credentials. The data is null for an unknown service. */
     get(input: IntegrationsGetInput, options?: RequestOptions): Promise<IntegrationsGetOutput>;
-    /** Connects to a service with a key, which takes the place of the credential it has. */
+    /** Connects to a service with a key. The key replaces the previous credential. */
     connectKey(input: IntegrationsConnectKeyInput, options?: RequestOptions): Promise<IntegrationsConnectKeyOutput>;
     /** Begins an attempt to connect to a service in a browser. */
     connectOauth(input: IntegrationsConnectOauthInput, options?: RequestOptions): Promise<IntegrationsConnectOauthOutput>;
-    /** Where an attempt to connect stands. */
+    /** Returns the state of an attempt to connect. */
     attemptStatus(input: IntegrationsAttemptStatusInput, options?: RequestOptions): Promise<IntegrationsAttemptStatusOutput>;
     /** Ends an attempt to connect, with the code that the page has shown. */
     attemptComplete(input: IntegrationsAttemptCompleteInput, options?: RequestOptions): Promise<IntegrationsAttemptCompleteOutput>;
-    /** Gives an attempt to connect up. An unknown one is none. */
+    /** Cancels an attempt to connect. An unknown id has no effect. */
     attemptCancel(input: IntegrationsAttemptCancelInput, options?: RequestOptions): Promise<IntegrationsAttemptCancelOutput>;
   };
   readonly credentials: {
-    /** Gives a credential another name. An unknown one is none. */
+    /** Renames a credential. An unknown id has no effect. */
     update(input: CredentialsUpdateInput, options?: RequestOptions): Promise<CredentialsUpdateOutput>;
-    /** Removes a credential. An unknown one is none. */
+    /** Removes a credential. An unknown id has no effect. */
     remove(input: CredentialsRemoveInput, options?: RequestOptions): Promise<CredentialsRemoveOutput>;
   };
 }
@@ -474,7 +470,7 @@ export type EventsSubscribeOutput = OpenCodeEvent;
 
 /** The input of `location.get`. */
 export interface LocationGetInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -483,7 +479,7 @@ export type LocationGetOutput = LocationInfo;
 
 /** The input of `location.diagnostics`. */
 export interface LocationDiagnosticsInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -497,7 +493,7 @@ export type LocationDiagnosticsOutput = {
 
 /** The input of `location.reload`. */
 export interface LocationReloadInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -506,7 +502,7 @@ export type LocationReloadOutput = void;
 
 /** The input of `agents.list`. */
 export interface AgentsListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -520,7 +516,7 @@ export type AgentsListOutput = {
 
 /** The input of `models.list`. */
 export interface ModelsListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -534,7 +530,7 @@ export type ModelsListOutput = {
 
 /** The input of `providers.list`. */
 export interface ProvidersListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -550,7 +546,7 @@ export type ProvidersListOutput = {
 export interface ProvidersGetInput {
   /** The provider. */
   readonly providerID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -564,7 +560,7 @@ export type ProvidersGetOutput = {
 
 /** The input of `commands.list`. */
 export interface CommandsListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -578,7 +574,7 @@ export type CommandsListOutput = {
 
 /** The input of `skills.list`. */
 export interface SkillsListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -592,7 +588,7 @@ export type SkillsListOutput = {
 
 /** The input of `references.list`. */
 export interface ReferencesListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -608,11 +604,11 @@ export type ReferencesListOutput = {
 export interface SessionsCreateInput {
   /** The caller's own id for the session; begins with `ses`. */
   readonly id?: string | undefined;
-  /** The agent; absent means the default one. */
+  /** The agent. Default: the default agent. */
   readonly agent?: string | undefined;
-  /** The model; absent means the agent's or the default one. */
+  /** The model. Default: the model of the agent, else the default model. */
   readonly model?: ModelRef | undefined;
-  /** Where the session lives; absent means the host's default Location. */
+  /** The Location of the session. Default: the Location of the host. */
   readonly location?: LocationRef | undefined;
 }
 
@@ -623,13 +619,13 @@ export type SessionsCreateOutput = SessionInfo;
 export interface SessionsListQuery {
   /** Only sessions of this workspace. */
   readonly workspace?: string | undefined;
-  /** Items of a page, 50 by default; more than 1000 are never served at once. */
+  /** Number of items of a Page, from 1 to 1000. Default: 50. A larger number counts as 1000. */
   readonly limit?: number | undefined;
-  /** By time of creation, `desc` by default. */
+  /** Order by time of creation. Default: `desc`. */
   readonly order?: Order | undefined;
   /** Only sessions whose title contains this text, ASCII case ignored. */
   readonly search?: string | undefined;
-  /** Only sessions of this directory. Wins over `project`. */
+  /** Only sessions of this directory. Takes precedence over `project`. */
   readonly directory?: string | undefined;
   /** Only sessions of this project. */
   readonly project?: string | undefined;
@@ -647,7 +643,7 @@ export interface SessionsListContinuation {
   readonly directory?: undefined;
   readonly project?: undefined;
   readonly subpath?: undefined;
-  /** Continues where a page ended. */
+  /** The cursor of a Page, to continue there. */
   readonly cursor: SessionsCursor;
 }
 
@@ -735,7 +731,7 @@ export type SessionsTodoOutput = Todo[];
 export interface SessionsSwitchAgentInput {
   /** The session. */
   readonly sessionID: string;
-  /** Its name. Whether there is such an agent is seen when it is used. */
+  /** The name of the agent. The host looks it up when a turn uses it. */
   readonly agent: string;
 }
 
@@ -746,7 +742,7 @@ export type SessionsSwitchAgentOutput = void;
 export interface SessionsSwitchModelInput {
   /** The session. */
   readonly sessionID: string;
-  /** The model. Whether there is such a model is seen when it is used. */
+  /** The model. The host looks it up when a turn uses it. */
   readonly model: ModelRef;
 }
 
@@ -757,7 +753,7 @@ export type SessionsSwitchModelOutput = void;
 export interface SessionsMoveInput {
   /** The session. */
   readonly sessionID: string;
-  /** Where the session is to live. It must be a place of the session's project. */
+  /** The new Location of the session, in the same project. */
   readonly location: LocationRef;
 }
 
@@ -768,9 +764,9 @@ export type SessionsMoveOutput = SessionInfo;
 export interface SessionsMessagesQuery {
   /** The session. */
   readonly sessionID: string;
-  /** Items of a page, 50 by default. */
+  /** Number of items of a Page. Default: 50. */
   readonly limit?: number | undefined;
-  /** By sequence, `desc` by default. */
+  /** Order by sequence. Default: `desc`. */
   readonly order?: Order | undefined;
   readonly cursor?: undefined;
 }
@@ -781,7 +777,7 @@ export interface SessionsMessagesContinuation {
   readonly sessionID: string;
   readonly limit?: undefined;
   readonly order?: undefined;
-  /** Continues where a page ended. */
+  /** The cursor of a Page, to continue there. */
   readonly cursor: MessagesCursor;
 }
 
@@ -815,9 +811,9 @@ export type SessionsContextOutput = SessionMessage[];
 export interface SessionsHistoryInput {
   /** The session. */
   readonly sessionID: string;
-  /** At most so many events, 50 by default. */
+  /** Maximum number of events. Default: 50. */
   readonly limit?: number | undefined;
-  /** Only events with a greater sequence; absent means from the beginning. */
+  /** Only events with a greater sequence. Default: all events. */
   readonly after?: number | undefined;
 }
 
@@ -828,7 +824,7 @@ export type SessionsHistoryOutput = SessionHistory;
 export interface SessionsEventsInput {
   /** The session. */
   readonly sessionID: string;
-  /** Only events with a greater sequence; absent means from the beginning. */
+  /** Only events with a greater sequence. Default: all events. */
   readonly after?: number | undefined;
 }
 
@@ -848,7 +844,7 @@ export type SessionsInboxListOutput = SessionInputAdmitted[];
 export interface SessionsInboxWithdrawInput {
   /** The session. */
   readonly sessionID: string;
-  /** The prompt: its id is that of the message it becomes. */
+  /** The prompt. Its id is the id of its later message. */
   readonly messageID: string;
 }
 
@@ -859,7 +855,7 @@ export type SessionsInboxWithdrawOutput = void;
 export interface SessionsInboxSetDeliveryInput {
   /** The session. */
   readonly sessionID: string;
-  /** The prompt: its id is that of the message it becomes. */
+  /** The prompt. Its id is the id of its later message. */
   readonly messageID: string;
   /** New delivery of the prompt. */
   readonly delivery: Delivery;
@@ -906,7 +902,7 @@ export type SessionsRequestOutput = ProviderRequestView;
 
 /** The input of `debug.context`. */
 export interface DebugContextInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -922,11 +918,11 @@ export type DebugContextOutput = {
 export interface SessionsRevertStageInput {
   /** The session. */
   readonly sessionID: string;
-  /** The message to go back to. It stays; what comes after it goes. */
+  /** The message to revert to. It stays. Later messages are reverted. */
   readonly messageID: string;
-  /** A part of that message, if it is an assistant's: the part and what comes after it go as well. */
+  /** A part of this message, if it is an assistant message. The part and all later parts are reverted, too. */
   readonly partID?: string | undefined;
-  /** `false` leaves files alone. */
+  /** `false` does not change files. */
   readonly files?: boolean | undefined;
 }
 
@@ -979,15 +975,15 @@ export interface PermissionsCreateInput {
   readonly id?: string | undefined;
   /** The action to allow. */
   readonly action: string;
-  /** On what. */
+  /** The resources of the action. */
   readonly resources: string[];
-  /** The patterns that are stored when the answer is `always`. */
+  /** The patterns that an answer of `always` saves. */
   readonly save?: string[] | undefined;
   /** Details that help the user to decide. */
   readonly metadata?: Record<string, unknown> | undefined;
   /** Origin of the request. */
   readonly source?: PermissionSource | undefined;
-  /** The agent whose rules hold; absent means the session's. */
+  /** The agent whose rules apply. Default: the agent of the session. */
   readonly agent?: string | undefined;
 }
 
@@ -1011,7 +1007,7 @@ export type PermissionsReplyOutput = void;
 
 /** The input of `permissions.listRequests`. */
 export interface PermissionsListRequestsInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1025,7 +1021,7 @@ export type PermissionsListRequestsOutput = {
 
 /** The input of `permissions.listSaved`. */
 export interface PermissionsListSavedInput {
-  /** The project; absent means that of the Location. */
+  /** The project. Default: the project of the Location. */
   readonly projectID?: string | undefined;
 }
 
@@ -1076,7 +1072,7 @@ export type QuestionsRejectOutput = void;
 
 /** The input of `questions.listRequests`. */
 export interface QuestionsListRequestsInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1092,7 +1088,7 @@ export type QuestionsListRequestsOutput = {
 export interface FilesReadInput {
   /** Path relative to the Location. */
   readonly path: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1101,9 +1097,9 @@ export type FilesReadOutput = Uint8Array;
 
 /** The input of `files.list`. */
 export interface FilesListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
-  /** Path of the directory relative to the Location; absent means the Location itself. */
+  /** Path of the directory relative to the Location. Default: the Location itself. */
   readonly path?: string | undefined;
 }
 
@@ -1117,13 +1113,13 @@ export type FilesListOutput = {
 
 /** The input of `files.find`. */
 export interface FilesFindInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
-  /** Text that the paths resemble; may be empty. */
+  /** Text to compare with the paths. It may be empty. */
   readonly query: string;
   /** Only entries of this type. */
   readonly type?: FileSystemEntryType | undefined;
-  /** At most so many entries, 50 by default. More than 1000 are never found. */
+  /** Maximum number of entries, from 1 to 1000. Default: 50. */
   readonly limit?: number | undefined;
 }
 
@@ -1137,7 +1133,7 @@ export type FilesFindOutput = {
 
 /** The input of `ptys.list`. */
 export interface PtysListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1151,17 +1147,17 @@ export type PtysListOutput = {
 
 /** The input of `ptys.create`. */
 export interface PtysCreateInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
-  /** The program; absent means the shell. */
+  /** The program. Default: the shell. */
   readonly command?: string | undefined;
   /** Its arguments. */
   readonly args?: string[] | undefined;
-  /** The directory it begins in; absent means that of the Location. */
+  /** The working directory. Default: the directory of the Location. */
   readonly cwd?: string | undefined;
   /** Title of the terminal. */
   readonly title?: string | undefined;
-  /** Variables of its environment, beside those of the host. */
+  /** Environment variables, in addition to the variables of the host. */
   readonly env?: Record<string, string> | undefined;
 }
 
@@ -1177,7 +1173,7 @@ export type PtysCreateOutput = {
 export interface PtysGetInput {
   /** The terminal. */
   readonly ptyID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1193,11 +1189,11 @@ export type PtysGetOutput = {
 export interface PtysUpdateInput {
   /** The terminal. */
   readonly ptyID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
-  /** Another title. */
+  /** The new title. */
   readonly title?: string | undefined;
-  /** Another size. */
+  /** The new size. */
   readonly size?: PtySize | undefined;
 }
 
@@ -1213,7 +1209,7 @@ export type PtysUpdateOutput = {
 export interface PtysRemoveInput {
   /** The terminal. */
   readonly ptyID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1224,7 +1220,7 @@ export type PtysRemoveOutput = void;
 export interface PtysConnectTokenInput {
   /** The terminal. */
   readonly ptyID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1238,7 +1234,7 @@ export type PtysConnectTokenOutput = {
 
 /** The input of `integrations.list`. */
 export interface IntegrationsListInput {
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1254,7 +1250,7 @@ export type IntegrationsListOutput = {
 export interface IntegrationsGetInput {
   /** The service. */
   readonly integrationID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1270,11 +1266,11 @@ export type IntegrationsGetOutput = {
 export interface IntegrationsConnectKeyInput {
   /** The service. */
   readonly integrationID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
   /** The key. */
   readonly key: string;
-  /** Name of the credential, for people. */
+  /** Name of the credential for users. */
   readonly label?: string | undefined;
 }
 
@@ -1285,13 +1281,13 @@ export type IntegrationsConnectKeyOutput = void;
 export interface IntegrationsConnectOauthInput {
   /** The service. */
   readonly integrationID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
   /** The method of the service. */
   readonly methodID: string;
   /** Values that the method needs first. */
   readonly inputs: Record<string, string>;
-  /** Name of the credential, for people. */
+  /** Name of the credential for users. */
   readonly label?: string | undefined;
 }
 
@@ -1307,7 +1303,7 @@ export type IntegrationsConnectOauthOutput = {
 export interface IntegrationsAttemptStatusInput {
   /** The attempt. */
   readonly attemptID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1323,7 +1319,7 @@ export type IntegrationsAttemptStatusOutput = {
 export interface IntegrationsAttemptCompleteInput {
   /** The attempt. */
   readonly attemptID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
   /** The code that the page has shown. */
   readonly code?: string | undefined;
@@ -1336,7 +1332,7 @@ export type IntegrationsAttemptCompleteOutput = void;
 export interface IntegrationsAttemptCancelInput {
   /** The attempt. */
   readonly attemptID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1347,9 +1343,9 @@ export type IntegrationsAttemptCancelOutput = void;
 export interface CredentialsUpdateInput {
   /** The credential. */
   readonly credentialID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
-  /** Another name, for people. */
+  /** The new name for users. */
   readonly label: string;
 }
 
@@ -1360,7 +1356,7 @@ export type CredentialsUpdateOutput = void;
 export interface CredentialsRemoveInput {
   /** The credential. */
   readonly credentialID: string;
-  /** The Location; absent means the host's default one. */
+  /** The Location. Default: the Location of the host. */
   readonly location?: LocationQuery | undefined;
 }
 
@@ -1510,9 +1506,9 @@ export type CompactionReason =
   /** A caller requested it. */
   | "manual";
 
-/** Something wrong with the configuration of a Location. */
+/** A problem of the configuration of a Location. */
 export interface ConfigurationDiagnostic {
-  /** The document, or what else speaks for the Location. */
+  /** The document, or another source of configuration. */
   readonly path: string;
   /** Kind of the problem. */
   readonly kind: ConfigurationProblem;
@@ -1526,15 +1522,15 @@ export interface ConfigurationDiagnostic {
 
 /** The kinds of problems of a configuration, by the part that has no effect. */
 export type ConfigurationProblem =
-  /** The document cannot be read. Nothing of it has an effect. */
+  /** The document cannot be read. It has no effect. */
   | "io"
-  /** Something the document refers to cannot be had. Nothing of the document has an effect. */
+  /** A reference in the document cannot be resolved. The whole document has no effect. */
   | "substitution"
-  /** The document is no JSON, comments and trailing commas aside. Nothing of it has an effect. */
+  /** The document is not JSON (comments and trailing commas are allowed). It has no effect. */
   | "syntax"
-  /** A value in the document is not what its key takes. Nothing of the document has an effect. */
+  /** A value has the wrong form for its key. The whole document has no effect. */
   | "invalid"
-  /** One value has no effect; the rest of the document has. */
+  /** One value has no effect. The rest of the document has. */
   | "ignored";
 
 /** The Context Epoch that a request belongs to. */
@@ -1719,7 +1715,7 @@ export interface FileWatcherUpdated {
   };
 }
 
-/** The host closes: nothing follows. */
+/** The host closes. No event follows. */
 export interface GlobalDisposed {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -1728,9 +1724,9 @@ export interface GlobalDisposed {
   readonly data: Record<string, never>;
 }
 
-/** The host is there. */
+/** The host is alive. */
 export interface Health {
-  /** Always true: a host that is not healthy does not answer. */
+  /** Always true, because a host that is not healthy does not answer. */
   readonly healthy: true;
 }
 
@@ -1751,9 +1747,9 @@ export interface HistoryView {
 export interface ImportedSession {
   /** The session as it is now. */
   readonly session: SessionInfo;
-  /** Events that were not there before. */
+  /** Number of new events. */
   readonly applied: number;
-  /** Events that were there already, exactly so. */
+  /** Number of events that the session already had in the same form. */
   readonly skipped: number;
 }
 
@@ -1960,28 +1956,28 @@ export interface IntegrationWhen {
 }
 
 /**
- * A session whose last activity was cut before it settled, as the death of its process does.
+ * A session whose last activity was interrupted before it settled, for example by the end of its process.
  *
- * It is derived from what is stored. A session with a Session Drain under way in this host is none.
+ * The host derives it from the stored events. A session with a running Session Drain in this host is not included.
  */
 export interface InterruptedSession {
   /** The session. */
   readonly sessionID: string;
   /** Progress of the activity. */
   readonly state: InterruptedState;
-  /** The message that shows it: the input that has no answer, or the assistant's message. */
+  /** The input without an answer, or the assistant message with the open step. */
   readonly messageID: string;
   /** Sequence of that message. */
   readonly seq: number;
-  /** When that message was created, epoch milliseconds. */
+  /** Time of the creation of that message, in milliseconds since 1970. */
   readonly time: number;
 }
 
 /** The progress of the last activity of a session. */
 export type InterruptedState =
   /**
-   * The newest promoted input has no assistant message after it. Whether a request was sent is
-   * unknown.
+   * The newest promoted input has no assistant message after it. A request may have been
+   * sent.
    */
   | "input-unanswered"
   /** A step began and neither ended nor failed. */
@@ -1999,7 +1995,7 @@ export interface LocationInfo {
   readonly project: ProjectRef;
 }
 
-/** A Location as queries name it. */
+/** A Location in the form of queries. */
 export interface LocationQuery {
   /** Absolute path of the directory. */
   readonly directory?: string;
@@ -2240,7 +2236,7 @@ export interface ObservationMetrics {
   readonly totalMicros: number;
 }
 
-/** An event of a host: the durable events of all its sessions, fragments of what is not complete yet, and what concerns the host itself. */
+/** An event of a host: a durable event of any session, a fragment of incomplete output, or an event of the host itself. */
 export type OpenCodeEvent =
   | ServerConnected
   | ServerHeartbeat
@@ -2327,7 +2323,7 @@ export interface PermissionAsked {
 export interface PermissionDecision {
   /** The request. It waits for an answer if the effect is `ask`. */
   readonly id: string;
-  /** The effect that holds now. */
+  /** The current effect. */
   readonly effect: PermissionEffect;
 }
 
@@ -2889,7 +2885,7 @@ export interface SavedPermission {
   readonly resource: string;
 }
 
-/** The subscription stands: whatever happens from here on arrives. */
+/** The subscription is open. All later events arrive. */
 export interface ServerConnected {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2898,7 +2894,7 @@ export interface ServerConnected {
   readonly data: Record<string, never>;
 }
 
-/** The host is alive: the subscription goes on, even if nothing happens. */
+/** The host is alive. It sends this event at intervals. */
 export interface ServerHeartbeat {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -2917,9 +2913,9 @@ export interface SessionCreated {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.created";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2928,7 +2924,7 @@ export interface SessionCreated {
     /** Session record after the event. */
     readonly info: SessionRecord;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -2937,9 +2933,9 @@ export interface SessionDeleted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.deleted";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2948,7 +2944,7 @@ export interface SessionDeleted {
     /** Session record at the deletion. */
     readonly info: SessionRecord;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3227,9 +3223,9 @@ export interface SessionNextAgentSwitched {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.agent.switched";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3242,7 +3238,7 @@ export interface SessionNextAgentSwitched {
     /** Agent from this event on. */
     readonly agent: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3271,9 +3267,9 @@ export interface SessionNextCompactionEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.compaction.ended";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3290,7 +3286,7 @@ export interface SessionNextCompactionEnded {
     /** The newest messages as text. */
     readonly recent: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3299,9 +3295,9 @@ export interface SessionNextCompactionStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.compaction.started";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3314,7 +3310,7 @@ export interface SessionNextCompactionStarted {
     /** Reason of the compaction. */
     readonly reason: CompactionReason;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3323,9 +3319,9 @@ export interface SessionNextContextUpdated {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.context.updated";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3338,7 +3334,7 @@ export interface SessionNextContextUpdated {
     /** Text that the model receives. */
     readonly text: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3350,9 +3346,9 @@ export interface SessionNextInterrupted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.interrupted";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3366,7 +3362,7 @@ export interface SessionNextInterrupted {
      */
     readonly messageID?: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3375,9 +3371,9 @@ export interface SessionNextModelSwitched {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.model.switched";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3390,7 +3386,7 @@ export interface SessionNextModelSwitched {
     /** Model from this event on. */
     readonly model: ModelRef;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3399,9 +3395,9 @@ export interface SessionNextMoved {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.moved";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3414,7 +3410,7 @@ export interface SessionNextMoved {
     /** Directory relative to its project. Absent at the root of the project. */
     readonly subdirectory?: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3423,9 +3419,9 @@ export interface SessionNextPromptAdmitted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.prompt.admitted";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3440,7 +3436,7 @@ export interface SessionNextPromptAdmitted {
     /** Delivery of the prompt. */
     readonly delivery: Delivery;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3449,9 +3445,9 @@ export interface SessionNextPromptRedelivered {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.prompt.redelivered";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3464,7 +3460,7 @@ export interface SessionNextPromptRedelivered {
     /** Delivery from this event on. */
     readonly delivery: Delivery;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3473,9 +3469,9 @@ export interface SessionNextPromptWithdrawn {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.prompt.withdrawn";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3486,7 +3482,7 @@ export interface SessionNextPromptWithdrawn {
     /** Id of the prompt. */
     readonly messageID: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3495,9 +3491,9 @@ export interface SessionNextPrompted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.prompted";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3512,7 +3508,7 @@ export interface SessionNextPrompted {
     /** Delivery of the prompt. */
     readonly delivery: Delivery;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3521,9 +3517,9 @@ export interface SessionNextPruned {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.pruned";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3534,7 +3530,7 @@ export interface SessionNextPruned {
     /** Calls with omitted outputs. */
     readonly calls: PrunedCall[];
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3565,9 +3561,9 @@ export interface SessionNextReasoningEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.reasoning.ended";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3584,7 +3580,7 @@ export interface SessionNextReasoningEnded {
     /** Provider metadata. Later requests return it to the provider. */
     readonly providerMetadata?: Record<string, Record<string, unknown>>;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3593,9 +3589,9 @@ export interface SessionNextReasoningStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.reasoning.started";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3610,7 +3606,7 @@ export interface SessionNextReasoningStarted {
     /** Provider metadata. Later requests return it to the provider. */
     readonly providerMetadata?: Record<string, Record<string, unknown>>;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3622,9 +3618,9 @@ export interface SessionNextRetried {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.retried";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3637,7 +3633,7 @@ export interface SessionNextRetried {
     /** Description of the failure. */
     readonly error: RetryError;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3646,9 +3642,9 @@ export interface SessionNextRevertCleared {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.revert.cleared";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3657,7 +3653,7 @@ export interface SessionNextRevertCleared {
     /** The session. */
     readonly sessionID: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3666,9 +3662,9 @@ export interface SessionNextRevertCommitted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.revert.committed";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3679,7 +3675,7 @@ export interface SessionNextRevertCommitted {
     /** Id of the message at the boundary, which is the last message that stays. */
     readonly messageID: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3688,9 +3684,9 @@ export interface SessionNextRevertStaged {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.revert.staged";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3701,7 +3697,7 @@ export interface SessionNextRevertStaged {
     /** The staged revert. */
     readonly revert: RevertState;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3710,9 +3706,9 @@ export interface SessionNextShellEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.shell.ended";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3725,7 +3721,7 @@ export interface SessionNextShellEnded {
     /** Output of the command. */
     readonly output: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3734,9 +3730,9 @@ export interface SessionNextShellStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.shell.started";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3751,7 +3747,7 @@ export interface SessionNextShellStarted {
     /** The command line. */
     readonly command: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3760,9 +3756,9 @@ export interface SessionNextStepEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.step.ended";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3786,7 +3782,7 @@ export interface SessionNextStepEnded {
     /** Paths of the files that changed during the turn. */
     readonly files?: string[];
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3795,9 +3791,9 @@ export interface SessionNextStepFailed {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.step.failed";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3810,7 +3806,7 @@ export interface SessionNextStepFailed {
     /** Description of the failure. */
     readonly error: SessionErrorUnknown;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3819,9 +3815,9 @@ export interface SessionNextStepStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.step.started";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3838,7 +3834,7 @@ export interface SessionNextStepStarted {
     /** Snapshot of the files before the turn. */
     readonly snapshot?: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3847,9 +3843,9 @@ export interface SessionNextSynthetic {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.synthetic";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3862,7 +3858,7 @@ export interface SessionNextSynthetic {
     /** Text of the message. */
     readonly text: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3893,9 +3889,9 @@ export interface SessionNextTextEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.text.ended";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3910,7 +3906,7 @@ export interface SessionNextTextEnded {
     /** Complete text. */
     readonly text: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3919,9 +3915,9 @@ export interface SessionNextTextStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.text.started";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3934,7 +3930,7 @@ export interface SessionNextTextStarted {
     /** Id of the block within its message. */
     readonly textID: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3943,9 +3939,9 @@ export interface SessionNextToolCalled {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.called";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3964,7 +3960,7 @@ export interface SessionNextToolCalled {
     /** Executor of the call, and the provider metadata. */
     readonly provider: EventProvider;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -3973,9 +3969,9 @@ export interface SessionNextToolFailed {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.failed";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3994,7 +3990,7 @@ export interface SessionNextToolFailed {
     /** Executor of the call, and the provider metadata. */
     readonly provider: EventProvider;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -4025,9 +4021,9 @@ export interface SessionNextToolInputEnded {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.input.ended";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4042,7 +4038,7 @@ export interface SessionNextToolInputEnded {
     /** Arguments as the provider wrote them. */
     readonly text: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -4051,9 +4047,9 @@ export interface SessionNextToolInputStarted {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.input.started";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4068,7 +4064,7 @@ export interface SessionNextToolInputStarted {
     /** Name of the tool. */
     readonly name: string;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -4077,9 +4073,9 @@ export interface SessionNextToolProgress {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.progress";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4096,7 +4092,7 @@ export interface SessionNextToolProgress {
     /** Content that the model receives. If empty, the model receives `structured`. */
     readonly content: ToolContent[];
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -4129,9 +4125,9 @@ export interface SessionNextToolSuccess {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.success";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4154,7 +4150,7 @@ export interface SessionNextToolSuccess {
     /** Executor of the call, and the provider metadata. */
     readonly provider: EventProvider;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 
@@ -4266,9 +4262,9 @@ export interface SessionUpdated {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.updated";
-  /** Where it stands in its log. */
+  /** Its position in the log. */
   readonly durable?: DurablePosition;
-  /** Where the session lives; on the live stream only. */
+  /** The Location of the session. Only the live stream has it. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4277,7 +4273,7 @@ export interface SessionUpdated {
     /** Session record after the event. */
     readonly info: SessionRecord;
   };
-  /** Additive values the runtime set. */
+  /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
 }
 

@@ -26,6 +26,7 @@ pub enum OpenCodeEvent {}
 /// Events that only this implementation has.
 const EXTENSIONS: &[&str] = &[
     "session.next.prompt.withdrawn",
+    "session.next.tool.reported",
     "session.next.prompt.redelivered",
     "session.next.pruned",
     "session.next.interrupted",
@@ -61,19 +62,19 @@ impl JsonSchema for OpenCodeEvent {
                 generator,
                 "ServerConnected",
                 "server.connected",
-                "The subscription stands: whatever happens from here on arrives.",
+                "The subscription is open. All later events arrive.",
             ),
             bare(
                 generator,
                 "ServerHeartbeat",
                 "server.heartbeat",
-                "The host is alive: the subscription goes on, even if nothing happens.",
+                "The host is alive. It sends this event at intervals.",
             ),
             bare(
                 generator,
                 "GlobalDisposed",
                 "global.disposed",
-                "The host closes: nothing follows.",
+                "The host closes. No event follows.",
             ),
         ];
         variants.extend(NOTICES.iter().map(|spec| notice(generator, spec)));
@@ -81,7 +82,7 @@ impl JsonSchema for OpenCodeEvent {
         variants.extend(LIVE_EVENTS.iter().map(|spec| fragment(generator, spec)));
         json_schema!({
             "oneOf": variants,
-            "description": "An event of a host: the durable events of all its sessions, fragments of what is not complete yet, and what concerns the host itself.",
+            "description": "An event of a host: a durable event of any session, a fragment of incomplete output, or an event of the host itself.",
         })
     }
 }
@@ -89,7 +90,7 @@ impl JsonSchema for OpenCodeEvent {
 fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
     let position = generator.subschema_for::<DurablePosition>();
     let mut envelope = envelope(generator, spec.name);
-    let position = described(position, "Where it stands in its log.");
+    let position = described(position, "Its position in the log.");
     if spec.name == "session.updated" {
         // Most are derived from another event of the session and are no entry of its log.
         envelope.allow("durable", position);
@@ -100,7 +101,7 @@ fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
         "location",
         described(
             generator.subschema_for::<LocationRef>(),
-            "Where the session lives; on the live stream only.",
+            "The Location of the session. Only the live stream has it.",
         ),
     );
     let (data, doc) = session_data(generator, spec, is_streamed(spec.number));
@@ -108,7 +109,7 @@ fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
     let metadata = generator.subschema_for::<Record>();
     envelope.allow(
         "metadata",
-        described(metadata, "Additive values the runtime set."),
+        described(metadata, "Additional values of the runtime."),
     );
     define(generator, spec, envelope, doc)
 }

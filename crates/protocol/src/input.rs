@@ -44,7 +44,7 @@ pub struct InputParams {
     /// The session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// The prompt: its id is that of the message it becomes.
+    /// The prompt. Its id is the id of its later message.
     #[serde(rename = "messageID")]
     pub message_id: MessageID,
 }
@@ -52,11 +52,11 @@ pub struct InputParams {
 /// Selects a Location for one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct LocationSelection {
-    /// The Location; absent means the host's default one.
+    /// The Location. Default: the Location of the host.
     pub location: Option<LocationQuery>,
 }
 
-/// A Location as queries name it.
+/// A Location in the form of queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct LocationQuery {
     /// Absolute path of the directory.
@@ -70,62 +70,62 @@ pub struct LocationQuery {
 pub struct SessionCreatePayload {
     /// The caller's own id for the session; begins with `ses`.
     pub id: Option<SessionID>,
-    /// The agent; absent means the default one.
+    /// The agent. Default: the default agent.
     pub agent: Option<String>,
-    /// The model; absent means the agent's or the default one.
+    /// The model. Default: the model of the agent, else the default model.
     pub model: Option<ModelRef>,
-    /// Where the session lives; absent means the host's default Location.
+    /// The Location of the session. Default: the Location of the host.
     pub location: Option<LocationRef>,
 }
 
-/// Which sessions are listed, and how.
+/// The selection and the order of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SessionsQuery {
     /// Only sessions of this workspace.
     pub workspace: Option<WorkspaceID>,
-    /// Items of a page, 50 by default; more than 1000 are never served at once.
+    /// Number of items of a Page, from 1 to 1000. Default: 50. A larger number counts as 1000.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub limit: Option<u64>,
-    /// By time of creation, `desc` by default.
+    /// Order by time of creation. Default: `desc`.
     pub order: Option<Order>,
     /// Only sessions whose title contains this text, ASCII case ignored.
     pub search: Option<String>,
-    /// Only sessions of this directory. Wins over `project`.
+    /// Only sessions of this directory. Takes precedence over `project`.
     pub directory: Option<String>,
     /// Only sessions of this project.
     pub project: Option<String>,
     /// Only sessions at this directory of the project, relative to its root.
     pub subpath: Option<String>,
-    /// Continues where a page ended.
+    /// The cursor of a Page, to continue there.
     pub cursor: Option<SessionsCursor>,
 }
 
 /// The query of a list of messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct MessagesQuery {
-    /// Items of a page, 50 by default.
+    /// Number of items of a Page. Default: 50.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
-    /// By sequence, `desc` by default.
+    /// Order by sequence. Default: `desc`.
     pub order: Option<Order>,
-    /// Continues where a page ended.
+    /// The cursor of a Page, to continue there.
     pub cursor: Option<MessagesCursor>,
 }
 
-/// Which part of a session's log is read.
+/// The part of the log of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct HistoryQuery {
-    /// At most so many events, 50 by default.
+    /// Maximum number of events. Default: 50.
     #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
     pub limit: Option<u32>,
-    /// Only events with a greater sequence; absent means from the beginning.
+    /// Only events with a greater sequence. Default: all events.
     pub after: Option<u64>,
 }
 
-/// Where a session's stream of durable events begins.
+/// The start of the durable stream of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct EventsQuery {
-    /// Only events with a greater sequence; absent means from the beginning.
+    /// Only events with a greater sequence. Default: all events.
     pub after: Option<u64>,
 }
 
@@ -142,44 +142,44 @@ pub struct PromptPayload {
     pub resume: Option<bool>,
 }
 
-/// Another delivery.
+/// The change of the delivery of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SetDeliveryPayload {
     /// New delivery of the prompt.
     pub delivery: Delivery,
 }
 
-/// Another place.
+/// The new place of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct MovePayload {
-    /// Where the session is to live. It must be a place of the session's project.
+    /// The new Location of the session, in the same project.
     pub location: LocationRef,
 }
 
-/// Another agent.
+/// The new agent of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SwitchAgentPayload {
-    /// Its name. Whether there is such an agent is seen when it is used.
+    /// The name of the agent. The host looks it up when a turn uses it.
     pub agent: String,
 }
 
-/// Another model.
+/// The new model of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SwitchModelPayload {
-    /// The model. Whether there is such a model is seen when it is used.
+    /// The model. The host looks it up when a turn uses it.
     pub model: ModelRef,
 }
 
 /// The boundary of a revert.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct RevertStagePayload {
-    /// The message to go back to. It stays; what comes after it goes.
+    /// The message to revert to. It stays. Later messages are reverted.
     #[serde(rename = "messageID")]
     pub message_id: MessageID,
-    /// A part of that message, if it is an assistant's: the part and what comes after it go as well.
+    /// A part of this message, if it is an assistant message. The part and all later parts are reverted, too.
     #[serde(rename = "partID")]
     pub part_id: Option<String>,
-    /// `false` leaves files alone.
+    /// `false` does not change files.
     pub files: Option<bool>,
 }
 
@@ -201,15 +201,15 @@ pub struct PermissionCreatePayload {
     pub id: Option<PermissionID>,
     /// The action to allow.
     pub action: String,
-    /// On what.
+    /// The resources of the action.
     pub resources: Vec<String>,
-    /// The patterns that are stored when the answer is `always`.
+    /// The patterns that an answer of `always` saves.
     pub save: Option<Vec<String>>,
     /// Details that help the user to decide.
     pub metadata: Option<Record>,
     /// Origin of the request.
     pub source: Option<PermissionSource>,
-    /// The agent whose rules hold; absent means the session's.
+    /// The agent whose rules apply. Default: the agent of the session.
     pub agent: Option<String>,
 }
 
@@ -222,10 +222,10 @@ pub struct PermissionReplyPayload {
     pub message: Option<String>,
 }
 
-/// Whose saved permissions are listed.
+/// The owner of the saved permissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SavedPermissionsQuery {
-    /// The project; absent means that of the Location.
+    /// The project. Default: the project of the Location.
     #[serde(rename = "projectID")]
     pub project_id: Option<String>,
 }
@@ -263,25 +263,25 @@ pub struct FilesReadParams {
     pub path: String,
 }
 
-/// Which directory is listed.
+/// The directory to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct FilesListQuery {
-    /// The Location; absent means the host's default one.
+    /// The Location. Default: the Location of the host.
     pub location: Option<LocationQuery>,
-    /// Path of the directory relative to the Location; absent means the Location itself.
+    /// Path of the directory relative to the Location. Default: the Location itself.
     pub path: Option<String>,
 }
 
 /// The query of a file search.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct FilesFindQuery {
-    /// The Location; absent means the host's default one.
+    /// The Location. Default: the Location of the host.
     pub location: Option<LocationQuery>,
-    /// Text that the paths resemble; may be empty.
+    /// Text to compare with the paths. It may be empty.
     pub query: String,
     /// Only entries of this type.
     pub r#type: Option<FileSystemEntryType>,
-    /// At most so many entries, 50 by default. More than 1000 are never found.
+    /// Maximum number of entries, from 1 to 1000. Default: 50.
     #[schemars(range(min = 1))]
     pub limit: Option<u32>,
 }
@@ -294,27 +294,27 @@ pub struct PtyParams {
     pub pty_id: PtyID,
 }
 
-/// The program that begins in a terminal.
+/// The program of a terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PtyCreatePayload {
-    /// The program; absent means the shell.
+    /// The program. Default: the shell.
     pub command: Option<String>,
     /// Its arguments.
     pub args: Option<Vec<String>>,
-    /// The directory it begins in; absent means that of the Location.
+    /// The working directory. Default: the directory of the Location.
     pub cwd: Option<String>,
     /// Title of the terminal.
     pub title: Option<String>,
-    /// Variables of its environment, beside those of the host.
+    /// Environment variables, in addition to the variables of the host.
     pub env: Option<BTreeMap<String, String>>,
 }
 
 /// Changes of a terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PtyUpdatePayload {
-    /// Another title.
+    /// The new title.
     pub title: Option<String>,
-    /// Another size.
+    /// The new size.
     pub size: Option<PtySize>,
 }
 
@@ -332,11 +332,11 @@ pub struct PtySize {
 /// The query of a connection to a terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PtyConnectQuery {
-    /// The Location; absent means the host's default one.
+    /// The Location. Default: the Location of the host.
     pub location: Option<LocationQuery>,
-    /// From which character of the output on: absent means all that is kept, `-1` only what is new.
+    /// The first character of the output. Default: all stored output. `-1` selects only new output.
     pub cursor: Option<String>,
-    /// A ticket, which stands for credentials.
+    /// A ticket, which replaces credentials.
     pub ticket: Option<String>,
 }
 
@@ -353,7 +353,7 @@ pub struct IntegrationParams {
 pub struct ConnectKeyPayload {
     /// The key.
     pub key: String,
-    /// Name of the credential, for people.
+    /// Name of the credential for users.
     pub label: Option<String>,
 }
 
@@ -365,7 +365,7 @@ pub struct ConnectOauthPayload {
     pub method_id: String,
     /// Values that the method needs first.
     pub inputs: BTreeMap<String, String>,
-    /// Name of the credential, for people.
+    /// Name of the credential for users.
     pub label: Option<String>,
 }
 
@@ -395,6 +395,6 @@ pub struct CredentialParams {
 /// Changes of a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct CredentialUpdatePayload {
-    /// Another name, for people.
+    /// The new name for users.
     pub label: String,
 }

@@ -21,7 +21,7 @@ pub struct Data<T> {
     pub data: T,
 }
 
-/// The envelope of what belongs to a Location.
+/// The envelope of a value that belongs to a Location.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Located<T> {
@@ -31,20 +31,20 @@ pub struct Located<T> {
     pub data: T,
 }
 
-/// The host is there.
+/// The host is alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Health {
-    /// Always true: a host that is not healthy does not answer.
+    /// Always true, because a host that is not healthy does not answer.
     #[schemars(extend("const" = true))]
     pub healthy: bool,
 }
 
-/// Sessions with a Session Drain under way, by id.
+/// Sessions with a running Session Drain, by id.
 pub type ActiveSessions = BTreeMap<SessionID, SessionActive>;
 
-/// A session whose last activity was cut before it settled, as the death of its process does.
+/// A session whose last activity was interrupted before it settled, for example by the end of its process.
 ///
-/// It is derived from what is stored. A session with a Session Drain under way in this host is none.
+/// The host derives it from the stored events. A session with a running Session Drain in this host is not included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InterruptedSession {
     /// The session.
@@ -52,12 +52,12 @@ pub struct InterruptedSession {
     pub session_id: SessionID,
     /// Progress of the activity.
     pub state: InterruptedState,
-    /// The message that shows it: the input that has no answer, or the assistant's message.
+    /// The input without an answer, or the assistant message with the open step.
     #[serde(rename = "messageID")]
     pub message_id: MessageID,
     /// Sequence of that message.
     pub seq: u64,
-    /// When that message was created, epoch milliseconds.
+    /// Time of the creation of that message, in milliseconds since 1970.
     pub time: Millis,
 }
 
@@ -65,8 +65,8 @@ pub struct InterruptedSession {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InterruptedState {
-    /// The newest promoted input has no assistant message after it. Whether a request was sent is
-    /// unknown.
+    /// The newest promoted input has no assistant message after it. A request may have been
+    /// sent.
     InputUnanswered,
     /// A step began and neither ended nor failed.
     StepOpen,
@@ -79,20 +79,19 @@ pub enum InterruptedState {
 pub struct ImportedSession {
     /// The session as it is now.
     pub session: SessionInfo,
-    /// Events that were not there before.
+    /// Number of new events.
     pub applied: u64,
-    /// Events that were there already, exactly so.
+    /// Number of events that the session already had in the same form.
     pub skipped: u64,
 }
 
-/// The way to the pages before and after. Both keys are always there; both are null exactly on an
-/// empty page.
+/// The cursors of the neighbouring Pages. Both keys are always present. Both are null only on an empty Page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "{C}s")]
 pub struct PageCursors<C> {
-    /// Leads to the items before the first one.
+    /// The cursor of the items before the first one.
     pub previous: Option<C>,
-    /// Leads to the items after the last one.
+    /// The cursor of the items after the last one.
     pub next: Option<C>,
 }
 
@@ -101,7 +100,7 @@ pub struct PageCursors<C> {
 pub struct SessionsResponse {
     /// The sessions.
     pub data: Vec<SessionInfo>,
-    /// The way on.
+    /// The cursors of the neighbouring Pages.
     pub cursor: PageCursors<SessionsCursor>,
 }
 
@@ -111,7 +110,7 @@ pub struct SessionsResponse {
 pub struct MessagesResponse {
     /// The messages.
     pub data: Vec<SessionMessage>,
-    /// The way on.
+    /// The cursors of the neighbouring Pages.
     pub cursor: PageCursors<MessagesCursor>,
 }
 
@@ -125,10 +124,10 @@ pub struct SessionHistory {
     pub has_more: bool,
 }
 
-/// Something wrong with the configuration of a Location.
+/// A problem of the configuration of a Location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConfigurationDiagnostic {
-    /// The document, or what else speaks for the Location.
+    /// The document, or another source of configuration.
     pub path: String,
     /// Kind of the problem.
     pub kind: ConfigurationProblem,
@@ -146,15 +145,15 @@ pub struct ConfigurationDiagnostic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ConfigurationProblem {
-    /// The document cannot be read. Nothing of it has an effect.
+    /// The document cannot be read. It has no effect.
     Io,
-    /// Something the document refers to cannot be had. Nothing of the document has an effect.
+    /// A reference in the document cannot be resolved. The whole document has no effect.
     Substitution,
-    /// The document is no JSON, comments and trailing commas aside. Nothing of it has an effect.
+    /// The document is not JSON (comments and trailing commas are allowed). It has no effect.
     Syntax,
-    /// A value in the document is not what its key takes. Nothing of the document has an effect.
+    /// A value has the wrong form for its key. The whole document has no effect.
     Invalid,
-    /// One value has no effect; the rest of the document has.
+    /// One value has no effect. The rest of the document has.
     Ignored,
 }
 
@@ -163,6 +162,6 @@ pub enum ConfigurationProblem {
 pub struct PermissionDecision {
     /// The request. It waits for an answer if the effect is `ask`.
     pub id: PermissionID,
-    /// The effect that holds now.
+    /// The current effect.
     pub effect: PermissionEffect,
 }

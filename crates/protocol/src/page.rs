@@ -23,7 +23,7 @@ pub struct PageRequest<Scope, Anchor> {
     pub order: Order,
     /// Maximum number of items.
     pub limit: u32,
-    /// Where the page lies; absent means at the beginning.
+    /// The position of the Page. Default: the beginning.
     pub from: Option<PageAnchor<Anchor>>,
 }
 

@@ -7,9 +7,9 @@ use crate::operation::operations;
 use crate::output::Located;
 
 operations! {
-    /// The bytes of a file, which may have 64 MiB.
+    /// Returns the bytes of a file of at most 64 MiB.
     ///
-    /// The content type is that of text where the name says so, else `application/octet-stream`.
+    /// The content type follows from the extension: text for known extensions, else `application/octet-stream`.
     FsRead = "v2.fs.read" => "files.read" {
         Get "/api/fs/read/{*path}",
         params: FilesReadParams,
@@ -28,9 +28,9 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Files and directories whose path resembles a text, the closest first: those of that name, names that
-    /// begin with it, names and paths that contain it, then those with its characters in their order. Shorter
-    /// paths come first among equals. Ignored files are not found, hidden ones are.
+    /// Finds files and directories with a path that resembles a text, the closest first: equal names, names that begin
+    /// with it, names and paths that contain it, then paths with its characters in their order. Shorter paths precede
+    /// longer ones of the same rank. Ignored files are omitted, hidden files are included.
     FsFind = "v2.fs.find" => "files.find" {
         Get "/api/fs/find",
         query: FilesFindQuery,

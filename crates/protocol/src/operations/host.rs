@@ -5,7 +5,7 @@ use crate::operation::operations;
 use crate::output::Health;
 
 operations! {
-    /// Says that the host is there.
+    /// Confirms that the host is alive.
     HealthGet = "v2.health.get" => "health.get" {
         Get "/api/health",
         success: whole(Health),
@@ -13,10 +13,10 @@ operations! {
         middleware: [Authorization],
     }
 
-    /// Everything that happens in this host from now on, fragments of running turns included.
+    /// Streams all events of this host from now on, including fragments of running turns.
     ///
-    /// The first event is `server.connected`; nothing that happens after it is missed. Nothing is
-    /// replayed, and a reader that falls too far behind is cut off. It ends when the host closes.
+    /// The first event is `server.connected`. The stream contains all later events and replays no earlier event. The host
+    /// disconnects a reader that falls too far behind. The stream ends when the host closes.
     EventSubscribe = "v2.event.subscribe" => "events.subscribe" {
         Get "/api/event",
         success: stream(OpenCodeEvent, ends: true),

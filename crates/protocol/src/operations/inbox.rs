@@ -6,7 +6,7 @@ use crate::input::{InputParams, SessionParams, SetDeliveryPayload};
 use crate::operation::operations;
 
 operations! {
-    /// The prompts that wait to be promoted, in the order of their admission.
+    /// Lists the pending prompts in the order of their admission.
     SessionInboxList = "v2.session.inbox.list" => "sessions.inbox.list" {
         Get "/api/session/{sessionID}/inbox",
         params: SessionParams,
@@ -16,10 +16,9 @@ operations! {
         extension: true,
     }
 
-    /// Takes back a prompt that waits: it is never promoted. Its id stays used, so that prompting with
-    /// it again is a conflict.
+    /// Withdraws a pending prompt: it is never promoted. Its id stays in use, so a new prompt with this id is a conflict.
     ///
-    /// A prompt that is promoted already cannot be taken back, which is a conflict as well.
+    /// A promoted prompt cannot be withdrawn, which is a conflict, too.
     SessionInboxWithdraw = "v2.session.inbox.withdraw" => "sessions.inbox.withdraw" {
         Delete "/api/session/{sessionID}/inbox/{messageID}",
         params: InputParams,
@@ -29,9 +28,9 @@ operations! {
         extension: true,
     }
 
-    /// Changes how a prompt that waits enters the session, and wakes the session.
+    /// Changes the delivery of a pending prompt, and wakes the session.
     ///
-    /// A prompt that is promoted already is a conflict.
+    /// A promoted prompt is a conflict.
     SessionInboxSetDelivery = "v2.session.inbox.setDelivery" => "sessions.inbox.setDelivery" {
         Put "/api/session/{sessionID}/inbox/{messageID}",
         params: InputParams,

@@ -7,13 +7,12 @@ use crate::operation::operations;
 use crate::output::Located;
 
 operations! {
-    /// The request that the next Provider Turn of the session would send, complete.
+    /// Returns the complete request that the next Provider Turn of the session would send.
     ///
-    /// It is made as a turn makes it, with the inputs that would be promoted and with what would be
-    /// told of the surroundings; nothing is sent, and nothing is stored. Whether the history would be
-    /// compacted first, the estimate says. While the session runs, it is the turn after the one under
-    /// way, as if that ended now: calls that have not settled have no result yet. Where no turn could
-    /// begin, because the model or the System Context cannot be had, the failure says why.
+    /// The host builds it as a turn does, with the prompts that it would promote and the changes of the System Context. It
+    /// sends and stores nothing. The estimate states if the history would be compacted first. While the session runs, the
+    /// result is the turn after the current one, as if the current one ended now: open calls have no result yet. If no
+    /// turn can begin, because the model or the System Context is not available, the failure has the reason.
     SessionRequest = "v2.session.request" => "sessions.request" {
         Get "/api/session/{sessionID}/request",
         params: SessionParams,

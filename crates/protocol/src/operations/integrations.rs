@@ -10,7 +10,7 @@ use crate::operation::operations;
 use crate::output::Located;
 
 operations! {
-    /// The services that need credentials.
+    /// Lists the services that need credentials.
     IntegrationList = "v2.integration.list" => "integrations.list" {
         Get "/api/integration",
         query: LocationSelection,
@@ -19,7 +19,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// One service that needs credentials, or nothing when there is no such service.
+    /// Returns a service that needs credentials. The data is null for an unknown service.
     IntegrationGet = "v2.integration.get" => "integrations.get" {
         Get "/api/integration/{integrationID}",
         params: IntegrationParams,
@@ -29,7 +29,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Connects to a service with a key, which takes the place of the credential it has.
+    /// Connects to a service with a key. The key replaces the previous credential.
     IntegrationConnectKey = "v2.integration.connect.key" => "integrations.connectKey" {
         Post "/api/integration/{integrationID}/connect/key",
         params: IntegrationParams,
@@ -51,7 +51,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Where an attempt to connect stands.
+    /// Returns the state of an attempt to connect.
     IntegrationAttemptStatusGet = "v2.integration.attempt.status" => "integrations.attemptStatus" {
         Get "/api/integration/attempt/{attemptID}",
         params: AttemptParams,
@@ -72,7 +72,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Gives an attempt to connect up. An unknown one is none.
+    /// Cancels an attempt to connect. An unknown id has no effect.
     IntegrationAttemptCancel = "v2.integration.attempt.cancel" => "integrations.attemptCancel" {
         Delete "/api/integration/attempt/{attemptID}",
         params: AttemptParams,
@@ -82,7 +82,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Gives a credential another name. An unknown one is none.
+    /// Renames a credential. An unknown id has no effect.
     CredentialUpdate = "v2.credential.update" => "credentials.update" {
         Patch "/api/credential/{credentialID}",
         params: CredentialParams,
@@ -93,7 +93,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Removes a credential. An unknown one is none.
+    /// Removes a credential. An unknown id has no effect.
     CredentialRemove = "v2.credential.remove" => "credentials.remove" {
         Delete "/api/credential/{credentialID}",
         params: CredentialParams,

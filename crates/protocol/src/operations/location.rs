@@ -12,7 +12,7 @@ use crate::operation::operations;
 use crate::output::{ConfigurationDiagnostic, Located};
 
 operations! {
-    /// Says which Location a request selects, and which project is around it.
+    /// Returns the Location that the request selects, and its project.
     LocationGet = "v2.location.get" => "location.get" {
         Get "/api/location",
         query: LocationSelection,
@@ -21,7 +21,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Lists the problems of the configuration of a Location. A wrong part has no effect; the rest has.
+    /// Lists the problems of the configuration of a Location. Only the wrong parts have no effect.
     LocationDiagnostics = "v2.location.diagnostics" => "location.diagnostics" {
         Get "/api/location/diagnostics",
         query: LocationSelection,
@@ -31,7 +31,7 @@ operations! {
         extension: true,
     }
 
-    /// Reads the configuration of a Location again. A Provider Turn that is under way keeps the former one.
+    /// Reads the configuration of a Location again. A running Provider Turn keeps the previous configuration.
     LocationReload = "v2.location.reload" => "location.reload" {
         Post "/api/location/reload",
         query: LocationSelection,
@@ -41,7 +41,7 @@ operations! {
         extension: true,
     }
 
-    /// The agents, hidden ones included.
+    /// Lists the agents, including hidden agents.
     AgentList = "v2.agent.list" => "agents.list" {
         Get "/api/agent",
         query: LocationSelection,
@@ -50,7 +50,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// The models, newest first. Secrets in them are replaced by `<redacted>`.
+    /// Lists the models, newest first. `<redacted>` replaces secrets.
     ModelList = "v2.model.list" => "models.list" {
         Get "/api/model",
         query: LocationSelection,
@@ -59,7 +59,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// The providers of models. Secrets in them are replaced by `<redacted>`.
+    /// Lists the providers of models. `<redacted>` replaces secrets.
     ProviderList = "v2.provider.list" => "providers.list" {
         Get "/api/provider",
         query: LocationSelection,
@@ -68,7 +68,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// One provider of models. Secrets in it are replaced by `<redacted>`.
+    /// Returns a provider of models. `<redacted>` replaces secrets.
     ProviderGet = "v2.provider.get" => "providers.get" {
         Get "/api/provider/{providerID}",
         params: ProviderParams,
@@ -78,7 +78,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// The commands.
+    /// Lists the commands.
     CommandList = "v2.command.list" => "commands.list" {
         Get "/api/command",
         query: LocationSelection,
@@ -87,7 +87,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// The skills, as they are on disk now.
+    /// Lists the skills that are on the disk now.
     SkillList = "v2.skill.list" => "skills.list" {
         Get "/api/skill",
         query: LocationSelection,
@@ -96,7 +96,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// The references.
+    /// Lists the references.
     ReferenceList = "v2.reference.list" => "references.list" {
         Get "/api/reference",
         query: LocationSelection,

@@ -8,7 +8,7 @@ use crate::operation::operations;
 use crate::output::{MessagesResponse, SessionHistory};
 
 operations! {
-    /// Lists every message of the session, newest first unless told otherwise.
+    /// Lists all messages of the session, by default newest first.
     SessionMessages = "v2.session.messages" => "sessions.messages" {
         Get "/api/session/{sessionID}/message",
         params: SessionParams,
@@ -18,7 +18,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// One message of the session. A prompt that is not promoted yet is none.
+    /// Returns a message of the session. A pending prompt is not a message yet.
     SessionMessageGet = "v2.session.message" => "sessions.message" {
         Get "/api/session/{sessionID}/message/{messageID}",
         params: MessageParams,
@@ -27,7 +27,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// The messages since the last compaction, oldest first.
+    /// Lists the messages since the last compaction, oldest first.
     SessionContext = "v2.session.context" => "sessions.context" {
         Get "/api/session/{sessionID}/context",
         params: SessionParams,
@@ -36,9 +36,9 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Durable events after a sequence, in order.
+    /// Lists durable events after a sequence, in order.
     ///
-    /// When `hasMore`, the next call continues after the `durable.seq` of the last event.
+    /// If `hasMore` is true, the next call continues after the `durable.seq` of the last event.
     SessionHistoryGet = "v2.session.history" => "sessions.history" {
         Get "/api/session/{sessionID}/history",
         params: SessionParams,
@@ -48,10 +48,10 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Durable events after a sequence, in order and without gaps, then every one that follows.
+    /// Streams the durable events after a sequence, in order and without gaps, then each new event.
     ///
-    /// It never ends by itself. To go on after a break, start after the `durable.seq` of the last
-    /// event that arrived.
+    /// The stream does not end by itself. To continue after a broken connection, start after the `durable.seq` of the last
+    /// received event.
     SessionEvents = "v2.session.events" => "sessions.events" {
         Get "/api/session/{sessionID}/event",
         params: SessionParams,

@@ -10,7 +10,7 @@ use crate::operation::operations;
 use crate::output::{Located, PermissionDecision};
 
 operations! {
-    /// The permission requests of one session that wait for an answer.
+    /// Lists the permission requests of a session that wait for an answer.
     SessionPermissionList = "v2.session.permission.list" => "permissions.list" {
         Get "/api/session/{sessionID}/permission",
         params: SessionParams,
@@ -19,7 +19,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// One permission request that waits for an answer. One that was answered is gone.
+    /// Returns a permission request that waits for an answer. An answered request does not exist any more.
     SessionPermissionGet = "v2.session.permission.get" => "permissions.get" {
         Get "/api/session/{sessionID}/permission/{requestID}",
         params: PermissionParams,
@@ -28,7 +28,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Asks whether something may be done. What no rule decides waits for an answer.
+    /// Asks for a permission. If no rule decides, the request waits for an answer.
     SessionPermissionCreate = "v2.session.permission.create" => "permissions.create" {
         Post "/api/session/{sessionID}/permission",
         params: SessionParams,
@@ -40,8 +40,8 @@ operations! {
 
     /// Answers a permission request.
     ///
-    /// `always` also answers what waits elsewhere and is allowed now; `reject` answers everything that
-    /// waits in the same session.
+    /// `always` also answers all waiting requests that the saved permission allows, in any session. `reject` also rejects
+    /// all waiting requests of the same session.
     SessionPermissionReply = "v2.session.permission.reply" => "permissions.reply" {
         Post "/api/session/{sessionID}/permission/{requestID}/reply",
         params: PermissionParams,
@@ -51,7 +51,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// The permission requests of all sessions of a Location that wait for an answer.
+    /// Lists the permission requests of all sessions of a Location that wait for an answer.
     PermissionRequestList = "v2.permission.request.list" => "permissions.listRequests" {
         Get "/api/permission/request",
         query: LocationSelection,
@@ -69,7 +69,7 @@ operations! {
         middleware: [Authorization],
     }
 
-    /// Takes back what an answer of `always` has allowed. An unknown id is none.
+    /// Removes a permission that an answer of `always` has saved. An unknown id has no effect.
     PermissionSavedRemove = "v2.permission.saved.remove" => "permissions.removeSaved" {
         Delete "/api/permission/saved/{id}",
         params: SavedPermissionParams,

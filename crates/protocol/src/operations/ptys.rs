@@ -9,7 +9,7 @@ use crate::operation::operations;
 use crate::output::Located;
 
 operations! {
-    /// The terminals, those whose program has ended included.
+    /// Lists the terminals, including terminals whose program has ended.
     PtyList = "v2.pty.list" => "ptys.list" {
         Get "/api/pty",
         query: LocationSelection,
@@ -18,7 +18,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Begins a program in a terminal of its own.
+    /// Starts a program in a new terminal.
     PtyCreate = "v2.pty.create" => "ptys.create" {
         Post "/api/pty",
         query: LocationSelection,
@@ -28,7 +28,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// One terminal.
+    /// Returns a terminal.
     PtyGet = "v2.pty.get" => "ptys.get" {
         Get "/api/pty/{ptyID}",
         params: PtyParams,
@@ -49,7 +49,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Ends a terminal, and its program with it.
+    /// Ends a terminal and its program.
     PtyRemove = "v2.pty.remove" => "ptys.remove" {
         Delete "/api/pty/{ptyID}",
         params: PtyParams,
@@ -59,7 +59,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// A ticket that opens one connection to a terminal.
+    /// Creates a ticket for one connection to a terminal.
     PtyConnectTokenCreate = "v2.pty.connectToken" => "ptys.connectToken" {
         Post "/api/pty/{ptyID}/connect-token",
         headers: ["x-opencode-ticket": "1"],
@@ -70,7 +70,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Connects to a terminal: the request becomes a WebSocket that carries what is shown and typed.
+    /// Connects to a terminal: the request becomes a WebSocket for its output and input.
     PtyConnect = "v2.pty.connect" => "ptys.connect" {
         Get "/api/pty/{ptyID}/connect",
         params: PtyParams,

@@ -7,7 +7,7 @@ use crate::operation::operations;
 use crate::output::Located;
 
 operations! {
-    /// The questions of one session that wait for an answer.
+    /// Lists the questions of a session that wait for an answer.
     SessionQuestionList = "v2.session.question.list" => "questions.list" {
         Get "/api/session/{sessionID}/question",
         params: SessionParams,
@@ -35,7 +35,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// The questions of all sessions of a Location that wait for an answer.
+    /// Lists the questions of all sessions of a Location that wait for an answer.
     QuestionRequestList = "v2.question.request.list" => "questions.listRequests" {
         Get "/api/question/request",
         query: LocationSelection,

@@ -5,10 +5,10 @@ use crate::operation::operations;
 use crate::output::{ImportedSession, InterruptedSession};
 
 operations! {
-    /// Takes the session up again, whether or not a prompt waits.
+    /// Resumes the session, with or without a pending prompt.
     ///
-    /// At least one Provider Turn is made, unless nothing has ever been said in the session. It returns
-    /// once the Session Drain is under way, or has been joined; `wait` waits for its end.
+    /// The host makes at least one Provider Turn. A session without history and without a pending prompt is refused. Returns
+    /// when a Session Drain runs. `wait` waits for its end.
     SessionResume = "v2.session.resume" => "sessions.resume" {
         Post "/api/session/{sessionID}/resume",
         params: SessionParams,
@@ -18,7 +18,7 @@ operations! {
         extension: true,
     }
 
-    /// The sessions whose last activity was cut and is not under way in this host.
+    /// Lists the sessions whose last activity was interrupted by a crash and does not run in this host.
     SessionInterrupted = "v2.session.interrupted" => "sessions.interrupted" {
         Get "/api/session/interrupted",
         success: value(Vec<InterruptedSession>),
@@ -27,11 +27,10 @@ operations! {
         extension: true,
     }
 
-    /// Everything that is recorded of the session, line by line, each line one JSON text.
+    /// Exports the whole record of the session as lines. Each line is one JSON text.
     ///
-    /// The first line says what follows: format, version and session; every other one is an event, in
-    /// order. What happens after the beginning of the export is not part of it. An export that ends
-    /// without a failure is complete: one that is cut fails.
+    /// The first line contains format, version and session. Each other line is an event, in order. The export contains the
+    /// events until its beginning. An export that ends without a failure is complete. An interrupted export fails.
     SessionExport = "v2.session.export" => "sessions.export" {
         Get "/api/session/{sessionID}/export",
         params: SessionParams,
@@ -41,12 +40,11 @@ operations! {
         extension: true,
     }
 
-    /// Records the session of an export here, under its own id.
+    /// Imports the session of an export under its own id.
     ///
-    /// Events that are here already, exactly so, are skipped: an import may be repeated, and a later
-    /// export of the same session adds what is new. All lines are recorded or none; what contradicts
-    /// the recorded session is a conflict. Nothing runs because of it, and the session must not run
-    /// here meanwhile.
+    /// The import skips equal events that exist already, so it can be repeated, and a later export of the same session adds
+    /// the new events. It records all lines or none. A line that contradicts the recorded session is a conflict. An import
+    /// starts no work, and the session must not run in this host at the same time.
     SessionImport = "v2.session.import" => "sessions.import" {
         Post "/api/session/import",
         payload: lines,

@@ -33,7 +33,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Carries a staged revert out: what comes after the boundary is gone. Without one nothing is done.
+    /// Commits a staged revert: removes everything after the boundary. It has no effect without a staged revert.
     SessionRevertCommit = "v2.session.revert.commit" => "sessions.revert.commit" {
         Post "/api/session/{sessionID}/revert/commit",
         params: SessionParams,

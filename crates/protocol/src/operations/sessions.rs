@@ -14,7 +14,7 @@ use crate::output::{ActiveSessions, SessionsResponse};
 operations! {
     /// Creates a session.
     ///
-    /// An id that exists already gives back that session as it is, whatever else the input says.
+    /// If the id exists already, the result is the existing session, and the other fields have no effect.
     SessionCreate = "v2.session.create" => "sessions.create" {
         Post "/api/session",
         payload: SessionCreatePayload,
@@ -23,7 +23,7 @@ operations! {
         middleware: [Authorization],
     }
 
-    /// Lists sessions by the time of their creation, newest first unless told otherwise.
+    /// Lists sessions by the time of their creation, by default newest first.
     SessionList = "v2.session.list" => "sessions.list" {
         Get "/api/session",
         query: SessionsQuery,
@@ -32,7 +32,7 @@ operations! {
         middleware: [Authorization],
     }
 
-    /// One session.
+    /// Returns a session.
     SessionGet = "v2.session.get" => "sessions.get" {
         Get "/api/session/{sessionID}",
         params: SessionParams,
@@ -41,7 +41,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// The sessions that the session created for the tasks of its agent, oldest first.
+    /// Lists the sessions that the session created for the tasks of its agent, oldest first.
     SessionChildren = "v2.session.children" => "sessions.children" {
         Get "/api/session/{sessionID}/children",
         params: SessionParams,
@@ -51,7 +51,7 @@ operations! {
         extension: true,
     }
 
-    /// The sessions with a Session Drain, a compaction or a revert under way in this host, by id.
+    /// Returns the sessions with a running Session Drain, compaction or revert in this host, by id.
     SessionActive = "v2.session.active" => "sessions.active" {
         Get "/api/session/active",
         success: value(ActiveSessions),
@@ -59,10 +59,10 @@ operations! {
         middleware: [Authorization],
     }
 
-    /// Admits a prompt and, unless told otherwise, wakes the session.
+    /// Admits a prompt and, by default, wakes the session.
     ///
-    /// It returns once the prompt is durably recorded, which is before it is answered. The same
-    /// prompt with the same id may be sent again and gives the first receipt.
+    /// Returns when the prompt is durable, which is before its answer. A repeated call with the same prompt and id returns
+    /// the first receipt.
     SessionPrompt = "v2.session.prompt" => "sessions.prompt" {
         Post "/api/session/{sessionID}/prompt",
         params: SessionParams,
@@ -72,9 +72,9 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Stops what the session does now. Pending prompts stay pending.
+    /// Stops the current work of the session. Pending prompts stay pending.
     ///
-    /// It returns once everything has settled; an idle session is left as it is.
+    /// Returns when everything has settled. It has no effect on an idle session.
     SessionInterrupt = "v2.session.interrupt" => "sessions.interrupt" {
         Post "/api/session/{sessionID}/interrupt",
         params: SessionParams,
@@ -83,7 +83,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Waits until this host does nothing more for the session. It does not say how that ended.
+    /// Waits until this host has no more work for the session. The result does not contain the outcome.
     SessionWait = "v2.session.wait" => "sessions.wait" {
         Post "/api/session/{sessionID}/wait",
         params: SessionParams,
@@ -92,9 +92,9 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Replaces the older part of the Session History by a summary, in later requests to the model.
+    /// Replaces the older part of the Session History by a summary in later requests to the model.
     ///
-    /// It waits for what the session does now, and returns when the summary stands.
+    /// Waits for the current work of the session, and returns when the summary is stored.
     SessionCompact = "v2.session.compact" => "sessions.compact" {
         Post "/api/session/{sessionID}/compact",
         params: SessionParams,
@@ -103,7 +103,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Returns the to-do list of a session, in order, as its model last wrote it with the tool `todowrite`.
+    /// Returns the todo list that the model of the session wrote last with the tool `todowrite`.
     SessionTodo = "v2.session.todo" => "sessions.todo" {
         Get "/api/session/{sessionID}/todo",
         params: SessionParams,
@@ -113,7 +113,7 @@ operations! {
         extension: true,
     }
 
-    /// Chooses the agent from the next Provider Turn on.
+    /// Selects the agent for the next and later Provider Turns.
     SessionSwitchAgent = "v2.session.switchAgent" => "sessions.switchAgent" {
         Post "/api/session/{sessionID}/agent",
         params: SessionParams,
@@ -123,7 +123,7 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Chooses the model from the next Provider Turn on.
+    /// Selects the model for the next and later Provider Turns.
     SessionSwitchModel = "v2.session.switchModel" => "sessions.switchModel" {
         Post "/api/session/{sessionID}/model",
         params: SessionParams,
@@ -135,8 +135,8 @@ operations! {
 
     /// Moves the session to another directory of its project, which need not exist yet.
     ///
-    /// A Provider Turn that is under way settles where it began; the next one has the System Context
-    /// of the new place. Files are left alone, and what is pending stays pending.
+    /// A running Provider Turn settles in the old directory. The next one has the System Context of the new directory. Files
+    /// do not move, and pending prompts stay pending.
     SessionMove = "v2.session.move" => "sessions.move" {
         Post "/api/session/{sessionID}/move",
         params: SessionParams,

@@ -67,6 +67,7 @@ const DIFFERENCES: &[Differences] = &[
             "V2Event | session.next.prompt.redelivered: an extension",
             "V2Event | session.next.prompt.withdrawn: an extension",
             "V2Event | session.next.pruned: an extension",
+            "V2Event | session.next.tool.reported: an extension",
             "SessionDurableEvent | session.next.interrupted: an extension",
             "SessionDurableEvent | session.next.prompt.redelivered: an extension",
             "SessionDurableEvent | session.next.prompt.withdrawn: an extension",
@@ -75,6 +76,7 @@ const DIFFERENCES: &[Differences] = &[
             "SessionNextPromptRedelivered: an extension",
             "SessionNextPromptWithdrawn: an extension",
             "SessionNextPruned: an extension",
+            "SessionNextToolReported: an extension",
         ],
     },
     Differences {
