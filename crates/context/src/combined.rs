@@ -10,7 +10,7 @@ use crate::observed::{Observed, ObservedSource, State};
 use crate::source::{Observation, RenderedSource, Source, is_key};
 
 /// Maximum time that the observation of one source may take.
-pub const LOAD_PATIENCE: Duration = Duration::from_secs(10);
+pub const LOAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reasons why sources cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,12 +67,12 @@ impl SystemContext {
 
     /// Observes every source once, all of them concurrently. The order in which they answer has no effect.
     pub async fn observe(&self) -> Observed {
-        Observed::new(join_all(self.sources.iter().map(see)).await)
+        Observed::new(join_all(self.sources.iter().map(observe_source)).await)
     }
 }
 
-async fn see(source: &Arc<dyn Source>) -> ObservedSource {
-    let state = match tokio::time::timeout(LOAD_PATIENCE, source.load()).await {
+async fn observe_source(source: &Arc<dyn Source>) -> ObservedSource {
+    let state = match tokio::time::timeout(LOAD_TIMEOUT, source.load()).await {
         Ok(Observation::Present(value)) => match RenderedSource::by(&**source, value) {
             Ok(told) => State::Present(told),
             Err(reason) => State::Unavailable(reason),
@@ -81,7 +81,7 @@ async fn see(source: &Arc<dyn Source>) -> ObservedSource {
         Ok(Observation::Unavailable(reason)) => State::Unavailable(reason),
         Err(_) => State::Unavailable(format!(
             "it was not observed within {} seconds",
-            LOAD_PATIENCE.as_secs()
+            LOAD_TIMEOUT.as_secs()
         )),
     };
     if let State::Unavailable(reason) = &state {

@@ -32,7 +32,7 @@ mod registry;
 mod snapshot;
 mod source;
 
-pub use combined::{CombineError, LOAD_PATIENCE, SystemContext};
+pub use combined::{CombineError, LOAD_TIMEOUT, SystemContext};
 pub use observed::{InitializationBlocked, Observed, Reconciled, Replaced, Standing, Unavailable};
 pub use registry::{RESERVED_NAMESPACE, RegisterError, Registration, Registry};
 pub use snapshot::{Admitted, Baseline, Snapshot};

@@ -32,7 +32,7 @@ pub trait Source: Send + Sync {
         true
     }
 
-    /// Observes the source, once per call. A source that takes longer than [`crate::LOAD_PATIENCE`]
+    /// Observes the source, once per call. A source that takes longer than [`crate::LOAD_TIMEOUT`]
     /// counts as unavailable.
     fn load(&self) -> BoxFuture<'_, Observation>;
 

@@ -71,11 +71,11 @@ impl Drop for Guard {
     /// session.
     fn drop(&mut self) {
         let _ = kill(self.number, Signal::SIGKILL);
-        bury(self.number);
+        reap(self.number);
     }
 }
 
 /// Reaps a child that has ended or is about to end.
-pub fn bury(child: Pid) {
+pub fn reap(child: Pid) {
     while waitpid(child, None) == Err(Errno::EINTR) {}
 }

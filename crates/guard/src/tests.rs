@@ -51,7 +51,7 @@ impl Watched {
             mut alive,
         } = self;
         within(move || alive.read_to_end(&mut Vec::new()).unwrap());
-        bury(leader);
+        reap(leader);
         drop(guard);
     }
 }
@@ -131,7 +131,7 @@ fn a_dropped_guard_ends_no_process() {
         said
     });
     assert_eq!(said, "x");
-    bury(leader);
+    reap(leader);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_guard_without_processes_ends() {
     let mut guard = Guard::start().unwrap();
     guard.pipe = pipe().unwrap().1;
     let number = guard.number;
-    within(move || bury(number));
+    within(move || reap(number));
     // Its process id is free now and must not be used again.
     std::mem::forget(guard);
 }

@@ -117,14 +117,14 @@ impl Directory {
 
     /// Returns the stamp of an entry, or `None` if it does not exist.
     pub fn stat(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Stamp>> {
-        match self.look(single(name.as_ref())?) {
+        match self.stat_entry(single(name.as_ref())?) {
             Ok(found) => Ok(Some(stamp(&found))),
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn look(&self, name: &OsStr) -> Result<Stat, Errno> {
+    fn stat_entry(&self, name: &OsStr) -> Result<Stat, Errno> {
         statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
@@ -148,7 +148,7 @@ impl Directory {
                 FileType::Symlink => Kind::Link,
                 // Some file systems do not report the kind. An entry that was removed meanwhile is
                 // omitted.
-                FileType::Unknown => stamp(&self.look(name).ok()?).kind,
+                FileType::Unknown => stamp(&self.stat_entry(name).ok()?).kind,
                 _ => Kind::Other,
             };
             let name = name.to_owned();
@@ -160,7 +160,7 @@ impl Directory {
     /// because opening it can have effects or block forever.
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
         let name = single(name.as_ref())?;
-        let found = self.look(name)?;
+        let found = self.stat_entry(name)?;
         stamp(&found).kind.require_file()?;
         refuse(identity(&found))?;
         self.open_regular(name, OFlags::RDONLY)
@@ -178,7 +178,7 @@ impl Directory {
     ) -> io::Result<(File, Stamp)> {
         let name = single(name.as_ref())?;
         if inode.is_none_or(may_be_database) {
-            refuse(identity(&self.look(name)?))?;
+            refuse(identity(&self.stat_entry(name)?))?;
         }
         self.open_regular(name, OFlags::RDONLY)
     }
@@ -187,7 +187,7 @@ impl Directory {
     /// any other kind.
     pub fn open_file_to_change(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let name = single(name.as_ref())?;
-        let found = self.look(name)?;
+        let found = self.stat_entry(name)?;
         stamp(&found).kind.require_file()?;
         refuse(identity(&found))?;
         let (file, _) = self.open_regular(name, OFlags::RDWR)?;
@@ -245,11 +245,13 @@ impl Directory {
     pub(crate) fn name_new(&self, from: &str, to: &OsStr) -> io::Result<()> {
         match linkat(&self.0, from, &self.0, to, AtFlags::empty()) {
             // The file system has no hard links.
-            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK) => match self.look(to) {
-                Err(Errno::NOENT) => self.rename(from, to),
-                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-                Err(error) => Err(error.into()),
-            },
+            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK) => {
+                match self.stat_entry(to) {
+                    Err(Errno::NOENT) => self.rename(from, to),
+                    Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                    Err(error) => Err(error.into()),
+                }
+            }
             linked => Ok(linked?),
         }
     }
@@ -262,7 +264,7 @@ impl Directory {
 
     /// Fails if a file of an open database has this name.
     fn refuse_database(&self, name: &OsStr) -> io::Result<()> {
-        match self.look(name) {
+        match self.stat_entry(name) {
             Ok(found) => refuse(identity(&found)),
             Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
@@ -272,7 +274,7 @@ impl Directory {
     /// Returns owner and permissions of a regular file, or `None` if the name is not a regular
     /// file.
     pub(crate) fn attributes(&self, name: &OsStr) -> Option<Attributes> {
-        let found = self.look(name).ok()?;
+        let found = self.stat_entry(name).ok()?;
         let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
         is_file.then_some(found)
     }

@@ -7,7 +7,7 @@ use opencode_host::{HostLog, LogBatches, LogOptions};
 use tokio_util::sync::CancellationToken;
 
 /// Maximum time that closing waits for the program to receive the last entries.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Delivers the entries of a log to a function, one batch after the other.
 pub(crate) struct NativeLog {
@@ -48,6 +48,6 @@ impl NativeLog {
     /// Takes nothing more. Done when the function has had everything, or does not take it.
     pub(crate) async fn end(&self) {
         self.log.end();
-        let _ = tokio::time::timeout(PATIENCE, self.delivered.cancelled()).await;
+        let _ = tokio::time::timeout(TIMEOUT, self.delivered.cancelled()).await;
     }
 }

@@ -19,7 +19,7 @@ mod output;
 mod process;
 mod request;
 mod shell;
-#[cfg_attr(not(unix), path = "elsewhere.rs")]
+#[cfg_attr(not(unix), path = "unsupported.rs")]
 mod terminal;
 mod terminals;
 mod tickets;

@@ -23,7 +23,7 @@ pub struct OutputBounds {
     /// Number of units that a client may be behind before the host pauses the program.
     pub behind: u64,
     /// Maximum pause while no client takes output.
-    pub patience: Duration,
+    pub max_wait: Duration,
 }
 
 impl Default for OutputBounds {
@@ -31,7 +31,7 @@ impl Default for OutputBounds {
         Self {
             kept: 2 * 1024 * 1024,
             behind: 1024 * 1024,
-            patience: Duration::from_secs(5),
+            max_wait: Duration::from_secs(5),
         }
     }
 }
@@ -140,7 +140,7 @@ impl Output {
             {
                 return;
             }
-            if tokio::time::timeout(self.bounds.patience, taken)
+            if tokio::time::timeout(self.bounds.max_wait, taken)
                 .await
                 .is_err()
             {
@@ -257,7 +257,7 @@ mod tests {
         Arc::new(Output::new(OutputBounds {
             kept,
             behind,
-            patience: Duration::from_secs(5),
+            max_wait: Duration::from_secs(5),
         }))
     }
 

@@ -218,7 +218,7 @@ impl Running {
         let (mut reading, writing) = master.into_split();
         let mut decoder = Decoder::default();
         let talking = async {
-            let heard = hear(&mut reading, &output, &mut decoder, true);
+            let heard = read_output(&mut reading, &output, &mut decoder, true);
             tokio::join!(heard, type_in(writing, inputs));
             // The program closed its terminal and continues to run.
             std::future::pending::<Infallible>().await
@@ -228,7 +228,7 @@ impl Running {
             () = end.cancelled() => stop(&leash.0, ended).await,
             never = talking => match never {},
         };
-        let last = hear(&mut reading, &output, &mut decoder, false);
+        let last = read_output(&mut reading, &output, &mut decoder, false);
         // Later output comes from processes that left the session.
         let _ = tokio::time::timeout(LAST_OUTPUT, last).await;
         output.push(&decoder.finish());
@@ -253,7 +253,12 @@ async fn stop(
 }
 
 /// Reads output until the end.
-async fn hear(reading: &mut OwnedReadPty, output: &Output, decoder: &mut Decoder, politely: bool) {
+async fn read_output(
+    reading: &mut OwnedReadPty,
+    output: &Output,
+    decoder: &mut Decoder,
+    politely: bool,
+) {
     let mut chunk = vec![0; CHUNK];
     loop {
         if politely {

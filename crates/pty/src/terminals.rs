@@ -21,7 +21,7 @@ use crate::tickets::{self, Tickets};
 
 /// Maximum wait for programs that were told to end. They have been killed long before, except for
 /// processes in the middle of some I/O.
-const END_PATIENCE: Duration = Duration::from_secs(3);
+const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Receives the notices about terminals. It must return quickly.
 type Tell = Box<dyn Fn(&LocationRef, &Notice) + Send + Sync>;
@@ -210,7 +210,7 @@ impl Terminals {
         }
         let output = Arc::clone(&live.output);
         let created = PtyChanged { info: info.clone() };
-        self.0.tell(&place, &Notice::PtyCreated(created));
+        self.0.notify(&place, &Notice::PtyCreated(created));
         list.rows.push(Row {
             place,
             info: info.clone(),
@@ -241,10 +241,10 @@ impl Terminals {
             id: id.clone(),
             exit_code: code,
         };
-        self.0.tell(&place, &Notice::PtyExited(exited));
+        self.0.notify(&place, &Notice::PtyExited(exited));
         if let Some(oldest) = list.surplus(&place, self.0.bounds.exited) {
             list.take(&oldest);
-            self.0.tell_deleted(&place, oldest);
+            self.0.notify_deleted(&place, oldest);
         }
     }
 
@@ -286,7 +286,7 @@ impl Terminals {
         }
         let info = row.info.clone();
         let updated = PtyChanged { info: info.clone() };
-        self.0.tell(place, &Notice::PtyUpdated(updated));
+        self.0.notify(place, &Notice::PtyUpdated(updated));
         Ok(info)
     }
 
@@ -300,7 +300,7 @@ impl Terminals {
         let removed = {
             let mut list = self.0.list.lock();
             list.row(place, id)?;
-            self.0.tell_deleted(place, id.clone());
+            self.0.notify_deleted(place, id.clone());
             list.take(id)
         };
         if let Some(live) = removed.and_then(|row| row.live) {
@@ -308,7 +308,7 @@ impl Terminals {
             live.controls.end();
             let ended = live.controls.ended();
             // A process that cannot be killed does not block the caller.
-            let _ = tokio::time::timeout(END_PATIENCE, ended).await;
+            let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
         }
         Ok(())
     }
@@ -364,7 +364,7 @@ impl Terminals {
             list.closed = true;
             let rows = std::mem::take(&mut list.rows);
             for row in &rows {
-                self.0.tell_deleted(&row.place, row.info.id.clone());
+                self.0.notify_deleted(&row.place, row.info.id.clone());
             }
             rows
         };
@@ -372,7 +372,7 @@ impl Terminals {
             live.output.end();
             live.controls.end();
         }
-        if tokio::time::timeout(END_PATIENCE, self.0.tasks.wait())
+        if tokio::time::timeout(END_TIMEOUT, self.0.tasks.wait())
             .await
             .is_err()
         {
@@ -395,12 +395,12 @@ impl Terminals {
 }
 
 impl Inner {
-    fn tell(&self, place: &LocationRef, notice: &Notice) {
+    fn notify(&self, place: &LocationRef, notice: &Notice) {
         (self.tell)(place, notice);
     }
 
-    fn tell_deleted(&self, place: &LocationRef, id: PtyID) {
-        self.tell(place, &Notice::PtyDeleted(PtyDeleted { id }));
+    fn notify_deleted(&self, place: &LocationRef, id: PtyID) {
+        self.notify(place, &Notice::PtyDeleted(PtyDeleted { id }));
     }
 }
 

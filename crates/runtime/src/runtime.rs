@@ -40,13 +40,13 @@ use crate::transfer::{ImportBudget, Imports};
 
 /// Maximum time that closing waits for drains to settle before it closes the database. Work committed by then is kept;
 /// the next drain settles the rest.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum time that closing waits for readers of durable events to receive the committed events.
-const READERS_PATIENCE: Duration = Duration::from_secs(1);
+const READERS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Time for a capture that is under way to stop.
-const CAPTURES_PATIENCE: Duration = Duration::from_secs(2);
+const CAPTURES_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Options and services of a runtime.
 pub struct RuntimeOptions {
@@ -302,7 +302,7 @@ impl Runtime {
     /// refused. A second close is harmless.
     pub async fn close(&self) {
         self.closing.cancel();
-        let settled = tokio::time::timeout(CLOSE_PATIENCE, self.tasks.wait());
+        let settled = tokio::time::timeout(CLOSE_TIMEOUT, self.tasks.wait());
         let (settled, ()) = tokio::join!(settled, self.terminals.terminals.close());
         if settled.is_err() {
             tracing::error!(
@@ -314,13 +314,13 @@ impl Runtime {
         self.terminals.overlays.end();
         tokio::select! {
             () = self.snapshots.end() => {}
-            () = self.timer.after(CAPTURES_PATIENCE) => {}
+            () = self.timer.after(CAPTURES_TIMEOUT) => {}
         }
         self.journal.announcer.end();
         // Waiting readers receive all events committed so far. A reader that stopped reading does not delay the close.
         tokio::select! {
             () = self.journal.store.tails_caught_up() => {}
-            () = self.timer.after(READERS_PATIENCE) => {}
+            () = self.timer.after(READERS_TIMEOUT) => {}
         }
         self.closed.cancel();
         self.journal.store.close().await;

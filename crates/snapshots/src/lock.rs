@@ -14,7 +14,7 @@ use opencode_handles::{create_private_folder, private_file};
 use crate::error::SnapshotError;
 
 /// Maximum wait for a sweep of another process. A sweep locks the store only briefly.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -44,7 +44,7 @@ fn wait(
         options.open(&path)
     });
     let file = file.map_err(failed())?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match lock(&file) {
             Ok(()) => return Ok(Lock(file)),

@@ -20,7 +20,7 @@ pub(super) fn event(error: &Value) -> LlmEvent {
     }
     let message = match error {
         Value::String(text) => text.clone(),
-        _ => told(error).unwrap_or_default().to_owned(),
+        _ => message_of(error).unwrap_or_default().to_owned(),
     };
     let kind = in_stream_kind(&code, &error_type, &message);
     let label = if code.is_empty() { error_type } else { code };
@@ -51,7 +51,7 @@ pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
     };
     match value.get("error").filter(is_told) {
         Some(error) => Some(event(error)),
-        None => told(value).map(|_| event(value)),
+        None => message_of(value).map(|_| event(value)),
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn named(data: &[u8]) -> LlmEvent {
 }
 
 /// Returns the message of an error.
-fn told(error: &Value) -> Option<&str> {
+fn message_of(error: &Value) -> Option<&str> {
     let text = |name: &str| error.get(name)?.as_str().filter(|text| !text.is_empty());
     text("message").or_else(|| text("detail"))
 }

@@ -43,7 +43,7 @@ impl Sink<'_> {
         if let Ok(value) = serde_json::from_slice(data) {
             return Ok(value);
         }
-        let found = surrogates::mend(data).ok_or_else(|| self.undecodable(data))?;
+        let found = surrogates::repair(data).ok_or_else(|| self.undecodable(data))?;
         self.halves.expect(found.cuts);
         *mended = found.text;
         serde_json::from_slice(mended).map_err(|_| self.undecodable(data))
@@ -53,7 +53,7 @@ impl Sink<'_> {
     pub(super) fn read<T: DeserializeOwned>(&mut self, part: Option<&RawValue>) -> Option<T> {
         let part = part?.get();
         serde_json::from_str(part).ok().or_else(|| {
-            let found = surrogates::mend(part.as_bytes())?;
+            let found = surrogates::repair(part.as_bytes())?;
             self.halves.expect(found.cuts);
             serde_json::from_slice(&found.text).ok()
         })

@@ -37,7 +37,7 @@ struct Open {
 }
 
 /// Replaces unpaired surrogates in one pass. Returns `None` if there are none.
-pub(super) fn mend(json: &[u8]) -> Option<Repaired> {
+pub(super) fn repair(json: &[u8]) -> Option<Repaired> {
     let mut text = Vec::with_capacity(json.len());
     let mut cuts = Vec::new();
     let mut open: Option<Open> = None;
@@ -82,7 +82,7 @@ pub(super) fn mend(json: &[u8]) -> Option<Repaired> {
 
 /// Parses a JSON text, with unpaired surrogates replaced.
 pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
-    serde_json::from_slice(json).or_else(|error| match mend(json) {
+    serde_json::from_slice(json).or_else(|error| match repair(json) {
         Some(mended) => serde_json::from_slice(&mended.text),
         None => Err(error),
     })
@@ -168,7 +168,7 @@ mod tests {
             ("", None),
         ];
         for (json, expected) in rows {
-            let mended = mend(json.as_bytes()).map(|it| String::from_utf8(it.text).unwrap());
+            let mended = repair(json.as_bytes()).map(|it| String::from_utf8(it.text).unwrap());
             assert_eq!(mended.as_deref(), expected, "{json}");
         }
     }
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn strings_that_were_cut_are_named() {
         let json = r#"["\ude00a\ud83d","x\ude00y","\ud83dz","\ud83d","\udc00"]"#;
-        let cuts = mend(json.as_bytes()).unwrap().cuts;
+        let cuts = repair(json.as_bytes()).unwrap().cuts;
         let cuts = cuts.iter().map(|it| (&*it.text, it.second, it.first));
         assert_eq!(
             cuts.collect::<Vec<_>>(),
@@ -187,6 +187,6 @@ mod tests {
             ]
         );
         let many = format!("[{}]", [r#""\ud83d""#; 1000].join(","));
-        assert_eq!(mend(many.as_bytes()).unwrap().cuts.len(), MAX_CUTS);
+        assert_eq!(repair(many.as_bytes()).unwrap().cuts.len(), MAX_CUTS);
     }
 }

@@ -68,7 +68,7 @@ const fn unused(name: &'static str) -> Key {
 }
 
 /// A key that also takes effect in files of untrusted projects.
-const fn heard(key: Key) -> Key {
+const fn trusted_everywhere(key: Key) -> Key {
     Key {
         untrusted: Untrusted::Heard,
         ..key
@@ -78,7 +78,7 @@ const fn heard(key: Key) -> Key {
 /// The keys in the order in which they are read. Later values override earlier ones.
 pub(super) const KEYS: &[Key] = &[
     // Models and providers.
-    heard(key("model", |draft, value| {
+    trusted_everywhere(key("model", |draft, value| {
         let named = selection::named(draft.located("model", value))?;
         draft.document.model = Some(named);
         Ok(())
@@ -100,11 +100,11 @@ pub(super) const KEYS: &[Key] = &[
         draft.document.policies.extend(policy::enabled(value)?);
         Ok(())
     }),
-    heard(key("disabled_providers", |draft, value| {
+    trusted_everywhere(key("disabled_providers", |draft, value| {
         draft.document.policies.extend(policy::disabled(value)?);
         Ok(())
     })),
-    heard(key("experimental", |draft, value| {
+    trusted_everywhere(key("experimental", |draft, value| {
         let mut policies = policy::decode(value)?;
         if draft.document.source.is_untrusted() && policies.iter().any(|policy| policy.allow) {
             draft.withheld(&["experimental", "policies"]);
@@ -122,29 +122,29 @@ pub(super) const KEYS: &[Key] = &[
         draft.document.default_agent = Some(named);
         Ok(())
     }),
-    heard(older("mode", "agents", |draft, value| {
+    trusted_everywhere(older("mode", "agents", |draft, value| {
         draft.document.agents.extend(agent::decode_modes(value)?);
         Ok(())
     })),
-    heard(older("agent", "agents", |draft, value| {
+    trusted_everywhere(older("agent", "agents", |draft, value| {
         draft.document.agents.extend(agent::decode_older(value)?);
         Ok(())
     })),
-    heard(key("agents", |draft, value| {
+    trusted_everywhere(key("agents", |draft, value| {
         draft.document.agents.extend(agent::decode(value)?);
         Ok(())
     })),
     // Rules accumulate. Rules of the older generation come before those of the newer one.
-    heard(key("tools", |draft, value| {
+    trusted_everywhere(key("tools", |draft, value| {
         draft.document.permissions.extend(permission::tools(value)?);
         Ok(())
     })),
-    heard(key("permission", |draft, value| {
+    trusted_everywhere(key("permission", |draft, value| {
         let rules = permission::decode_older(value)?;
         draft.document.permissions.extend(rules);
         Ok(())
     })),
-    heard(key("permissions", |draft, value| {
+    trusted_everywhere(key("permissions", |draft, value| {
         draft
             .document
             .permissions
@@ -152,20 +152,20 @@ pub(super) const KEYS: &[Key] = &[
         Ok(())
     })),
     // Resources for the model.
-    heard(older("command", "commands", |draft, value| {
+    trusted_everywhere(older("command", "commands", |draft, value| {
         command::read(draft, "command", value)
     })),
-    heard(key("commands", |draft, value| {
+    trusted_everywhere(key("commands", |draft, value| {
         command::read(draft, "commands", value)
     })),
-    heard(key("skills", skill::read)),
-    heard(older("reference", "references", |draft, value| {
+    trusted_everywhere(key("skills", skill::read)),
+    trusted_everywhere(older("reference", "references", |draft, value| {
         reference::read(draft, "reference", value)
     })),
-    heard(key("references", |draft, value| {
+    trusted_everywhere(key("references", |draft, value| {
         reference::read(draft, "references", value)
     })),
-    heard(key("instructions", |draft, value| {
+    trusted_everywhere(key("instructions", |draft, value| {
         draft.document.instructions = bounded_texts(value)?;
         Ok(())
     })),
@@ -182,7 +182,7 @@ pub(super) const KEYS: &[Key] = &[
     older("autoshare", "share", |draft, value| {
         settings::autoshare(value, &mut draft.document.settings)
     }),
-    heard(key("share", |draft, value| {
+    trusted_everywhere(key("share", |draft, value| {
         let share = settings::share(value)?;
         if draft.document.source.is_untrusted() && share != settings::Share::Disabled {
             draft.withheld(&["share"]);
@@ -219,20 +219,20 @@ pub(super) const KEYS: &[Key] = &[
         Ok(())
     }),
     // Keys of other programs.
-    heard(unused("$schema")),
-    heard(unused("autoupdate")),
-    heard(unused("enterprise")),
+    trusted_everywhere(unused("$schema")),
+    trusted_everywhere(unused("autoupdate")),
+    trusted_everywhere(unused("enterprise")),
     unused("formatter"),
-    heard(unused("keybinds")),
-    heard(unused("layout")),
-    heard(unused("logLevel")),
+    trusted_everywhere(unused("keybinds")),
+    trusted_everywhere(unused("layout")),
+    trusted_everywhere(unused("logLevel")),
     unused("lsp"),
     unused("plugin"),
     unused("plugins"),
     unused("server"),
-    heard(unused("subagent_depth")),
-    heard(unused("theme")),
-    heard(unused("tui")),
+    trusted_everywhere(unused("subagent_depth")),
+    trusted_everywhere(unused("theme")),
+    trusted_everywhere(unused("tui")),
 ];
 
 impl Key {

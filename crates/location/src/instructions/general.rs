@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::InstructionError;
-use super::place::{Bound, Place, look};
+use super::place::{Bound, Place, add_from};
 use super::reading::Discovery;
 
 pub(super) fn discover(place: &Place<'_>) -> Discovery {
@@ -11,7 +11,7 @@ pub(super) fn discover(place: &Place<'_>) -> Discovery {
     let config = &place.environment.config;
     // An empty path means that the host does not use this directory.
     if !config.as_os_str().is_empty() {
-        look(config, None, &mut discovery);
+        add_from(config, None, &mut discovery);
     }
     if place.environment.reads_projects()
         && let Err(failure) = upward(place, &mut discovery)
@@ -36,7 +36,7 @@ fn upward(place: &Place<'_>, discovery: &mut Discovery) -> Result<(), Instructio
             root: worktree.as_deref().unwrap_or(directory),
             is_trusted: place.is_trusted,
         };
-        look(directory, Some(bound), discovery);
+        add_from(directory, Some(bound), discovery);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::place::{Bound, Place, look};
+use super::place::{Bound, Place, add_from};
 use super::reading::Discovery;
 
 /// Finds the files of these directories that are below the place after links are resolved.
@@ -18,7 +18,7 @@ pub(super) fn discover(place: &Place<'_>, directories: &[PathBuf]) -> Discovery 
                     root: &root,
                     is_trusted: place.is_trusted,
                 };
-                look(directory, Some(bound), &mut discovery);
+                add_from(directory, Some(bound), &mut discovery);
             }
         }
         Err(failure) => discovery.fail(failure),

@@ -73,7 +73,7 @@ impl Bound<'_> {
 }
 
 /// Adds the instruction file of a directory if it exists and is inside `bound`.
-pub(super) fn look(directory: &Path, bound: Option<Bound<'_>>, discovery: &mut Discovery) {
+pub(super) fn add_from(directory: &Path, bound: Option<Bound<'_>>, discovery: &mut Discovery) {
     follow(&directory.join(FILE_NAME), bound, discovery);
 }
 

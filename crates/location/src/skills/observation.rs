@@ -149,7 +149,7 @@ impl Look<'_> {
             // Already found through another source.
             Some(file) => file.skill.clone(),
             None => {
-                let file = self.look_into(found, bound);
+                let file = self.observe_file(found, bound);
                 let skill = file.skill.clone();
                 self.diagnostics.extend(file.diagnostics.iter().cloned());
                 self.files.insert(key.to_owned(), file);
@@ -162,7 +162,7 @@ impl Look<'_> {
     }
 
     /// Returns the result for a file. Reads it only if it has changed.
-    fn look_into(&mut self, found: &Found, bound: Option<&Path>) -> File {
+    fn observe_file(&mut self, found: &Found, bound: Option<&Path>) -> File {
         let version = Version::of(&found.path);
         let kept = self.before.remove(found.path.as_os_str());
         let leads_out = bound.is_some_and(|root| !is_project_text(&found.path, root));

@@ -252,7 +252,7 @@ async fn a_client_that_does_not_read_does_not_stop_the_program() {
     let output = OutputBounds {
         kept: 100_000,
         behind: 10_000,
-        patience: Duration::from_millis(20),
+        max_wait: Duration::from_millis(20),
     };
     let bounds = Bounds {
         output,

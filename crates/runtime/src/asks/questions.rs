@@ -150,12 +150,12 @@ impl Questions {
     }
 
     async fn ask_question(&self, pending: Pending) -> Result<Vec<QuestionAnswer>, QuestionError> {
-        let patience = self.timeout.wait();
+        let timeout = self.timeout.wait();
         let asked = self.waiting.ask(pending).map_err(|reason| {
             tracing::warn!(?reason, "questions cannot be asked");
             QuestionError::Unanswered
         })?;
-        let answer = asked.answer(patience).await;
+        let answer = asked.answer(timeout).await;
         answer.unwrap_or(Err(QuestionError::Unanswered))
     }
 }

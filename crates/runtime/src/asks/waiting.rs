@@ -96,7 +96,7 @@ impl<R: Request> Waiting<R> {
         }
         let (answer, answered) = oneshot::channel();
         let request = Arc::new(request);
-        self.tell(&request, &request.asked());
+        self.notify(&request, &request.asked());
         state.open.push(Open {
             request: Arc::clone(&request),
             answer,
@@ -140,7 +140,7 @@ impl<R: Request> Waiting<R> {
         let mut state = self.state.lock();
         state.ended = true;
         for open in state.open.drain(..) {
-            self.tell(&open.request, &open.request.given_up());
+            self.notify(&open.request, &open.request.given_up());
         }
         drop(state);
         self.changed.send_replace(());
@@ -168,13 +168,13 @@ impl<R: Request> Waiting<R> {
         let same = |open: &Open<R>| Arc::ptr_eq(&open.request, request);
         let place = state.open.iter().position(same)?;
         let open = state.open.remove(place);
-        self.tell(request, &notice());
+        self.notify(request, &notice());
         drop(state);
         self.changed.send_replace(());
         Some(open)
     }
 
-    fn tell(&self, request: &R, notice: &Notice) {
+    fn notify(&self, request: &R, notice: &Notice) {
         self.announcer.notify(Some(request.location()), notice);
     }
 }
@@ -229,8 +229,8 @@ pub(crate) struct Asked<R: Request> {
 }
 
 impl<R: Request> Asked<R> {
-    /// Returns the answer; `None` if the host closes, or if no answer comes before `patience` ends.
-    pub(crate) async fn answer(self, patience: impl Future<Output = ()>) -> Option<R::Answer> {
+    /// Returns the answer; `None` if the host closes, or if no answer comes before `timeout` ends.
+    pub(crate) async fn answer(self, timeout: impl Future<Output = ()>) -> Option<R::Answer> {
         let Self {
             answered,
             guard: _guard,
@@ -238,7 +238,7 @@ impl<R: Request> Asked<R> {
         tokio::select! {
             biased;
             answer = answered => answer.ok(),
-            () = patience => None,
+            () = timeout => None,
         }
     }
 

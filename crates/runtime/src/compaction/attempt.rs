@@ -22,10 +22,10 @@ use crate::provider::{AskError, Fence, Provider, cause_of, kind_of};
 use crate::timer::Timer;
 
 /// Time limit for one summary. Local models may read for minutes before they write.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+const TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// Time limit for the summaries of all parts.
-const PATIENCE_IN_ALL: Duration = Duration::from_secs(60 * 60);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// Maximum bytes per token of a summary. The rest of a longer summary is not read. Models that respect
 /// the limit of their answer write about four bytes per token.
@@ -236,14 +236,14 @@ impl Compactor {
         message_id: &MessageID,
         stopped: &CancellationToken,
     ) -> Result<String, Unfinished> {
-        let mut patience_in_all = self.timer.after(PATIENCE_IN_ALL);
+        let mut total_timeout = self.timer.after(TOTAL_TIMEOUT);
         loop {
             let part = parts.next();
             let summary = tokio::select! {
                 biased;
                 () = stopped.cancelled() => return Err(Unfinished::Interrupted),
-                () = &mut patience_in_all => return Err(too_slow(PATIENCE_IN_ALL).into()),
-                () = self.timer.after(PATIENCE) => return Err(too_slow(PATIENCE).into()),
+                () = &mut total_timeout => return Err(too_slow(TOTAL_TIMEOUT).into()),
+                () = self.timer.after(TIMEOUT) => return Err(too_slow(TIMEOUT).into()),
                 summary = self.summary(grounds, summariser, &part, message_id) => summary,
             };
             match summary {
@@ -311,8 +311,8 @@ impl Compactor {
     }
 }
 
-fn too_slow(patience: Duration) -> Failure {
-    let seconds = patience.as_secs();
+fn too_slow(limit: Duration) -> Failure {
+    let seconds = limit.as_secs();
     let message = format!("the model did not finish its summary within {seconds} seconds");
     Failure::new(ErrorKind::Timeout, message)
 }

@@ -337,7 +337,7 @@ impl Runner {
         let location = self.location(&session).await?;
         let tolerates = self.services.unknown_agents.are_tolerated(&session.info.id);
         let sampled = Sampled::of(&session, location, tolerates);
-        self.tell_unread(&session, &sampled);
+        self.report_unread(&session, &sampled);
         let model = match sampled.resolve() {
             Ok(model) => model,
             Err(error) => {

@@ -189,7 +189,7 @@ impl Runner {
                 "The compaction of {session} did not make its request smaller: about {before} tokens before, {after} after. Automatic compaction rests until the history has grown by {growth}"
             );
             let failure = Failure::new(ErrorKind::Unknown, message);
-            tell(&self.services.compactor, grounds, failure);
+            report(&self.services.compactor, grounds, failure);
         }
     }
 }
@@ -215,7 +215,7 @@ async fn compact(
                 grounds.session.info.id, failure.message
             );
             let cause = failure.cause.clone();
-            tell(compactor, grounds, Failure { message, cause });
+            report(compactor, grounds, Failure { message, cause });
         }
         Outcome::Completed | Outcome::Nothing => {}
     }
@@ -224,7 +224,7 @@ async fn compact(
 
 /// Reports a failed compaction to the log and to connected clients. The turn itself does not fail because of it, so no
 /// event of the session records it.
-fn tell(compactor: &Compactor, grounds: &CompactionInput, failure: Failure) {
+fn report(compactor: &Compactor, grounds: &CompactionInput, failure: Failure) {
     let info = &grounds.session.info;
     let Failure { message, cause } = failure;
     tracing::warn!(session_id = %info.id, "{message}");

@@ -317,7 +317,7 @@ impl Runner {
         let id = self.session.clone();
         let found = self.services.journal.store.read(move |reader| {
             let session = reader.session(&id)?;
-            session.map_or(Ok(false), |session| says_anything(reader, session.key))
+            session.map_or(Ok(false), |session| has_messages(reader, session.key))
         });
         Ok(found.await?)
     }
@@ -391,16 +391,16 @@ fn fail_open_calls(
 pub(crate) fn has_work(reader: &Reader<'_>, session: SessionKey) -> Result<bool, StoreError> {
     Ok(reader.has_pending(session, Delivery::Steer)?
         || reader.has_pending(session, Delivery::Queue)?
-        || says_anything(reader, session)?)
+        || has_messages(reader, session)?)
 }
 
 /// True if a session has messages other than switches and updates of the System Context.
-fn says_anything(reader: &Reader<'_>, session: SessionKey) -> Result<bool, StoreError> {
+fn has_messages(reader: &Reader<'_>, session: SessionKey) -> Result<bool, StoreError> {
     const PAGE: usize = 16;
     let mut anchor = None;
     loop {
         let page = reader.messages(session, Order::Ascending, anchor.as_ref(), PAGE)?;
-        if page.iter().any(|(_, message)| says_something(message)) {
+        if page.iter().any(|(_, message)| is_message(message)) {
             return Ok(true);
         }
         match page.last() {
@@ -413,7 +413,7 @@ fn says_anything(reader: &Reader<'_>, session: SessionKey) -> Result<bool, Store
     }
 }
 
-fn says_something(message: &SessionMessage) -> bool {
+fn is_message(message: &SessionMessage) -> bool {
     !matches!(
         message,
         SessionMessage::AgentSwitched { .. }

@@ -43,7 +43,7 @@ const SERVICE: &str = "session.request";
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// Inputs of an inspection.
-struct Look {
+struct PreviewInput {
     survey: Survey,
     /// True if a drain works on the session. Its open calls and staged revert then stay as they are.
     is_running: bool,
@@ -61,7 +61,7 @@ struct Next {
 
 /// The data that is read in the transaction before it is rolled back.
 struct PreviewRead {
-    look: Look,
+    input: PreviewInput,
     baseline: String,
     baseline_seq: Sequence,
     sources: Vec<ContextSourceView>,
@@ -86,7 +86,7 @@ pub(crate) async fn next_request(
     let stopper = coordinator.onlooker(session);
     let closing = stopper.stopped().clone();
     let mut runner = Runner::new(services, shared, session.clone(), stopper);
-    let looking = async {
+    let observing = async {
         loop {
             match runner.next(is_running).await {
                 // A caller changed the session meanwhile.
@@ -95,7 +95,7 @@ pub(crate) async fn next_request(
             }
         }
     };
-    let found = closing.run_until_cancelled(looking).await;
+    let found = closing.run_until_cancelled(observing).await;
     let next = found
         .unwrap_or(Err(DrainStop::Interrupted))
         .map_err(refused)?;
@@ -138,20 +138,20 @@ impl Runner {
         self.read_history(survey.here.session.key, target.clone())
             .await?;
         let reading = self.conversation.reading(&target);
-        let look = Look {
+        let input = PreviewInput {
             survey,
             is_running,
             steer_batch: self.services.steer_batch,
             now: self.services.journal.now(),
         };
         let store = &self.services.journal.store;
-        let looked = store.preview(move |transaction| look.see(transaction, reading));
-        let seen = looked.await.map_err(|abort| match abort {
+        let previewed = store.preview(move |transaction| input.read(transaction, reading));
+        let seen = previewed.await.map_err(|abort| match abort {
             Abort::Refused(stop) => stop,
             Abort::Failed(error) => error.into(),
         })?;
         let PreviewRead {
-            look,
+            input,
             baseline,
             baseline_seq,
             sources,
@@ -159,10 +159,10 @@ impl Runner {
             promoted,
         } = seen;
         let changes = self.conversation.update(read, target);
-        let allowed = look.survey.here.sampled.steps();
+        let allowed = input.survey.here.sampled.steps();
         let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);
         Ok(Next {
-            boundary: look
+            boundary: input
                 .survey
                 .boundary(baseline, Some(baseline_seq), changes, promoted),
             is_last,
@@ -212,9 +212,9 @@ impl Runner {
     }
 }
 
-impl Look {
+impl PreviewInput {
     /// Does the work of a boundary, in a transaction that must be rolled back.
-    fn see(
+    fn read(
         mut self,
         transaction: &mut Transaction<'_>,
         reading: impl FnOnce(&Reader<'_>, SessionKey) -> Result<ConversationRead, StoreError>,
@@ -242,7 +242,7 @@ impl Look {
         let baseline_seq = baseline_seq.unwrap_or(Sequence::FIRST);
         let read = reading(&reader, session.key)?;
         Ok(PreviewRead {
-            look: self,
+            input: self,
             baseline,
             baseline_seq,
             sources,

@@ -43,7 +43,7 @@ impl NotifiedSessions {
 impl Runner {
     /// Tells clients once that the host asks before actions that unreadable configuration might have
     /// restricted.
-    pub(super) fn tell_unread(&self, session: &SessionRow, sampled: &Sampled) {
+    pub(super) fn report_unread(&self, session: &SessionRow, sampled: &Sampled) {
         let reasons = sampled.location.agents.unread();
         if !self.shared.told.note(&session.info.id, reasons) {
             return;

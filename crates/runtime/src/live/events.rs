@@ -14,13 +14,13 @@ pub(crate) struct Bounds {
     pub(crate) events: usize,
     /// Time for which the reader may take no event while that many wait. A fast model produces events faster than any
     /// reader converts them to objects, so a limit on the count alone would cut readers that keep up.
-    pub(crate) patience: Duration,
+    pub(crate) max_wait: Duration,
     /// Number of bytes that may wait while the reader takes none.
     pub(crate) bytes: usize,
     /// Maximum number of waiting bytes at any time: more than the largest events of one turn.
     pub(crate) most_bytes: usize,
     /// Number of bytes that a reader is expected to process per millisecond. The size of its last batch extends its
-    /// patience by the corresponding time.
+    /// max_wait by the corresponding time.
     pub(crate) pace: usize,
 }
 
@@ -28,7 +28,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             events: 256,
-            patience: Duration::from_millis(100),
+            max_wait: Duration::from_millis(100),
             bytes: 8 * 1024 * 1024,
             most_bytes: 512 * 1024 * 1024,
             pace: 16 * 1024,
@@ -38,9 +38,9 @@ impl Default for Bounds {
 
 impl Bounds {
     /// Returns the time for which a reader that took `taken` bytes may take no event.
-    fn patience(&self, taken: usize) -> Duration {
+    fn max_wait(&self, taken: usize) -> Duration {
         let handling = u64::try_from(taken / self.pace).unwrap_or(u64::MAX);
-        self.patience + Duration::from_millis(handling)
+        self.max_wait + Duration::from_millis(handling)
     }
 }
 
@@ -182,11 +182,11 @@ impl Subscriber {
             return;
         }
         if queue.events.is_empty() {
-            // The length of a silence does not count: the patience applies to waiting events only.
+            // The length of a silence does not count: the max_wait applies to waiting events only.
             queue.waiting = Instant::now();
         }
         let many = queue.events.len() >= bounds.events || queue.bytes >= bounds.bytes;
-        let crowded = many && queue.waiting.elapsed() >= bounds.patience(queue.taken);
+        let crowded = many && queue.waiting.elapsed() >= bounds.max_wait(queue.taken);
         let heavy = queue.bytes + text.len() > bounds.most_bytes;
         if crowded || heavy {
             queue.state = QueueState::Cut;

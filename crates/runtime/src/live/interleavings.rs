@@ -108,7 +108,7 @@ fn a_reader_that_does_not_keep_up_is_cut_where_the_gap_would_be() {
     check(|| {
         let live = Arc::new(LiveEvents::new(Bounds {
             events: 2,
-            patience: Duration::ZERO,
+            max_wait: Duration::ZERO,
             ..Bounds::default()
         }));
         let reader = live.subscribe();

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use super::events::*;
 
-fn patience() -> Duration {
-    Bounds::default().patience
+fn max_wait() -> Duration {
+    Bounds::default().max_wait
 }
 
 fn texts(batch: LiveBatch) -> Vec<String> {
@@ -42,7 +42,7 @@ async fn a_subscriber_that_does_not_read_is_cut_and_others_are_not() {
         live.publish(|| "x".into());
     }
     assert_eq!(texts(attentive.next(usize::MAX).await).len(), 1000);
-    tokio::time::advance(patience()).await;
+    tokio::time::advance(max_wait()).await;
     live.publish(|| "y".into());
     assert_eq!(idle.next(1).await, LiveBatch::Cut);
     assert_eq!(texts(attentive.next(1).await), ["y"]);
@@ -52,7 +52,7 @@ async fn a_subscriber_that_does_not_read_is_cut_and_others_are_not() {
 async fn a_burst_after_a_long_pause_cuts_no_subscriber() {
     let live = Arc::new(LiveEvents::default());
     let mut subscription = live.subscribe();
-    tokio::time::advance(10 * patience()).await;
+    tokio::time::advance(10 * max_wait()).await;
     for _ in 0..1000 {
         live.publish(|| "x".into());
     }
@@ -76,7 +76,7 @@ async fn a_subscriber_with_old_unread_bytes_is_cut() {
         live.publish(|| "x".repeat(8 * 1024 * 1024));
     }
     assert_eq!(texts(attentive.next(usize::MAX).await).len(), 3);
-    tokio::time::advance(patience()).await;
+    tokio::time::advance(max_wait()).await;
     live.publish(|| "y".into());
     assert_eq!(idle.next(1).await, LiveBatch::Cut);
     assert_eq!(texts(attentive.next(1).await), ["y"]);
@@ -90,11 +90,11 @@ async fn a_subscriber_has_more_time_after_a_large_read() {
     assert_eq!(texts(reader.next(1).await).len(), 1);
     let publish = || (0..1000).for_each(|_| live.publish(|| "x".into()));
     publish();
-    tokio::time::advance(patience() + Duration::from_secs(1)).await;
+    tokio::time::advance(max_wait() + Duration::from_secs(1)).await;
     publish();
     assert_eq!(texts(reader.next(usize::MAX).await).len(), 2000);
     publish();
-    tokio::time::advance(patience()).await;
+    tokio::time::advance(max_wait()).await;
     publish();
     assert_eq!(reader.next(1).await, LiveBatch::Cut);
 }

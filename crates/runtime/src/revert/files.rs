@@ -88,7 +88,7 @@ impl Reverts {
     }
 
     /// Restores the files to their state before the revert.
-    pub(super) async fn take_back(
+    pub(super) async fn restore_unreverted(
         &self,
         session: &SessionRow,
         revert: &RevertState,
@@ -119,7 +119,7 @@ impl Reverts {
         };
         let mut staging = Staging::new(snapshots, former.base.to_owned());
         let wanted = former.paths.iter().map(|path| (*path, former.base));
-        staging.look(wanted).await?;
+        staging.read_files(wanted).await?;
         for path in &former.paths {
             let Some(planned) = former.plan.0.get(*path) else {
                 continue;
@@ -191,7 +191,7 @@ impl Staging {
         };
         let paths = former.paths.iter();
         let wanted = paths.flat_map(|path| [(*path, reverted(path)), (*path, former.base)]);
-        self.look(wanted).await?;
+        self.read_files(wanted).await?;
         for path in &former.paths {
             if self.is_as_in(path, reverted(path)) || self.is_as_in(path, former.base) {
                 let target = self.base.clone();
@@ -219,7 +219,7 @@ impl Staging {
             let path = path.as_str();
             [(path, planned.after.as_str()), (path, base.as_str())]
         });
-        self.look(wanted).await?;
+        self.read_files(wanted).await?;
         let mut wanted: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (path, planned) in &plan.0 {
             let is_ours = if staged.contains(path.as_str()) {
@@ -293,7 +293,7 @@ impl Staging {
     }
 
     /// Reads files, and the entries of snapshots for them, for [`is_as_in`](Self::is_as_in).
-    async fn look<'a>(
+    async fn read_files<'a>(
         &mut self,
         wanted: impl Iterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), SnapshotError> {
@@ -320,13 +320,17 @@ impl Staging {
         }
         for (snapshot, paths) in by_snapshot {
             for chunk in paths.chunks(TOGETHER) {
-                self.look_into(snapshot, chunk).await?;
+                self.read_snapshot(snapshot, chunk).await?;
             }
         }
         Ok(())
     }
 
-    async fn look_into(&mut self, snapshot: &str, paths: &[String]) -> Result<(), SnapshotError> {
+    async fn read_snapshot(
+        &mut self,
+        snapshot: &str,
+        paths: &[String],
+    ) -> Result<(), SnapshotError> {
         let contents = self.snapshots.contents(snapshot, paths).await?;
         for (path, content) in paths.iter().zip(contents) {
             match content {

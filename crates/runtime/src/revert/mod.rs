@@ -147,7 +147,7 @@ impl Reverts {
         let Some(revert) = &session.info.revert else {
             return Ok(());
         };
-        self.take_back(&session, revert).await?;
+        self.restore_unreverted(&session, revert).await?;
         self.write_revert(&session, |transaction, session, now| {
             append(transaction, session, now, RevertCleared {})
         })

@@ -11,10 +11,10 @@ use super::SnapshotStores;
 
 /// Time that all Provider Turns together wait for a capture. A slower capture continues in the
 /// background. Steps have no snapshot until it has ended. Later captures are faster because of it.
-const CAPTURE_PATIENCE: Duration = Duration::from_secs(10);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time that an interruption of a step waits for the capture of its changes.
-const INTERRUPTED_PATIENCE: Duration = Duration::from_millis(500);
+const INTERRUPTED_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Maximum number of files that one step may change to be reported and reverted: every client that
 /// follows the session gets their names in one event.
@@ -40,7 +40,7 @@ impl SnapshotStores {
             return None;
         }
         let snapshots = self.of(location).await?;
-        let patience = patience(&snapshots);
+        let remaining = remaining_time(&snapshots);
         tokio::select! {
             biased;
             captured = snapshots.capture() => match captured {
@@ -53,7 +53,7 @@ impl SnapshotStores {
                     None
                 }
             },
-            () = self.timer.after(patience) => {
+            () = self.timer.after(remaining) => {
                 tracing::warn!("a step does not wait for its snapshot any longer");
                 None
             }
@@ -66,11 +66,11 @@ impl SnapshotStores {
         step: Arc<StepSnapshot>,
         stopped: CancellationToken,
     ) -> Option<StepChanges> {
-        let impatience = async {
+        let give_up = async {
             stopped.cancelled().await;
-            self.timer.after(INTERRUPTED_PATIENCE).await;
+            self.timer.after(INTERRUPTED_TIMEOUT).await;
         };
-        let patience = patience(&step.snapshots);
+        let remaining = remaining_time(&step.snapshots);
         tokio::select! {
             biased;
             changes = step.changes() => match changes {
@@ -80,11 +80,11 @@ impl SnapshotStores {
                     None
                 }
             },
-            () = impatience => {
+            () = give_up => {
                 tracing::warn!("what an interrupted step changed is not known");
                 None
             }
-            () = self.timer.after(patience) => {
+            () = self.timer.after(remaining) => {
                 tracing::warn!("capturing what a step changed takes too long");
                 None
             }
@@ -93,8 +93,8 @@ impl SnapshotStores {
 }
 
 /// Returns the time to wait for a capture, less the time that work in progress has already taken.
-fn patience(snapshots: &Snapshots) -> Duration {
-    CAPTURE_PATIENCE.saturating_sub(snapshots.busy_for())
+fn remaining_time(snapshots: &Snapshots) -> Duration {
+    CAPTURE_TIMEOUT.saturating_sub(snapshots.busy_for())
 }
 
 impl StepSnapshot {

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// One read of all files, started by the first source that loads. `None` if it was cancelled.
-type Look = Shared<BoxFuture<'static, Option<Arc<Instructions>>>>;
+type Reading = Shared<BoxFuture<'static, Option<Arc<Instructions>>>>;
 
 /// The differences between the sources.
 struct Kind {
@@ -50,7 +50,7 @@ const NEARBY: Kind = Kind {
 /// Instruction files of one kind.
 pub(super) struct InstructionFiles {
     kind: Kind,
-    look: Look,
+    look: Reading,
 }
 
 /// The sources of the instruction files at a Location.
@@ -67,7 +67,7 @@ impl FileSources {
         environment: &Arc<Environment>,
         nearby: &[PathBuf],
     ) -> Self {
-        let look = look(
+        let look = read_all(
             Arc::clone(location),
             Arc::clone(environment),
             nearby.to_vec(),
@@ -85,7 +85,11 @@ impl FileSources {
 }
 
 /// Reads all files in one blocking job: the handover to a thread costs more than reading a file.
-fn look(location: Arc<Location>, environment: Arc<Environment>, nearby: Vec<PathBuf>) -> Look {
+fn read_all(
+    location: Arc<Location>,
+    environment: Arc<Environment>,
+    nearby: Vec<PathBuf>,
+) -> Reading {
     let observing = async move {
         let observe = move || {
             let wanted = InstructionQuery {
@@ -125,7 +129,7 @@ impl Source for InstructionFiles {
 
     fn baseline(&self, value: &Value) -> String {
         let files = Vec::<InstructionFile>::deserialize(value).unwrap_or_default();
-        let each = files.iter().map(|file| self.told(file));
+        let each = files.iter().map(|file| self.text(file));
         each.collect::<Vec<_>>().join("\n\n")
     }
 
@@ -146,7 +150,7 @@ impl Source for InstructionFiles {
 }
 
 impl InstructionFiles {
-    fn told(&self, file: &InstructionFile) -> String {
+    fn text(&self, file: &InstructionFile) -> String {
         format!("{} ({}):\n{}", self.kind.name, file.path, file.content)
     }
 }

@@ -29,7 +29,7 @@ use url::Url;
 use super::fetch::Fetch;
 
 /// Time limit for the complete answer of an address.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Minimum interval between two requests to an address, whatever the result was: a drain has a boundary
 /// every few seconds, and remote servers must not receive a request at each one.
@@ -154,10 +154,10 @@ impl RemoteText {
     /// Requests the text and stores the result.
     async fn ask(&self) {
         let asking = self.access.fetch.fetch(self.address.clone(), MAX_BYTES);
-        let answer = match tokio::time::timeout(PATIENCE, asking).await {
+        let answer = match tokio::time::timeout(TIMEOUT, asking).await {
             Ok(Ok(body)) => text_of(body),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
+            Err(_) => Err(format!("no answer within {} seconds", TIMEOUT.as_secs())),
         };
         let mut last = self.last.lock();
         last.at = self.access.clock.now();

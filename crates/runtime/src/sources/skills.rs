@@ -23,9 +23,9 @@ pub(super) struct SkillGuidance {
     judge: RuleScope,
 }
 
-/// The data of a skill that the model is told.
+/// The data of a skill that the model is guidance_of_skills.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct Guidance {
     name: String,
     description: String,
 }
@@ -49,18 +49,19 @@ impl SkillGuidance {
     fn observe(&self, skills: &[SkillInfo]) -> Observation {
         let rules = self.judge.rules();
         let available = available(skills, &rules);
-        let mut told: Vec<_> = available.into_iter().filter_map(told).collect();
-        // An agent that may not load any skill is not told of skills.
-        if told.is_empty() && evaluate("skill", "*", &rules) == PermissionEffect::Deny {
+        let mut guidance_of_skills: Vec<_> = available.into_iter().filter_map(guidance).collect();
+        // An agent that may not load any skill is not guidance_of_skills of skills.
+        if guidance_of_skills.is_empty() && evaluate("skill", "*", &rules) == PermissionEffect::Deny
+        {
             return Observation::Absent;
         }
-        told.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Observation::Present(json!(told))
+        guidance_of_skills.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Observation::Present(json!(guidance_of_skills))
     }
 }
 
-fn told(skill: &SkillInfo) -> Option<Told> {
-    Some(Told {
+fn guidance(skill: &SkillInfo) -> Option<Guidance> {
+    Some(Guidance {
         name: skill.name.clone(),
         description: skill.description.clone()?,
     })
@@ -76,11 +77,11 @@ impl Source for SkillGuidance {
     }
 
     fn is_valid(&self, value: &Value) -> bool {
-        Vec::<Told>::deserialize(value).is_ok()
+        Vec::<Guidance>::deserialize(value).is_ok()
     }
 
     fn baseline(&self, value: &Value) -> String {
-        let skills = Vec::<Told>::deserialize(value).unwrap_or_default();
+        let skills = Vec::<Guidance>::deserialize(value).unwrap_or_default();
         if skills.is_empty() {
             return format!("{INTRODUCTION}\nNo skill is available at the moment.");
         }

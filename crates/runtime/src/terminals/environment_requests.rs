@@ -15,7 +15,7 @@ use crate::error::RuntimeError;
 use crate::timer::Timer;
 
 /// Maximum time that a terminal waits for its variables.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of variables for one terminal.
 const MOST: usize = 1_000;
 /// Maximum size in bytes of one variable, with the `=` and the terminator that the system adds. Linux accepts no larger
@@ -129,8 +129,8 @@ impl EnvironmentRequests {
         };
         let answer = tokio::select! {
             answer = &mut waits.answered => answer,
-            () = timer.after(PATIENCE) => {
-                let seconds = PATIENCE.as_secs();
+            () = timer.after(TIMEOUT) => {
+                let seconds = TIMEOUT.as_secs();
                 return Err(failed(&format!("it has not answered within {seconds} seconds")));
             }
         };

@@ -188,7 +188,7 @@ async fn closing_does_not_wait_for_a_reader_that_stopped_reading() {
     f.leave(&session, "one", Delivery::Steer).await;
     assert_eq!(take(&f, &mut events, 1).await.len(), 1);
     f.leave(&session, "two", Delivery::Steer).await;
-    let impatience = async {
+    let time_passes = async {
         loop {
             f.clock.advance(1_000);
             tokio::task::yield_now().await;
@@ -196,7 +196,7 @@ async fn closing_does_not_wait_for_a_reader_that_stopped_reading() {
     };
     tokio::select! {
         () = f.close() => {}
-        () = impatience => {}
+        () = time_passes => {}
     }
     assert!(matches!(events.next().await, Err(RuntimeError::Closed)));
 }

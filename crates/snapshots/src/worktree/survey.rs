@@ -28,7 +28,7 @@ pub(crate) fn all(root: &Directory, folder: &mut Folder) -> bool {
     folder.each_mut(&mut |listing| listings.push(listing));
     let differs = AtomicBool::new(false);
     threads::each(listings, FEW, |listing| {
-        if look(root, listing) != Looks::Same {
+        if check(root, listing) != Looks::Same {
             differs.store(true, Ordering::Relaxed);
         }
     });
@@ -44,7 +44,7 @@ pub(crate) fn at_leisure(
 ) -> bool {
     let mut differs = false;
     folder.each_mut(&mut |listing| {
-        differs |= !is_stopped() && look(root, listing) != Looks::Same;
+        differs |= !is_stopped() && check(root, listing) != Looks::Same;
     });
     differs
 }
@@ -56,7 +56,7 @@ pub(crate) fn some(root: &Directory, folder: &mut Folder, paths: &HashSet<String
         let Some(listing) = folder.find_mut(path) else {
             continue;
         };
-        match look(root, listing) {
+        match check(root, listing) {
             Looks::Same => {}
             Looks::Different => differs = true,
             Looks::Replaced => return None,
@@ -72,7 +72,7 @@ pub(crate) fn is_replaced(root: &Directory, listing: &Listing) -> bool {
 }
 
 /// Checks one directory.
-fn look(root: &Directory, listing: &mut Listing) -> Looks {
+fn check(root: &Directory, listing: &mut Listing) -> Looks {
     let opened = root.below(&listing.path);
     let (stamp, held) = match opened.and_then(|held| Ok((held.stamp()?, held))) {
         Ok(opened) => opened,

@@ -37,7 +37,7 @@ impl Appended {
     }
 
     /// Removes the entries after that point.
-    pub(crate) fn take_back(&mut self, mark: Mark) {
+    pub(crate) fn roll_back(&mut self, mark: Mark) {
         self.entries.truncate(mark.entries);
         self.unannounced.truncate(mark.unannounced);
         if let (Some(last), Some(before)) = (self.unannounced.last_mut(), mark.last_unannounced) {

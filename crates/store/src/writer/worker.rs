@@ -143,8 +143,8 @@ impl Worker {
         let Err(undo) = ended else {
             return Executed::Kept(command);
         };
-        appended.take_back(before);
-        self.take_back(joined);
+        appended.roll_back(before);
+        self.roll_back(joined);
         match undo {
             Undo::Decided if joined => return Executed::Kept(command),
             Undo::Decided => command.settle(Ok(())),
@@ -162,7 +162,7 @@ impl Worker {
     }
 
     /// Rolls back the last command, either alone or together with the transaction that it began.
-    fn take_back(&self, joined: bool) {
+    fn roll_back(&self, joined: bool) {
         let undo = if joined {
             "ROLLBACK TO command; RELEASE command"
         } else {

@@ -14,7 +14,7 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_di
 const CONTEXT: usize = 4;
 
 /// Time to search for the shortest diff. After it, a longer diff is accepted.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Maximum size of all hunks in bytes. Above it the hunks are left out, because the Session History
 /// should not hold more.
@@ -52,7 +52,7 @@ impl FileDiff {
         }
         let old: Vec<&str> = before.split_inclusive('\n').collect();
         let new: Vec<&str> = after.split_inclusive('\n').collect();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
         let changed = |count: fn(&DiffOp) -> Range<usize>| -> usize {
             let changes = changes

@@ -42,7 +42,7 @@ impl TypedTool for Question {
             question.custom = None;
         }
         let answers = context.ask(questions.clone(), REFUSED).await?;
-        let told = told(&questions, &answers);
+        let told = answers_for_model(&questions, &answers);
         let output = ToolOutput::encode(&json!({ "answers": answers }))?;
         Ok(output.with_content(vec![ToolContent::Text { text: told }]))
     }
@@ -80,7 +80,7 @@ const OPTION: Object = Object {
 };
 
 /// Returns the answers as the model reads them.
-fn told(questions: &[QuestionInfo], answers: &[Vec<String>]) -> String {
+fn answers_for_model(questions: &[QuestionInfo], answers: &[Vec<String>]) -> String {
     let pairs = questions.iter().enumerate().map(|(place, question)| {
         let labels = answers.get(place).map(|labels| labels.join(", "));
         let labels = labels.filter(|labels| !labels.is_empty());

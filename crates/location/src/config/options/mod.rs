@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{Decoded, Invalid, count, elements, number, text, wrong};
 
-/// Where a key may stand among a provider's options and settings.
+/// Names of the key among the options and settings of a provider.
 pub(crate) const API_KEY: &str = "apiKey";
 
 /// The names of the provider options that are time limits.

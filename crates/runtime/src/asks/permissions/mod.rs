@@ -191,10 +191,10 @@ impl Permissions {
         let id = pending.request.id.clone();
         let location = pending.location.clone();
         let project = pending.project().to_owned();
-        let patience = self.timeout.wait();
+        let timeout = self.timeout.wait();
         match self.waiting.ask(pending) {
             Ok(asked) if self.timeout.unanswered == Unanswered::Wait => asked.leave(),
-            Ok(asked) => drop(opencode_log::spawn(asked.answer(patience))),
+            Ok(asked) => drop(opencode_log::spawn(asked.answer(timeout))),
             Err(NotAsked::Taken) => return Err(RuntimeError::PermissionConflict(id)),
             Err(NotAsked::Ended) => return Err(RuntimeError::Closed),
             Err(NotAsked::Full) => {

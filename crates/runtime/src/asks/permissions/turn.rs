@@ -90,7 +90,7 @@ impl Permissions {
         }
         let location = pending.location.clone();
         let project = pending.project().to_owned();
-        let patience = self.timeout.wait();
+        let timeout = self.timeout.wait();
         let asked = match self.waiting.ask(pending) {
             Ok(asked) => asked,
             Err(reason) => {
@@ -99,7 +99,7 @@ impl Permissions {
             }
         };
         self.catch_up(before, &location, &project).await;
-        let answer = asked.answer(patience).await;
+        let answer = asked.answer(timeout).await;
         answer.unwrap_or(Err(PermissionError::Blocked))
     }
 }

@@ -159,8 +159,8 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
                     said.push(call.lower(&voice));
                     results.extend(call.result(&voice).map(|result| Message::tool([result])));
                 } else {
-                    said.push(Part::text(call.told()));
-                    results.extend(call.told_result());
+                    said.push(Part::text(call.call_as_text()));
+                    results.extend(call.result_as_text());
                 }
             }
         }
@@ -320,12 +320,12 @@ impl Call<'_> {
     }
 
     /// Returns the call as text.
-    fn told(&self) -> String {
+    fn call_as_text(&self) -> String {
         format!("Called the tool {} with {}", self.name, self.input())
     }
 
     /// Returns the result as text, in a user message.
-    fn told_result(&self) -> Option<Message> {
+    fn result_as_text(&self) -> Option<Message> {
         let heading = |text: &str| Part::text(format!("The tool {} answered: {text}", self.name));
         let parts = match self.value()? {
             ToolResultValue::Text(text) => vec![heading(&text)],
@@ -355,7 +355,7 @@ impl Call<'_> {
             said.extend(self.result(voice));
             return;
         }
-        let mut text = self.told();
+        let mut text = self.call_as_text();
         if let Some(value) = self.value() {
             let value = serde_json::to_value(&value).unwrap_or_default();
             text = format!("{text}\nIts result: {}", value["value"]);

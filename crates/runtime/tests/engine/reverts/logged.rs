@@ -37,7 +37,7 @@ async fn a_snapshot_that_takes_too_long_is_a_warning() {
     world.turn("change", &[("a.txt", Some("two\n"))]).await;
     world.f.within("both sweeps wait", world.timed(2)).await;
     let held = world.hold_captures();
-    let impatience = async {
+    let time_passes = async {
         world.timed(3).await;
         world.f.clock.advance(10_000);
     };
@@ -45,7 +45,7 @@ async fn a_snapshot_that_takes_too_long_is_a_warning() {
     let turn = world.f.ask(&world.session, "again");
     world
         .f
-        .within("impatience", async { tokio::join!(turn, impatience) })
+        .within("time_passes", async { tokio::join!(turn, time_passes) })
         .await;
     drop(held);
     let entry = log

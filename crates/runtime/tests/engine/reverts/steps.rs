@@ -173,7 +173,7 @@ async fn an_interruption_does_not_wait_for_a_long_capture() {
     gate.release();
     let settled = "tool.success w {}";
     world.f.recorded(&world.session, settled).await;
-    let impatience = async {
+    let time_passes = async {
         // One more timer for the capture, and one for its remaining time after the interruption.
         world.timed(4).await;
         world.f.clock.advance(500);
@@ -181,8 +181,8 @@ async fn an_interruption_does_not_wait_for_a_long_capture() {
     let interrupted = world.f.interrupt(&world.session);
     world
         .f
-        .within("impatience", async {
-            tokio::join!(interrupted, impatience)
+        .within("time_passes", async {
+            tokio::join!(interrupted, time_passes)
         })
         .await;
     drop(held);

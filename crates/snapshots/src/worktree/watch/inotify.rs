@@ -37,7 +37,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Creates a queue. Returns `None` if the file system does not report all changes.
     pub(crate) fn new(root: &Directory) -> Option<Self> {
-        if !tells_changes(root) {
+        if !reports_changes(root) {
             return None;
         }
         let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
@@ -142,7 +142,7 @@ fn device(held: &Directory) -> Option<u64> {
 
 /// True if the file system of a directory is local and reports every change.
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
-fn tells_changes(held: &Directory) -> bool {
+fn reports_changes(held: &Directory) -> bool {
     /// ext, XFS, Btrfs, tmpfs, ZFS, F2FS, overlayfs and bcachefs.
     const LOCAL: [u32; 8] = [
         0xEF53,

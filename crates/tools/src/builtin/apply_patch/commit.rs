@@ -94,12 +94,12 @@ fn prepare(steps: Vec<Step>) -> Result<Vec<Change>, String> {
             let refused = unable(&step.path);
             return Err(format!("{refused}: the patch names this file twice"));
         }
-        changes.push(look(step, &mut room)?);
+        changes.push(plan_change(step, &mut room)?);
     }
     Ok(changes)
 }
 
-fn look(step: Step, room: &mut u64) -> Result<Change, String> {
+fn plan_change(step: Step, room: &mut u64) -> Result<Change, String> {
     let Step {
         path,
         target,

@@ -11,10 +11,10 @@ use super::{
 };
 
 /// Time in which a command must end when it is asked to, before it is killed.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The shorter time if a caller waits for the end because the call is interrupted or the host closes.
-const SHORT_PATIENCE: Duration = Duration::from_millis(500);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Time during which the pipes of a killed command are read. A process that left the session may hold
 /// them.
@@ -70,7 +70,7 @@ pub(super) async fn run(
             process.terminate();
             let has_ended = tokio::select! {
                 _ = &mut finished => true,
-                () = patience(cancel) => false,
+                () = grace_time(cancel) => false,
             };
             process.kill();
             if !has_ended {
@@ -90,13 +90,13 @@ pub(super) async fn run(
 }
 
 /// Returns when a command that was asked to end has had its time.
-async fn patience(cancel: &CancellationToken) {
+async fn grace_time(cancel: &CancellationToken) {
     let hurry = async {
         cancel.cancelled().await;
-        sleep(SHORT_PATIENCE).await;
+        sleep(SHORT_TIMEOUT).await;
     };
     tokio::select! {
-        () = sleep(PATIENCE) => {}
+        () = sleep(TIMEOUT) => {}
         () = hurry => {}
     }
 }
@@ -111,11 +111,11 @@ mod tests {
     async fn a_command_gets_less_time_to_end_if_a_user_waits() {
         let cancel = CancellationToken::new();
         let begun = Instant::now();
-        patience(&cancel).await;
-        assert_eq!(begun.elapsed(), PATIENCE);
+        grace_time(&cancel).await;
+        assert_eq!(begun.elapsed(), TIMEOUT);
         cancel.cancel();
         let begun = Instant::now();
-        patience(&cancel).await;
-        assert_eq!(begun.elapsed(), SHORT_PATIENCE);
+        grace_time(&cancel).await;
+        assert_eq!(begun.elapsed(), SHORT_TIMEOUT);
     }
 }

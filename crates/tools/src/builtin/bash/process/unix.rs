@@ -18,7 +18,7 @@ use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
 };
-use opencode_guard::{Guard, bury};
+use opencode_guard::{Guard, reap};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 use tokio::{
     process::{ChildStderr, ChildStdout},
@@ -114,7 +114,7 @@ fn keep(order: &Order, started: oneshot::Sender<io::Result<Kept>>) {
     let _ = released.blocking_recv();
     end(&mut sessions);
     drop(guard);
-    bury(leader);
+    reap(leader);
 }
 
 /// Starts the guard and then the shell.

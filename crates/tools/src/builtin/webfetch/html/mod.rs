@@ -22,7 +22,7 @@ use html5ever::{
 };
 
 /// Time limit for parsing a page. Ordinary pages take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Number of bytes between two checks of the time. Every attribute of a tag is compared with all
 /// attributes before it, so even this few bytes can take long.
@@ -31,12 +31,12 @@ const PIECE: usize = 2048;
 /// Returns the page as Markdown, or as plain text if it is too deep or too large for that. Returns
 /// `None` if plain text takes too long too.
 pub(super) fn to_markdown(html: &str) -> Option<String> {
-    to_markdown_within(html, PATIENCE, PATIENCE)
+    to_markdown_within(html, TIMEOUT, TIMEOUT)
 }
 
 /// Returns the text of the page, or `None` if that takes too long.
 pub(super) fn to_text(html: &str) -> Option<String> {
-    text::extract(html, PATIENCE)
+    text::extract(html, TIMEOUT)
 }
 
 fn to_markdown_within(html: &str, for_tree: Duration, for_text: Duration) -> Option<String> {
@@ -51,7 +51,7 @@ fn to_markdown_within(html: &str, for_tree: Duration, for_text: Duration) -> Opt
 /// becomes full.
 fn read<Sink: TokenSink>(
     html: &str,
-    patience: Duration,
+    limit: Duration,
     sink: Sink,
     is_full: impl Fn(&Sink) -> bool,
 ) -> Option<Sink> {
@@ -60,7 +60,7 @@ fn read<Sink: TokenSink>(
     let input = BufferQueue::default();
     let mut rest = html;
     while !rest.is_empty() {
-        if begun.elapsed() > patience || is_full(&tokenizer.sink) {
+        if begun.elapsed() > limit || is_full(&tokenizer.sink) {
             return None;
         }
         let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));

@@ -11,8 +11,8 @@ use html5ever::tokenizer::{
 use super::read;
 
 /// Returns the text without surrounding white space, or `None` if it takes too long.
-pub(super) fn extract(html: &str, patience: Duration) -> Option<String> {
-    let seen = read(html, patience, Seen::default(), |_| false)?
+pub(super) fn extract(html: &str, limit: Duration) -> Option<String> {
+    let seen = read(html, limit, Seen::default(), |_| false)?
         .text
         .into_inner();
     Some(seen.trim().to_owned())

@@ -17,14 +17,14 @@ use super::read;
 const MAX_SIZE: usize = 200_000;
 
 /// Returns the tree of a page, or `None` if it is too large or takes too long.
-pub(super) fn parse(html: &str, patience: Duration) -> Option<Handle> {
+pub(super) fn parse(html: &str, limit: Duration) -> Option<Handle> {
     let options = TreeBuilderOpts {
         // Scripts do not run here, so the content of `noscript` is visible.
         scripting_enabled: false,
         ..TreeBuilderOpts::default()
     };
     let sink = Bounded(TreeBuilder::new(Tree::default(), options));
-    let bounded = read(html, patience, sink, Bounded::is_full)?;
+    let bounded = read(html, limit, sink, Bounded::is_full)?;
     Some(bounded.0.sink.dom.document)
 }
 
