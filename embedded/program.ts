@@ -37,8 +37,8 @@ export interface ProgramCall {
 /** Longest result in UTF-16 code units of its JSON. It crosses the border as one text. */
 const MAX_RESULT = 8 * 1024 * 1024;
 
-/** Returns the result, which must be JSON. The name of the subject is for warnings. */
-type ProgramFunction = (input: never, call: ProgramCall) => Promise<{ result: unknown; subject: string }>;
+/** Returns the result, which must be JSON. A late result of a named subject is logged. */
+type ProgramFunction = (input: never, call: ProgramCall) => Promise<{ result: unknown; subject?: string }>;
 
 /** The functions of one host. They are called from the first definition on. */
 export class Program {
@@ -72,6 +72,7 @@ export class Program {
       if (run === undefined) throw new Error(`The program has no function ${name}`);
       const { result, subject } = await run(input as never, call);
       if (call.signal.aborted) {
+        if (subject === undefined) return;
         this.#connection.warn(`A result of ${subject} came after the end of its call and is dropped`, {});
       } else {
         call.send(encodeResult(result));

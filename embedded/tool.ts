@@ -188,8 +188,9 @@ export interface HostTools {
    * })
    * ```
    */
-  register<const Input extends ToolSchema, const Output extends ToolSchema | undefined = undefined>(
-    tool: ToolDefinition<Input, Output>,
+  register<const Input extends ToolSchema>(tool: ToolDefinition<Input>, options?: RegisterOptions): Registration;
+  register<const Input extends ToolSchema, const Output extends ToolSchema>(
+    tool: ToolDefinition<Input, Output> & { readonly output: Output },
     options?: RegisterOptions,
   ): Registration;
 }

@@ -12,8 +12,7 @@ const SHAPE = { location: { directory: null }, trusted: null };
 function answerTrust(connection, program, decide) {
     program.define("trust", async ({ directory }, { signal }) => {
         try {
-            const result = await ask(decide, directory, signal);
-            return { result, subject: 'the function of the option "trust"' };
+            return { result: await ask(decide, directory, signal) };
         }
         catch (error) {
             // A failure after the abort is not a mistake.

@@ -15,8 +15,7 @@ const SHAPE: ObjectShape = { location: { directory: null }, trusted: null };
 export function answerTrust(connection: NativeConnection, program: Program, decide: TrustFunction) {
   program.define("trust", async ({ directory }: { directory: string }, { signal }) => {
     try {
-      const result = await ask(decide, directory, signal);
-      return { result, subject: 'the function of the option "trust"' };
+      return { result: await ask(decide, directory, signal) };
     } catch (error) {
       // A failure after the abort is not a mistake.
       if (!signal.aborted) {
