@@ -215,6 +215,12 @@ test.each<[string, unknown, string]>([
   expect(refusal(host, source)).toMatchObject({ option });
 });
 
+test("refuses a directory that is not absolute", async () => {
+  const { host } = await setUpSession();
+  const register = () => host.contextSources.register(GOOD, { location: { directory: "relative" } });
+  expect(register).toThrow(expect.objectContaining({ option: "location.directory" }));
+});
+
 test("refuses a key twice at one place", async () => {
   const { host } = await setUpSession();
   const registered = host.contextSources.register(GOOD);

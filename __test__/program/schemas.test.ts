@@ -125,6 +125,7 @@ test.each<[string, unknown, string, string]>([
 test.each([
   [{ location: "here" }, "location"],
   [{ location: { directory: 5 } }, "location.directory"],
+  [{ location: { directory: "relative" } }, "location.directory"],
   [{ loction: {} }, "loction"],
 ])("refuses the options %j", async (options, option) => {
   const { host } = await setUpSession();

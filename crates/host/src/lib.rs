@@ -229,7 +229,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// `InvalidOption` for a wrong name, `InvalidRequest` for a directory without a normal form.
+    /// `InvalidOption` if the name or the directory cannot be used.
     pub fn register_tool(
         &self,
         tool: ToolRegistration,
@@ -240,7 +240,10 @@ impl Host {
             workspace_id: None,
         });
         let place = location.map(|location| self.runtime.place(&location));
-        let place = place.transpose().map_err(opencode_server::failure)?;
+        let place = place.transpose().map_err(|error| Failure::InvalidOption {
+            option: "location.directory".into(),
+            message: error.to_string(),
+        })?;
         let directory = place.as_ref().map(|place| &*place.directory);
         self.tools.register(tool, directory)
     }

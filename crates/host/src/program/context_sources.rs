@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{
-    CombineError, Observation, ObservedSession, Runtime, SessionSource, SessionSourceRegistration,
-    Source, SystemContext,
+    CombineError, ContributionError, Observation, ObservedSession, Runtime, SessionSource,
+    SessionSourceRegistration, Source, SystemContext,
 };
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -70,10 +70,7 @@ impl ProgramContextSources {
             source,
         });
         let registration = runtime.add_session_source(directory, source);
-        let registration = registration.map_err(|error| Failure::InvalidOption {
-            option: "key".into(),
-            message: error.to_string(),
-        })?;
+        let registration = registration.map_err(|error| refusal(&error))?;
         registered.last = number;
         registered.sources.insert(number, registration);
         Ok(number)
@@ -89,6 +86,17 @@ impl ProgramContextSources {
     pub(crate) fn end(&self) {
         let sources = std::mem::take(&mut self.registered.lock().sources);
         drop(sources);
+    }
+}
+
+fn refusal(error: &ContributionError) -> Failure {
+    let option = match error {
+        ContributionError::Directory(_) => "location.directory",
+        ContributionError::Key(_) => "key",
+    };
+    Failure::InvalidOption {
+        option: option.into(),
+        message: error.to_string(),
     }
 }
 
