@@ -12,8 +12,8 @@
 //! reaches servers through [`Web`]. Other crates implement these traits.
 //!
 //! To read the code, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, which
-//! limits the size of every settlement. `builtin` contains the tools; they declare their parameters
-//! with `typed` and `input`.
+//! limits the size of every settlement. `builtin` contains the tools; they declare their input
+//! as a type with `typed`.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -27,7 +27,6 @@ mod registry;
 
 pub use bounding::OutputLimits;
 pub use builtin::built_in_tools;
-pub use contract::input::{Field, Object, Schema};
 pub use contract::tool::{Commitment, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};
 pub use failure::ToolFailure;

@@ -15,36 +15,31 @@ use opencode_schema::{
     message::ToolContent,
 };
 use parking_lot::Mutex;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with};
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 
 pub(super) struct Glob;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
+    #[schemars(
+        description = "Pattern of paths below the searched directory, for example **/*.rs."
+    )]
     pattern: String,
+    #[schemars(description = "Directory to search, the working directory if left out.")]
     path: Option<String>,
+    #[schemars(description = "Number of files to return, 10000 at most.")]
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
 }
 
 impl TypedTool for Glob {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("pattern", Schema::String)
-                .describe("Pattern of paths below the searched directory, for example **/*.rs."),
-            Field::optional("path", Schema::String)
-                .describe("Directory to search, the working directory if left out."),
-            Field::optional("limit", Schema::PositiveInteger { maximum: None })
-                .describe("Number of files to return, 10000 at most."),
-        ],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {

@@ -1,32 +1,66 @@
 //! The `question` tool: asks the user and waits for the answers.
 
-use opencode_schema::{message::ToolContent, question::QuestionInfo};
+use opencode_schema::{
+    message::ToolContent,
+    question::{QuestionInfo, QuestionOption},
+};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 
 pub(super) struct Question;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
-    questions: Vec<QuestionInfo>,
+    #[schemars(description = "What to ask. The user sees all of it at once.")]
+    questions: Vec<Prompt>,
+}
+
+/// A [`QuestionInfo`] without `custom`, with descriptions for the model.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "QuestionV2.Prompt")]
+struct Prompt {
+    #[schemars(description = "The whole question.")]
+    question: String,
+    #[schemars(description = "The same in a few words, 30 characters at most.")]
+    header: String,
+    #[schemars(description = "The answers to choose from.")]
+    options: Vec<Choice>,
+    multiple: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "QuestionV2.Option")]
+struct Choice {
+    #[schemars(description = "The answer, in one to five words.")]
+    label: String,
+    #[schemars(description = "What choosing it means.")]
+    description: String,
+}
+
+impl From<Prompt> for QuestionInfo {
+    fn from(prompt: Prompt) -> Self {
+        let options = prompt.options.into_iter().map(|choice| QuestionOption {
+            label: choice.label,
+            description: choice.description,
+        });
+        Self {
+            question: prompt.question,
+            header: prompt.header,
+            options: options.collect(),
+            multiple: prompt.multiple,
+            custom: None,
+        }
+    }
 }
 
 const REFUSED: &str = "Permission denied: question";
 
 impl TypedTool for Question {
-    const INPUT: Object = Object {
-        fields: &[Field::required(
-            "questions",
-            Schema::Array(&Schema::Named("QuestionV2.Prompt", &QUESTION)),
-        )
-        .describe("What to ask. The user sees all of it at once.")],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {
@@ -36,11 +70,7 @@ impl TypedTool for Question {
     async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let request = context.permission_request("question", vec!["*".to_owned()]);
         context.assert(request, REFUSED).await?;
-        let mut questions = input.questions;
-        for question in &mut questions {
-            // `custom` is not a parameter of the tool, so a value from the model is ignored.
-            question.custom = None;
-        }
+        let questions: Vec<QuestionInfo> = input.questions.into_iter().map(Into::into).collect();
         let answers = context.ask(questions.clone(), REFUSED).await?;
         let told = answers_for_model(&questions, &answers);
         let output = ToolOutput::encode(&json!({ "answers": answers }))?;
@@ -57,27 +87,6 @@ between approaches, something that is missing. Do not ask what you can find out 
 Each question offers options. The user may also answer in other words, so offer no option such as \
 \"Other\". Put the option you recommend first. Set `multiple` where more than one may be chosen. The \
 answers come as lists of labels; the user may leave a question out.";
-
-const QUESTION: Object = Object {
-    fields: &[
-        Field::required("question", Schema::String).describe("The whole question."),
-        Field::required("header", Schema::String)
-            .describe("The same in a few words, 30 characters at most."),
-        Field::required(
-            "options",
-            Schema::Array(&Schema::Named("QuestionV2.Option", &OPTION)),
-        )
-        .describe("The answers to choose from."),
-        Field::optional("multiple", Schema::Boolean),
-    ],
-};
-
-const OPTION: Object = Object {
-    fields: &[
-        Field::required("label", Schema::String).describe("The answer, in one to five words."),
-        Field::required("description", Schema::String).describe("What choosing it means."),
-    ],
-};
 
 /// Returns the answers as the model reads them.
 fn answers_for_model(questions: &[QuestionInfo], answers: &[Vec<String>]) -> String {

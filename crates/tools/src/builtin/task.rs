@@ -1,10 +1,10 @@
 //! The `task` tool: another agent works on a task in its own session.
 
 use opencode_schema::{id::SessionID, message::ToolContent};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -12,30 +12,23 @@ use crate::ports::task::{TaskOutcome, TaskRequest};
 
 pub(super) struct Task;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
+    #[schemars(description = "The task in three to five words.")]
     description: String,
+    #[schemars(description = "All that the agent has to know, and what it is to report.")]
     prompt: String,
+    #[schemars(description = "Name of the agent, as the list of available agents has it.")]
     agent: String,
     #[serde(rename = "sessionID")]
+    // The pattern of an id is not advertised.
+    #[schemars(with = "Option<String>")]
+    #[schemars(description = "Session of an earlier task to go on with. \
+                              Its agent still knows what was said there.")]
     session_id: Option<SessionID>,
 }
 
 impl TypedTool for Task {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("description", Schema::String)
-                .describe("The task in three to five words."),
-            Field::required("prompt", Schema::String)
-                .describe("All that the agent has to know, and what it is to report."),
-            Field::required("agent", Schema::String)
-                .describe("Name of the agent, as the list of available agents has it."),
-            Field::optional("sessionID", Schema::String).describe(
-                "Session of an earlier task to go on with. Its agent still knows what was said there.",
-            ),
-        ],
-    };
-
     const LISTS_SUBAGENTS: bool = true;
 
     type Input = Input;

@@ -1,19 +1,42 @@
 //! The `todowrite` tool: replaces the todo list of the session.
 
 use opencode_schema::{message::ToolContent, todo::Todo};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{json, to_string_pretty};
 
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 
 pub(super) struct TodoWrite;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
-    todos: Vec<Todo>,
+    #[schemars(description = "The whole list, in order.")]
+    todos: Vec<Item>,
+}
+
+/// A [`Todo`] with descriptions for the model.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Todo")]
+struct Item {
+    #[schemars(description = "What is to be done, in one line.")]
+    content: String,
+    #[schemars(description = "`pending`, `in_progress`, `completed` or `cancelled`.")]
+    status: String,
+    #[schemars(description = "`high`, `medium` or `low`.")]
+    priority: String,
+}
+
+impl From<Item> for Todo {
+    fn from(item: Item) -> Self {
+        Self {
+            content: item.content,
+            status: item.status,
+            priority: item.priority,
+        }
+    }
 }
 
 /// Maximum number of todos in a list.
@@ -25,24 +48,14 @@ const MAX_BYTES: usize = 64 * 1024;
 const FAILED: &str = "Unable to update todos";
 
 impl TypedTool for TodoWrite {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("todos", Schema::Array(&Schema::Named("Todo", &TODO)))
-                .describe("The whole list, in order."),
-        ],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(
-        &self,
-        Input { todos }: Input,
-        context: ToolContext,
-    ) -> Result<ToolOutput, ToolFailure> {
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let todos: Vec<Todo> = input.todos.into_iter().map(Todo::from).collect();
         check_size(&todos)?;
         let mut request = context.permission_request("todowrite", vec!["*".to_owned()]);
         request.save.push("*".to_owned());
@@ -68,15 +81,6 @@ Let one todo at a time be `in_progress`. Mark it `completed` when it is done and
 before you begin the next. Add what you find on the way; mark as `cancelled` what is needed no more.
 
 At most 200 todos with 64 KiB of text in all.";
-
-const TODO: Object = Object {
-    fields: &[
-        Field::required("content", Schema::String).describe("What is to be done, in one line."),
-        Field::required("status", Schema::String)
-            .describe("`pending`, `in_progress`, `completed` or `cancelled`."),
-        Field::required("priority", Schema::String).describe("`high`, `medium` or `low`."),
-    ],
-};
 
 fn check_size(todos: &[Todo]) -> Result<(), ToolFailure> {
     let count = todos.len();

@@ -2,6 +2,7 @@
 
 use opencode_location::containment::Target;
 use opencode_schema::message::ToolContent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -10,26 +11,21 @@ use super::{
     place::{FileError, Place},
     text::BYTE_ORDER_MARK,
 };
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 
 pub(super) struct Write;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
+    #[schemars(description = "The file to write.")]
     path: String,
+    #[schemars(description = "Everything the file is to hold.")]
     content: String,
 }
 
 impl TypedTool for Write {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("path", Schema::String).describe("The file to write."),
-            Field::required("content", Schema::String).describe("Everything the file is to hold."),
-        ],
-    };
     const PERMISSION: Option<&'static str> = Some("edit");
 
     type Input = Input;

@@ -4,27 +4,26 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use opencode_schema::check::{Nulls, check, normalise_integers};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::contract::input::Object;
+use crate::contract::input_schema::input_schema;
 use crate::contract::tool::{Tool, ToolContext, ToolOutput};
 use crate::failure::ToolFailure;
 
 /// A tool whose input is a Rust type.
 pub trait TypedTool: Send + Sync + 'static {
-    /// The parameters. They are advertised, and arguments are checked against them.
-    const INPUT: Object;
-
     /// The action of [`Tool::permission`] if it is not the registered name.
     const PERMISSION: Option<&'static str> = None;
 
     /// The value of [`Tool::lists_subagents`].
     const LISTS_SUBAGENTS: bool = false;
 
-    /// The type of the checked arguments. Its fields are those of `INPUT`, optional ones as `Option`.
-    /// It ignores other fields, because models invent fields.
-    type Input: DeserializeOwned + Send;
+    /// The type of the arguments. Its schema is advertised, with `#[schemars(description)]` as texts for
+    /// the model, and arguments are checked against it. Optional fields are `Option`. The type ignores
+    /// other fields, because models invent fields.
+    type Input: DeserializeOwned + JsonSchema + Send;
 
     /// Returns the text that tells the model when and how to use the tool.
     fn description(&self) -> String;
@@ -42,7 +41,7 @@ pub trait TypedTool: Send + Sync + 'static {
         Self: Sized,
     {
         Arc::new(Checked {
-            schema: Self::INPUT.json_schema(),
+            schema: input_schema::<Self::Input>(),
             tool: self,
         })
     }
@@ -110,48 +109,39 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::contract::input::{Field, Schema};
 
     const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-    const OPTION: Object = Object {
-        fields: &[Field::required("label", Schema::String)],
-    };
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("path", Schema::String),
-            Field::optional("offset", Schema::PositiveInteger { maximum: None }),
-            Field::optional(
-                "limit",
-                Schema::PositiveInteger {
-                    maximum: Some(2000),
-                },
-            ),
-            Field::optional("timeout", Schema::PositiveNumber { maximum: 120 }),
-            Field::optional("all", Schema::Boolean),
-            Field::optional("format", Schema::OneOf(&["text", "html"])),
-            Field::optional("options", Schema::Array(&Schema::Named("Option", &OPTION))),
-        ],
-    };
-
-    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
     struct Input {
         path: String,
+        #[schemars(range(min = 1))]
         offset: Option<u64>,
+        #[schemars(range(min = 1, max = 2000))]
         limit: Option<usize>,
+        #[schemars(range(max = 120), extend("exclusiveMinimum" = 0))]
         timeout: Option<f64>,
         all: Option<bool>,
-        format: Option<String>,
+        format: Option<Format>,
         options: Option<Vec<Choice>>,
     }
 
-    #[derive(Debug, PartialEq, Deserialize)]
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[schemars(inline)]
+    enum Format {
+        Text,
+        Html,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[schemars(rename = "Option")]
     struct Choice {
         label: String,
     }
 
     fn decoded(input: Value) -> Result<Input, ToolFailure> {
-        decode(&INPUT.json_schema(), input)
+        decode(&input_schema::<Input>(), input)
     }
 
     /// Returns the message to the model about refused arguments.
@@ -192,7 +182,7 @@ mod tests {
                 json!({"path": "a", "timeout": 120.0, "format": "html", "options": [{"label": "x", "y": 1}]}),
                 Input {
                     timeout: Some(120.0),
-                    format: Some("html".into()),
+                    format: Some(Format::Html),
                     options: Some(vec![Choice { label: "x".into() }]),
                     ..a()
                 },

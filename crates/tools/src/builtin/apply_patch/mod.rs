@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use opencode_location::containment::Target;
 use opencode_schema::message::ToolContent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -17,7 +18,6 @@ use super::{
     mutation::change,
     paths::{ask_outside, ask_to_edit, locate_to_change},
 };
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -28,17 +28,14 @@ const REFUSED: &str = "Unable to apply patch at patch";
 
 pub(super) struct ApplyPatch;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Input {
+    #[schemars(description = "The whole patch, from *** Begin Patch to *** End Patch.")]
     patch_text: String,
 }
 
 impl TypedTool for ApplyPatch {
-    const INPUT: Object = Object {
-        fields: &[Field::required("patchText", Schema::String)
-            .describe("The whole patch, from *** Begin Patch to *** End Patch.")],
-    };
     const PERMISSION: Option<&'static str> = Some("edit");
 
     type Input = Input;

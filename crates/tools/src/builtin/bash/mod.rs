@@ -9,11 +9,11 @@ use std::{fmt::Write as _, path::Path, sync::Arc, time::Duration};
 
 use opencode_location::containment::{Target, TargetKind};
 use opencode_schema::message::ToolContent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use super::{blocking::blocking, paths::approach};
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -40,29 +40,18 @@ impl Default for Bash {
 /// output.
 const MAX_RUNNING: usize = 64;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
+    #[schemars(description = "The command to run.")]
     command: String,
+    #[schemars(description = "Directory to run in, the working directory if left out.")]
     workdir: Option<String>,
+    #[schemars(description = "Milliseconds until the command is stopped, 120000 if left out.")]
+    #[schemars(range(min = 1, max = 600_000))]
     timeout: Option<u64>,
 }
 
 impl TypedTool for Bash {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("command", Schema::String).describe("The command to run."),
-            Field::optional("workdir", Schema::String)
-                .describe("Directory to run in, the working directory if left out."),
-            Field::optional(
-                "timeout",
-                Schema::PositiveInteger {
-                    maximum: Some(600_000),
-                },
-            )
-            .describe("Milliseconds until the command is stopped, 120000 if left out."),
-        ],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {

@@ -6,6 +6,7 @@ mod matching;
 
 use opencode_location::containment::Target;
 use opencode_schema::message::ToolContent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,7 +16,6 @@ use super::{
     place::{FileError, MAX_FILE_BYTES, Place},
     text::Text,
 };
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -23,27 +23,20 @@ use matching::Mismatch;
 
 pub(super) struct Edit;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Input {
+    #[schemars(description = "The file to change.")]
     path: String,
+    #[schemars(description = "The text to replace, exactly as it stands in the file.")]
     old_string: String,
+    #[schemars(description = "The text to put there, different from oldString.")]
     new_string: String,
+    #[schemars(description = "Replace every occurrence instead of the only one. Default false.")]
     replace_all: Option<bool>,
 }
 
 impl TypedTool for Edit {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("path", Schema::String).describe("The file to change."),
-            Field::required("oldString", Schema::String)
-                .describe("The text to replace, exactly as it stands in the file."),
-            Field::required("newString", Schema::String)
-                .describe("The text to put there, different from oldString."),
-            Field::optional("replaceAll", Schema::Boolean)
-                .describe("Replace every occurrence instead of the only one. Default false."),
-        ],
-    };
     const PERMISSION: Option<&'static str> = Some("edit");
 
     type Input = Input;

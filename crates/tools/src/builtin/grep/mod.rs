@@ -16,6 +16,7 @@ use opencode_schema::{
     message::ToolContent,
 };
 use parking_lot::Mutex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +24,6 @@ use super::{
     glob::fitting,
     search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with},
 };
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -31,28 +31,20 @@ use lines::{Line, Reader};
 
 pub(super) struct Grep;
 
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Deserialize, JsonSchema)]
 pub(super) struct Input {
+    #[schemars(description = "Regular expression in the syntax of Rust, for example fn\\s+main.")]
     pattern: String,
+    #[schemars(description = "Directory or file to search, the working directory if left out.")]
     path: Option<String>,
+    #[schemars(description = "Pattern of the files to search, for example *.{ts,tsx}.")]
     include: Option<String>,
+    #[schemars(description = "Number of lines to return, 10000 at most.")]
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
 }
 
 impl TypedTool for Grep {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("pattern", Schema::String)
-                .describe("Regular expression in the syntax of Rust, for example fn\\s+main."),
-            Field::optional("path", Schema::String)
-                .describe("Directory or file to search, the working directory if left out."),
-            Field::optional("include", Schema::String)
-                .describe("Pattern of the files to search, for example *.{ts,tsx}."),
-            Field::optional("limit", Schema::PositiveInteger { maximum: None })
-                .describe("Number of lines to return, 10000 at most."),
-        ],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {

@@ -11,12 +11,12 @@ use opencode_location::{
     config::ImageLimits,
     containment::{Target, TargetKind},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use self::image::{Excess, Turn};
 use super::{blocking::blocking, paths::approach};
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -29,29 +29,18 @@ const MAX_COUNT: usize = 2000;
 
 pub(super) struct Read;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
     path: String,
+    #[schemars(description = "First line or directory entry to return, counted from 1.")]
+    #[schemars(range(min = 1))]
     offset: Option<u64>,
+    #[schemars(description = "Number of lines or directory entries to return, 2000 at most.")]
+    #[schemars(range(min = 1, max = MAX_COUNT))]
     limit: Option<usize>,
 }
 
 impl TypedTool for Read {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("path", Schema::String),
-            Field::optional("offset", Schema::PositiveInteger { maximum: None })
-                .describe("First line or directory entry to return, counted from 1."),
-            Field::optional(
-                "limit",
-                Schema::PositiveInteger {
-                    maximum: Some(MAX_COUNT as u32),
-                },
-            )
-            .describe("Number of lines or directory entries to return, 2000 at most."),
-        ],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {

@@ -5,19 +5,20 @@ mod files;
 use std::path::{Path, PathBuf};
 
 use opencode_schema::{message::ToolContent, skill::SkillInfo};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::files::{SKILL_FILE, sample};
 use super::blocking::blocking;
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 
 pub(super) struct Skill;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
+    #[schemars(description = "Name of the skill, as the list of available skills has it.")]
     name: String,
 }
 
@@ -29,11 +30,6 @@ struct Output<'a> {
 }
 
 impl TypedTool for Skill {
-    const INPUT: Object = Object {
-        fields: &[Field::required("name", Schema::String)
-            .describe("Name of the skill, as the list of available skills has it.")],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {

@@ -7,13 +7,13 @@ mod visit;
 use std::time::Duration;
 
 use opencode_schema::{Record, message::ToolContent};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use url::Url;
 
 use super::blocking::blocking;
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -21,17 +21,21 @@ use visit::{Page, Visit};
 
 pub(super) struct WebFetch;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Input {
+    #[schemars(description = "The address, with http or https.")]
     url: String,
+    #[schemars(description = "What HTML becomes: `markdown` (default), `text` or `html`.")]
     format: Option<Format>,
-    /// Timeout in seconds.
+    #[schemars(description = "How long it may take, in seconds: 120 at most, 30 by default.")]
+    #[schemars(range(max = 120), extend("exclusiveMinimum" = 0))]
     timeout: Option<f64>,
 }
 
 /// The format into which a page is converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 enum Format {
     Text,
     Markdown,
@@ -46,16 +50,6 @@ static READINGS: Semaphore = Semaphore::const_new(2);
 const DEFAULT_TIMEOUT: f64 = 30.0;
 
 impl TypedTool for WebFetch {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("url", Schema::String).describe("The address, with http or https."),
-            Field::optional("format", Schema::OneOf(&["text", "markdown", "html"]))
-                .describe("What HTML becomes: `markdown` (default), `text` or `html`."),
-            Field::optional("timeout", Schema::PositiveNumber { maximum: 120 })
-                .describe("How long it may take, in seconds: 120 at most, 30 by default."),
-        ],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {

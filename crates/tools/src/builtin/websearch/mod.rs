@@ -6,10 +6,10 @@ use opencode_schema::{
     clock::{Clock, civil_from_days},
     message::ToolContent,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::contract::input::{Field, Object, Schema};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -20,18 +20,45 @@ pub(super) struct WebSearch {
 }
 
 /// The parameters of a search, with the names that the services use.
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Input {
+    #[schemars(description = "What to search for.")]
     query: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(description = "How many results: 20 at most, 8 by default.")]
+    #[schemars(range(min = 1, max = 20))]
     num_results: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    livecrawl: Option<String>,
+    #[schemars(
+        description = "Whether pages are visited now: when no copy is at hand \
+                       (`fallback`, the default), or if possible (`preferred`)."
+    )]
+    livecrawl: Option<Livecrawl>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    r#type: Option<String>,
+    #[schemars(description = "How thorough: `auto` (default), `fast` or `deep`.")]
+    r#type: Option<SearchType>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(description = "How many characters of the pages are wanted in all: 50000 at most.")]
+    #[schemars(range(min = 1, max = 50_000))]
     context_max_characters: Option<u32>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Livecrawl {
+    Fallback,
+    Preferred,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum SearchType {
+    Auto,
+    Fast,
+    Deep,
 }
 
 impl WebSearch {
@@ -42,27 +69,6 @@ impl WebSearch {
 }
 
 impl TypedTool for WebSearch {
-    const INPUT: Object = Object {
-        fields: &[
-            Field::required("query", Schema::String).describe("What to search for."),
-            Field::optional("numResults", Schema::PositiveInteger { maximum: Some(20) })
-                .describe("How many results: 20 at most, 8 by default."),
-            Field::optional("livecrawl", Schema::OneOf(&["fallback", "preferred"])).describe(
-                "Whether pages are visited now: when no copy is at hand (`fallback`, the default), or \
-                 if possible (`preferred`).",
-            ),
-            Field::optional("type", Schema::OneOf(&["auto", "fast", "deep"]))
-                .describe("How thorough: `auto` (default), `fast` or `deep`."),
-            Field::optional(
-                "contextMaxCharacters",
-                Schema::PositiveInteger {
-                    maximum: Some(50_000),
-                },
-            )
-            .describe("How many characters of the pages are wanted in all: 50000 at most."),
-        ],
-    };
-
     type Input = Input;
 
     fn description(&self) -> String {
