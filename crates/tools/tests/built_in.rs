@@ -80,7 +80,8 @@ fn their_definitions_are_the_stored_ones() {
     let stored: Value =
         serde_json::from_str(include_str!("built_in.json")).expect("the file is JSON");
     // As text, because values are equal in any order of their keys.
-    if current.to_string() != stored.to_string() {
+    let (current_text, stored_text) = (current.to_string(), stored.to_string());
+    if current_text != stored_text {
         let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/built_in.json");
         std::fs::write(path, format!("{current:#}\n")).expect("the directory exists");
         panic!("the definitions differ from tests/built_in.json; {path} has the current ones");
