@@ -283,10 +283,8 @@ export interface OpenCodeOperations {
        * Stages a revert to a message. The files return to their state at that message.
        *
        * Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the
-       * boundary.
-       * Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no
-       * other
-       * program changed them since. A running session cannot be reverted.
+       * boundary. Files are reverted only in a Git repository whose configuration does not switch snapshots off, and
+       * only if no other program changed them since. A running session cannot be reverted.
        *
        * @throws {SessionNotFoundError}
        * @throws {MessageNotFoundError}
@@ -296,8 +294,7 @@ export interface OpenCodeOperations {
       stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;
       /**
        * Drops a staged revert. The files return to their state before it, unless another program changed them since.
-       * Does
-       * nothing without a staged revert.
+       * Does nothing without a staged revert.
        *
        * @throws {SessionNotFoundError}
        * @throws {SessionBusyError}
@@ -317,8 +314,7 @@ export interface OpenCodeOperations {
   readonly debug: {
     /**
      * Returns metrics of the System Context of a Location since the host was opened: the duration of observations,
-     * sources
-     * that were unavailable, repeated observations, and the size of the text for models.
+     * sources that were unavailable, repeated observations, and the size of the text for models.
      */
     context(input?: DebugContextInput, options?: RequestOptions): Promise<DebugContextOutput>;
   };
@@ -485,7 +481,7 @@ export interface LocationDiagnosticsInput {
 
 /** The result of `location.diagnostics`. */
 export type LocationDiagnosticsOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: ConfigurationDiagnostic[];
@@ -508,7 +504,7 @@ export interface AgentsListInput {
 
 /** The result of `agents.list`. */
 export type AgentsListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: AgentInfo[];
@@ -522,7 +518,7 @@ export interface ModelsListInput {
 
 /** The result of `models.list`. */
 export type ModelsListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: ModelInfo[];
@@ -536,7 +532,7 @@ export interface ProvidersListInput {
 
 /** The result of `providers.list`. */
 export type ProvidersListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: ProviderInfo[];
@@ -552,7 +548,7 @@ export interface ProvidersGetInput {
 
 /** The result of `providers.get`. */
 export type ProvidersGetOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: ProviderInfo;
@@ -566,7 +562,7 @@ export interface CommandsListInput {
 
 /** The result of `commands.list`. */
 export type CommandsListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: CommandInfo[];
@@ -580,7 +576,7 @@ export interface SkillsListInput {
 
 /** The result of `skills.list`. */
 export type SkillsListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: SkillInfo[];
@@ -594,7 +590,7 @@ export interface ReferencesListInput {
 
 /** The result of `references.list`. */
 export type ReferencesListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: ReferenceInfo[];
@@ -602,7 +598,7 @@ export type ReferencesListOutput = {
 
 /** The input of `sessions.create`. */
 export interface SessionsCreateInput {
-  /** The caller's own id for the session; begins with `ses`. */
+  /** Id that the caller chooses for the session. It begins with `ses`. */
   readonly id?: string | undefined;
   /** The agent. Default: the default agent. */
   readonly agent?: string | undefined;
@@ -623,13 +619,13 @@ export interface SessionsListQuery {
   readonly limit?: number | undefined;
   /** Order by time of creation. Default: `desc`. */
   readonly order?: Order | undefined;
-  /** Only sessions whose title contains this text, ASCII case ignored. */
+  /** Only sessions whose title contains this text, without regard to ASCII case. */
   readonly search?: string | undefined;
   /** Only sessions of this directory. Takes precedence over `project`. */
   readonly directory?: string | undefined;
   /** Only sessions of this project. */
   readonly project?: string | undefined;
-  /** Only sessions at this directory of the project, relative to its root. */
+  /** Only sessions in this directory of the project. The path is relative to the root of the project. */
   readonly subpath?: string | undefined;
   readonly cursor?: undefined;
 }
@@ -678,13 +674,13 @@ export type SessionsActiveOutput = Record<string, SessionActive>;
 export interface SessionsPromptInput {
   /** The session. */
   readonly sessionID: string;
-  /** The caller's own id for the prompt and its message; begins with `msg_`. */
+  /** Id that the caller chooses for the prompt and its message. It begins with `msg_`. */
   readonly id?: string | undefined;
   /** The prompt. */
   readonly prompt: string | PromptInput;
   /** Delivery of the prompt. Default: `steer`. */
   readonly delivery?: Delivery | undefined;
-  /** `false` admits it without waking the session. */
+  /** `false` admits the prompt without waking the session. */
   readonly resume?: boolean | undefined;
 }
 
@@ -908,7 +904,7 @@ export interface DebugContextInput {
 
 /** The result of `debug.context`. */
 export type DebugContextOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: ContextMetrics;
@@ -971,7 +967,7 @@ export type PermissionsGetOutput = PermissionRequest;
 export interface PermissionsCreateInput {
   /** The session. */
   readonly sessionID: string;
-  /** The caller's own id for the request; begins with `per`. */
+  /** Id that the caller chooses for the request. It begins with `per`. */
   readonly id?: string | undefined;
   /** The action to allow. */
   readonly action: string;
@@ -998,7 +994,7 @@ export interface PermissionsReplyInput {
   readonly requestID: string;
   /** The answer. */
   readonly reply: PermissionReply;
-  /** Text for the model if the answer is `reject`. Without it the activity ends. */
+  /** Text for the model if the answer is `reject`. Without a text, the activity ends. */
   readonly message?: string | undefined;
 }
 
@@ -1013,7 +1009,7 @@ export interface PermissionsListRequestsInput {
 
 /** The result of `permissions.listRequests`. */
 export type PermissionsListRequestsOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: PermissionRequest[];
@@ -1078,7 +1074,7 @@ export interface QuestionsListRequestsInput {
 
 /** The result of `questions.listRequests`. */
 export type QuestionsListRequestsOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: QuestionRequest[];
@@ -1105,7 +1101,7 @@ export interface FilesListInput {
 
 /** The result of `files.list`. */
 export type FilesListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: FileSystemEntry[];
@@ -1125,7 +1121,7 @@ export interface FilesFindInput {
 
 /** The result of `files.find`. */
 export type FilesFindOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: FileSystemEntry[];
@@ -1139,7 +1135,7 @@ export interface PtysListInput {
 
 /** The result of `ptys.list`. */
 export type PtysListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: Pty[];
@@ -1151,7 +1147,7 @@ export interface PtysCreateInput {
   readonly location?: LocationQuery | undefined;
   /** The program. Default: the shell. */
   readonly command?: string | undefined;
-  /** Its arguments. */
+  /** Arguments of the program. */
   readonly args?: string[] | undefined;
   /** The working directory. Default: the directory of the Location. */
   readonly cwd?: string | undefined;
@@ -1163,7 +1159,7 @@ export interface PtysCreateInput {
 
 /** The result of `ptys.create`. */
 export type PtysCreateOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: Pty;
@@ -1179,7 +1175,7 @@ export interface PtysGetInput {
 
 /** The result of `ptys.get`. */
 export type PtysGetOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: Pty;
@@ -1199,7 +1195,7 @@ export interface PtysUpdateInput {
 
 /** The result of `ptys.update`. */
 export type PtysUpdateOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: Pty;
@@ -1226,7 +1222,7 @@ export interface PtysConnectTokenInput {
 
 /** The result of `ptys.connectToken`. */
 export type PtysConnectTokenOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: PtyConnectToken;
@@ -1240,7 +1236,7 @@ export interface IntegrationsListInput {
 
 /** The result of `integrations.list`. */
 export type IntegrationsListOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: IntegrationInfo[];
@@ -1256,7 +1252,7 @@ export interface IntegrationsGetInput {
 
 /** The result of `integrations.get`. */
 export type IntegrationsGetOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: IntegrationInfo | null;
@@ -1285,7 +1281,7 @@ export interface IntegrationsConnectOauthInput {
   readonly location?: LocationQuery | undefined;
   /** The method of the service. */
   readonly methodID: string;
-  /** Values that the method needs first. */
+  /** Values that the host needs before it starts the method. */
   readonly inputs: Record<string, string>;
   /** Name of the credential for users. */
   readonly label?: string | undefined;
@@ -1293,7 +1289,7 @@ export interface IntegrationsConnectOauthInput {
 
 /** The result of `integrations.connectOauth`. */
 export type IntegrationsConnectOauthOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: IntegrationAttempt;
@@ -1309,7 +1305,7 @@ export interface IntegrationsAttemptStatusInput {
 
 /** The result of `integrations.attemptStatus`. */
 export type IntegrationsAttemptStatusOutput = {
-  /** The Location the request selects. */
+  /** The Location that the request selects. */
   readonly location: LocationInfo;
   /** The value. */
   readonly data: IntegrationAttemptStatus;
@@ -1474,10 +1470,10 @@ export interface CanonicalRequest {
 
 /** The providers and models of a Location changed. */
 export interface CatalogUpdated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "catalog.updated";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: Record<string, never>;
@@ -1514,9 +1510,9 @@ export interface ConfigurationDiagnostic {
   readonly kind: ConfigurationProblem;
   /** The problem and its effect. */
   readonly message: string;
-  /** The line of the document, from 1. */
+  /** Line in the document, from 1 on. */
   readonly line?: number;
-  /** The character of the line, from 1. */
+  /** Character in the line, from 1 on. */
   readonly column?: number;
 }
 
@@ -1701,10 +1697,10 @@ export type FileSystemEntryType =
 
 /** A watched file changed. */
 export interface FileWatcherUpdated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "file.watcher.updated";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -1717,7 +1713,7 @@ export interface FileWatcherUpdated {
 
 /** The host closes. No event follows. */
 export interface GlobalDisposed {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "global.disposed";
   /** The payload of the event. */
@@ -1842,10 +1838,10 @@ export interface IntegrationConnectionEnv {
 
 /** The connections to a service changed. */
 export interface IntegrationConnectionUpdated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "integration.connection.updated";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -1980,9 +1976,9 @@ export type InterruptedState =
    * sent.
    */
   | "input-unanswered"
-  /** A step began and neither ended nor failed. */
+  /** A step began, and it neither ended nor failed. */
   | "step-open"
-  /** A step ended with tool calls whose results the model waits for, and no step followed. */
+  /** A step ended with tool calls, and no step with their results followed. */
   | "continuation-due";
 
 /** The result of `location.get`. */
@@ -2013,10 +2009,10 @@ export interface LocationRef {
 
 /** A consent page could not be opened in a browser. */
 export interface McpBrowserOpenFailed {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "mcp.browser.open.failed";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2029,10 +2025,10 @@ export interface McpBrowserOpenFailed {
 
 /** The tool list of an MCP server changed. */
 export interface McpToolsChanged {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "mcp.tools.changed";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2199,10 +2195,10 @@ export interface ModelVariant {
 
 /** The host fetched the models.dev catalogue again. */
 export interface ModelsDevRefreshed {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "models-dev.refreshed";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: Record<string, never>;
@@ -2310,10 +2306,10 @@ export type Order =
 
 /** A permission request waits for a reply. */
 export interface PermissionAsked {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "permission.v2.asked";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: PermissionRequest;
@@ -2321,7 +2317,7 @@ export interface PermissionAsked {
 
 /** The immediate decision about a permission. */
 export interface PermissionDecision {
-  /** The request. It waits for an answer if the effect is `ask`. */
+  /** Id of the request. It waits for an answer if the effect is `ask`. */
   readonly id: string;
   /** The current effect. */
   readonly effect: PermissionEffect;
@@ -2338,10 +2334,10 @@ export type PermissionEffect =
 
 /** A permission request received its reply. */
 export interface PermissionReplied {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "permission.v2.replied";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2571,10 +2567,10 @@ export interface PtyConnectToken {
 
 /** A terminal was created. */
 export interface PtyCreated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "pty.created";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2585,10 +2581,10 @@ export interface PtyCreated {
 
 /** A terminal was removed. */
 export interface PtyDeleted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "pty.deleted";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2599,10 +2595,10 @@ export interface PtyDeleted {
 
 /** The program of a terminal ended. */
 export interface PtyExited {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "pty.exited";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2617,7 +2613,7 @@ export interface PtyExited {
 export interface PtySize {
   /** Lines. */
   readonly rows: number;
-  /** Characters of a line. */
+  /** Characters per line. */
   readonly cols: number;
 }
 
@@ -2630,10 +2626,10 @@ export type PtyStatus =
 
 /** A terminal changed. */
 export interface PtyUpdated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "pty.updated";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2644,10 +2640,10 @@ export interface PtyUpdated {
 
 /** A model asks questions. */
 export interface QuestionAsked {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "question.v2.asked";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: QuestionRequest;
@@ -2677,10 +2673,10 @@ export interface QuestionOption {
 
 /** Questions were rejected and stay unanswered. */
 export interface QuestionRejected {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "question.v2.rejected";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2693,10 +2689,10 @@ export interface QuestionRejected {
 
 /** Questions received their answers. */
 export interface QuestionReplied {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "question.v2.replied";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -2807,7 +2803,7 @@ export interface RequestEstimate {
   readonly reserve: number;
 }
 
-/** The part of a request a field travels in. */
+/** The part of a request that carries a field. */
 export type RequestPart =
   /** The path. */
   | "Params"
@@ -2887,7 +2883,7 @@ export interface SavedPermission {
 
 /** The subscription is open. All later events arrive. */
 export interface ServerConnected {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "server.connected";
   /** The payload of the event. */
@@ -2896,7 +2892,7 @@ export interface ServerConnected {
 
 /** The host is alive. It sends this event at intervals. */
 export interface ServerHeartbeat {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "server.heartbeat";
   /** The payload of the event. */
@@ -2910,7 +2906,7 @@ export interface SessionActive {
 
 /** A session was created. Always sequence 0. */
 export interface SessionCreated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.created";
   /** Its position in the log. */
@@ -2930,7 +2926,7 @@ export interface SessionCreated {
 
 /** The session was deleted. */
 export interface SessionDeleted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.deleted";
   /** Its position in the log. */
@@ -2985,10 +2981,10 @@ export type SessionDurableEvent =
 
 /** A Session Drain failed before it sent its request. */
 export interface SessionError {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.error";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3009,7 +3005,7 @@ export interface SessionErrorUnknown {
   readonly cause?: ErrorCause;
 }
 
-/** A part of a session's log. */
+/** A part of the log of a session. */
 export interface SessionHistory {
   /** Durable events, in order. */
   readonly data: SessionDurableEvent[];
@@ -3019,10 +3015,10 @@ export interface SessionHistory {
 
 /** A session became idle. */
 export interface SessionIdle {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.idle";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3220,7 +3216,7 @@ export interface SessionMessageUser {
 
 /** Another agent was chosen. Applies from the next Provider Turn on. */
 export interface SessionNextAgentSwitched {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.agent.switched";
   /** Its position in the log. */
@@ -3244,10 +3240,10 @@ export interface SessionNextAgentSwitched {
 
 /** A fragment of the summary of a compaction. */
 export interface SessionNextCompactionDelta {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.compaction.delta";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3264,7 +3260,7 @@ export interface SessionNextCompactionDelta {
 
 /** A compaction ended. Its checkpoint replaces the earlier history in later requests. */
 export interface SessionNextCompactionEnded {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.compaction.ended";
   /** Its position in the log. */
@@ -3292,7 +3288,7 @@ export interface SessionNextCompactionEnded {
 
 /** A compaction started. */
 export interface SessionNextCompactionStarted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.compaction.started";
   /** Its position in the log. */
@@ -3316,7 +3312,7 @@ export interface SessionNextCompactionStarted {
 
 /** A Mid-Conversation System Message was admitted. */
 export interface SessionNextContextUpdated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.context.updated";
   /** Its position in the log. */
@@ -3343,7 +3339,7 @@ export interface SessionNextContextUpdated {
  * step or the failed calls record the stop instead.
  */
 export interface SessionNextInterrupted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.interrupted";
   /** Its position in the log. */
@@ -3368,7 +3364,7 @@ export interface SessionNextInterrupted {
 
 /** Another model was chosen. Applies from the next Provider Turn on. */
 export interface SessionNextModelSwitched {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.model.switched";
   /** Its position in the log. */
@@ -3392,7 +3388,7 @@ export interface SessionNextModelSwitched {
 
 /** The session moved to another Location. */
 export interface SessionNextMoved {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.moved";
   /** Its position in the log. */
@@ -3416,7 +3412,7 @@ export interface SessionNextMoved {
 
 /** A prompt was admitted to the inbox. */
 export interface SessionNextPromptAdmitted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.prompt.admitted";
   /** Its position in the log. */
@@ -3442,7 +3438,7 @@ export interface SessionNextPromptAdmitted {
 
 /** The delivery of a pending prompt was changed. */
 export interface SessionNextPromptRedelivered {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.prompt.redelivered";
   /** Its position in the log. */
@@ -3466,7 +3462,7 @@ export interface SessionNextPromptRedelivered {
 
 /** A pending prompt was withdrawn. */
 export interface SessionNextPromptWithdrawn {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.prompt.withdrawn";
   /** Its position in the log. */
@@ -3488,7 +3484,7 @@ export interface SessionNextPromptWithdrawn {
 
 /** Prompt Promotion: the prompt is now a visible user message. */
 export interface SessionNextPrompted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.prompted";
   /** Its position in the log. */
@@ -3514,7 +3510,7 @@ export interface SessionNextPrompted {
 
 /** Later requests omit the outputs of old tool calls. */
 export interface SessionNextPruned {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.pruned";
   /** Its position in the log. */
@@ -3536,10 +3532,10 @@ export interface SessionNextPruned {
 
 /** A fragment of a reasoning block. */
 export interface SessionNextReasoningDelta {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.reasoning.delta";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3558,7 +3554,7 @@ export interface SessionNextReasoningDelta {
 
 /** A reasoning block ended. */
 export interface SessionNextReasoningEnded {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.reasoning.ended";
   /** Its position in the log. */
@@ -3586,7 +3582,7 @@ export interface SessionNextReasoningEnded {
 
 /** A reasoning block started. */
 export interface SessionNextReasoningStarted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.reasoning.started";
   /** Its position in the log. */
@@ -3615,7 +3611,7 @@ export interface SessionNextReasoningStarted {
  * sends its request again.
  */
 export interface SessionNextRetried {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.retried";
   /** Its position in the log. */
@@ -3639,7 +3635,7 @@ export interface SessionNextRetried {
 
 /** A staged revert was discarded. */
 export interface SessionNextRevertCleared {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.revert.cleared";
   /** Its position in the log. */
@@ -3659,7 +3655,7 @@ export interface SessionNextRevertCleared {
 
 /** A staged revert was committed. */
 export interface SessionNextRevertCommitted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.revert.committed";
   /** Its position in the log. */
@@ -3681,7 +3677,7 @@ export interface SessionNextRevertCommitted {
 
 /** A revert was staged. */
 export interface SessionNextRevertStaged {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.revert.staged";
   /** Its position in the log. */
@@ -3703,7 +3699,7 @@ export interface SessionNextRevertStaged {
 
 /** A shell command ended. */
 export interface SessionNextShellEnded {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.shell.ended";
   /** Its position in the log. */
@@ -3727,7 +3723,7 @@ export interface SessionNextShellEnded {
 
 /** A shell command started. */
 export interface SessionNextShellStarted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.shell.started";
   /** Its position in the log. */
@@ -3753,7 +3749,7 @@ export interface SessionNextShellStarted {
 
 /** A Provider Turn ended and its tools settled. */
 export interface SessionNextStepEnded {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.step.ended";
   /** Its position in the log. */
@@ -3788,7 +3784,7 @@ export interface SessionNextStepEnded {
 
 /** A Provider Turn failed or was interrupted. */
 export interface SessionNextStepFailed {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.step.failed";
   /** Its position in the log. */
@@ -3812,7 +3808,7 @@ export interface SessionNextStepFailed {
 
 /** A Provider Turn produced its first output. */
 export interface SessionNextStepStarted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.step.started";
   /** Its position in the log. */
@@ -3840,7 +3836,7 @@ export interface SessionNextStepStarted {
 
 /** The runtime added a text with the role of the user. */
 export interface SessionNextSynthetic {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.synthetic";
   /** Its position in the log. */
@@ -3864,10 +3860,10 @@ export interface SessionNextSynthetic {
 
 /** A fragment of a text block. */
 export interface SessionNextTextDelta {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.text.delta";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -3886,7 +3882,7 @@ export interface SessionNextTextDelta {
 
 /** A text block ended. */
 export interface SessionNextTextEnded {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.text.ended";
   /** Its position in the log. */
@@ -3912,7 +3908,7 @@ export interface SessionNextTextEnded {
 
 /** A text block started. */
 export interface SessionNextTextStarted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.text.started";
   /** Its position in the log. */
@@ -3936,7 +3932,7 @@ export interface SessionNextTextStarted {
 
 /** A tool call was recorded. The host runs it only after this event. */
 export interface SessionNextToolCalled {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.called";
   /** Its position in the log. */
@@ -3966,7 +3962,7 @@ export interface SessionNextToolCalled {
 
 /** A tool call settled with a failure. */
 export interface SessionNextToolFailed {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.failed";
   /** Its position in the log. */
@@ -3996,10 +3992,10 @@ export interface SessionNextToolFailed {
 
 /** A fragment of the arguments of a tool call. */
 export interface SessionNextToolInputDelta {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.input.delta";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4018,7 +4014,7 @@ export interface SessionNextToolInputDelta {
 
 /** The provider completed the arguments of a tool call. */
 export interface SessionNextToolInputEnded {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.input.ended";
   /** Its position in the log. */
@@ -4044,7 +4040,7 @@ export interface SessionNextToolInputEnded {
 
 /** The provider began to write a tool call. */
 export interface SessionNextToolInputStarted {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.input.started";
   /** Its position in the log. */
@@ -4070,7 +4066,7 @@ export interface SessionNextToolInputStarted {
 
 /** A running tool reported progress. */
 export interface SessionNextToolProgress {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.progress";
   /** Its position in the log. */
@@ -4098,10 +4094,10 @@ export interface SessionNextToolProgress {
 
 /** The progress of a running tool call. It replaces the progress before. */
 export interface SessionNextToolReported {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.reported";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4122,7 +4118,7 @@ export interface SessionNextToolReported {
 
 /** A tool call settled with a result. */
 export interface SessionNextToolSuccess {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.success";
   /** Its position in the log. */
@@ -4214,10 +4210,10 @@ export interface SessionStatusBusy {
 
 /** A session became busy or idle. */
 export interface SessionStatusChanged {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.status";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4259,7 +4255,7 @@ export interface SessionTime {
  * rules or title. Cost and tokens change with each turn and are in `session.next.step.ended`.
  */
 export interface SessionUpdated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "session.updated";
   /** Its position in the log. */
@@ -4334,10 +4330,10 @@ export interface Todo {
 
 /** The to-do list of a session changed. */
 export interface TodoUpdated {
-  /** Its id, the same on every stream. */
+  /** Id of the event, equal on every stream. */
   readonly id: string;
   readonly type: "todo.updated";
-  /** Where it happened. */
+  /** Location of the event. */
   readonly location?: LocationRef;
   /** The payload of the event. */
   readonly data: {
@@ -4471,13 +4467,13 @@ export interface UnavailableSource {
 /** The native addon of this platform is missing, of another version, or cannot be loaded. */
 export interface AddonUnavailableError extends Error {
   readonly _tag: "AddonUnavailableError";
-  /** The npm package that holds the addon for this platform. Absent when there is none for it. */
+  /** The npm package with the addon for this platform. Absent if no such package exists. */
   readonly package?: string;
-  /** The cause, and the command that mends it. */
+  /** The cause, and the command that repairs it. */
   readonly message: string;
 }
 
-/** A listener cannot have the address. */
+/** A listener cannot use the address. */
 export interface AddressUnavailableError extends Error {
   readonly _tag: "AddressUnavailableError";
   /** Host name and port. */
@@ -4486,12 +4482,12 @@ export interface AddressUnavailableError extends Error {
   readonly message: string;
 }
 
-/** The request contradicts something that is already recorded. */
+/** The request contradicts recorded data. */
 export interface ConflictError extends Error {
   readonly _tag: "ConflictError";
   /** The contradiction. */
   readonly message: string;
-  /** The id of the recorded thing. */
+  /** Id of the recorded data. */
   readonly resource?: string;
 }
 
@@ -4500,18 +4496,18 @@ export interface DatabaseInUseError extends Error {
   readonly _tag: "DatabaseInUseError";
   /** The file. */
   readonly path: string;
-  /** The number of the process that has it open; left out where that cannot be known. */
+  /** Id of the process that has it open. Absent if unknown. */
   readonly pid?: number;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** The database file cannot be opened, is no database, or fails its check. */
+/** The database file cannot be opened, is not a database, or fails its check. */
 export interface DatabaseUnavailableError extends Error {
   readonly _tag: "DatabaseUnavailableError";
   /** The file. */
   readonly path: string;
-  /** Why. */
+  /** The reason. */
   readonly message: string;
 }
 
@@ -4520,29 +4516,29 @@ export interface DatabaseVersionError extends Error {
   readonly _tag: "DatabaseVersionError";
   /** The file. */
   readonly path: string;
-  /** Both versions, in words. */
+  /** A message with both versions. */
   readonly message: string;
 }
 
-/** The request may not come from where it comes from. */
+/** The origin of the request is not allowed. */
 export interface ForbiddenError extends Error {
   readonly _tag: "ForbiddenError";
   /** The missing part. */
   readonly message: string;
 }
 
-/** No such prompt waits in the session's inbox: it never did, or it was withdrawn. */
+/** The inbox of the session has no prompt with this id: it never had one, or the prompt was withdrawn. */
 export interface InputNotFoundError extends Error {
   readonly _tag: "InputNotFoundError";
   /** The session. */
   readonly sessionID: string;
-  /** The prompt that was asked for. */
+  /** The requested prompt. */
   readonly messageID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** The cursor was not made by this operation, or cannot stand beside the rest of the request. */
+/** The cursor is not of this operation, or it contradicts the rest of the request. */
 export interface InvalidCursorError extends Error {
   readonly _tag: "InvalidCursorError";
   /** The problem. */
@@ -4558,74 +4554,74 @@ export interface InvalidOptionError extends Error {
   readonly message: string;
 }
 
-/** The request does not fit the operation. */
+/** The request is invalid for the operation. */
 export interface InvalidRequestError extends Error {
   readonly _tag: "InvalidRequestError";
-  /** The problem and its place. */
+  /** The problem and its position. */
   readonly message: string;
-  /** The part of the request that was read. */
+  /** The part of the request with the problem. */
   readonly kind?: RequestPart;
-  /** The field that was refused, when it was not a matter of form alone. */
+  /** The refused field, if its form is valid but its value is not. */
   readonly field?: string;
 }
 
-/** The session shows no such message. */
+/** The session has no visible message with this id. */
 export interface MessageNotFoundError extends Error {
   readonly _tag: "MessageNotFoundError";
   /** The session. */
   readonly sessionID: string;
-  /** The message that was asked for. */
+  /** The requested message. */
   readonly messageID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** No such permission request waits in the session: it never did, or it was answered. */
+/** No permission request with this id waits in the session: it never did, or it was answered. */
 export interface PermissionNotFoundError extends Error {
   readonly _tag: "PermissionNotFoundError";
-  /** The request that was asked for. */
+  /** The requested request. */
   readonly requestID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** The Location knows no such provider. */
+/** The Location does not have the provider. */
 export interface ProviderNotFoundError extends Error {
   readonly _tag: "ProviderNotFoundError";
-  /** The provider that was asked for. */
+  /** The requested provider. */
   readonly providerID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** The Location has no such terminal. */
+/** The Location does not have the terminal. */
 export interface PtyNotFoundError extends Error {
   readonly _tag: "PtyNotFoundError";
-  /** The terminal that was asked for. */
+  /** The requested terminal. */
   readonly ptyID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** No such request with questions waits in the session: it never did, or it was answered. */
+/** No request with questions and this id waits in the session: it never did, or it was answered. */
 export interface QuestionNotFoundError extends Error {
   readonly _tag: "QuestionNotFoundError";
-  /** The request that was asked for. */
+  /** The requested request. */
   readonly requestID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** Something the operation needs is not available now. */
+/** A service that the operation needs is unavailable. */
 export interface ServiceUnavailableError extends Error {
   readonly _tag: "ServiceUnavailableError";
   /** The missing service. */
   readonly message: string;
-  /** The operation, or the part of it, that cannot be had. */
+  /** The operation, or its unavailable part. */
   readonly service?: string;
 }
 
-/** The session's inbox is full. Nothing was stored. */
+/** The inbox of the session is full. Nothing was stored. */
 export interface SessionBacklogError extends Error {
   readonly _tag: "SessionBacklogError";
   /** The session. */
@@ -4634,47 +4630,47 @@ export interface SessionBacklogError extends Error {
   readonly pending: number;
   /** Maximum number of waiting Admitted Prompts. */
   readonly limit: number;
-  /** Always true: the same prompt is admitted once the session has caught up. */
+  /** Always true: the session admits the same prompt after it has processed others. */
   readonly retryable: boolean;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** The session has a Session Drain under way, and the operation needs it to have none. */
+/** The session is running, and the operation needs an idle session. */
 export interface SessionBusyError extends Error {
   readonly _tag: "SessionBusyError";
   /** The session. */
   readonly sessionID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** There is no such session. */
+/** The session does not exist. */
 export interface SessionNotFoundError extends Error {
   readonly _tag: "SessionNotFoundError";
-  /** The session that was asked for. */
+  /** The requested session. */
   readonly sessionID: string;
-  /** The same in words. */
+  /** Description of the failure. */
   readonly message: string;
 }
 
-/** Something that is stored of the session cannot be read. Other sessions are not concerned. */
+/** A stored entry of the session cannot be read. Other sessions are not affected. */
 export interface SessionUnreadableError extends Error {
   readonly _tag: "SessionUnreadableError";
-  /** The session. Always there on the wire. */
+  /** The session. Always present on the wire. */
   readonly sessionID?: string;
-  /** Which entry, why, and what to do. */
+  /** The entry, the reason and the remedy. */
   readonly message: string;
 }
 
-/** The store failed and takes nothing more until the host is opened again. Nothing was stored. */
+/** The store failed and accepts no more writes until the host is opened again. Nothing was stored. */
 export interface StorePoisonedError extends Error {
   readonly _tag: "StorePoisonedError";
   /** Description of the failure. */
   readonly message: string;
 }
 
-/** The request carries no valid credentials. */
+/** The request has no valid credentials. */
 export interface UnauthorizedError extends Error {
   readonly _tag: "UnauthorizedError";
   /** The missing part. */
@@ -4686,7 +4682,7 @@ export interface UnknownError extends Error {
   readonly _tag: "UnknownError";
   /** The message, without internal details. */
   readonly message: string;
-  /** Finds the details in the log. */
+  /** Reference to the details in the log. */
   readonly ref?: string;
 }
 

@@ -171,7 +171,7 @@ impl Scene {
     /// Waits for the live event with the reason why the drain ended.
     pub(crate) async fn heard_failure(&self, live: &mut LiveLog, fault: Fault) {
         let text = format!("session.error {}", failure(fault));
-        self.f.heard(live, &text).await;
+        self.f.read_until(live, &text).await;
         assert!(self.disturbance.is_over(), "storage did not fail");
     }
 }

@@ -74,7 +74,7 @@ impl SystemContext {
 async fn observe_source(source: &Arc<dyn Source>) -> ObservedSource {
     let state = match tokio::time::timeout(LOAD_TIMEOUT, source.load()).await {
         Ok(Observation::Present(value)) => match RenderedSource::by(&**source, value) {
-            Ok(told) => State::Present(told),
+            Ok(rendered) => State::Present(rendered),
             Err(reason) => State::Unavailable(reason),
         },
         Ok(Observation::Absent) => State::Absent,

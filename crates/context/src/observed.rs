@@ -152,14 +152,15 @@ impl Observed {
             match &seen.state {
                 State::Absent => (key, Standing::Absent, 0),
                 State::Unavailable(_) => (key, Standing::Unavailable, 0),
-                State::Present(told) => {
+                State::Present(rendered) => {
                     let admitted = known.get(key);
-                    let is_known = admitted.is_some_and(|admitted| admitted.value == told.value);
+                    let is_known =
+                        admitted.is_some_and(|admitted| admitted.value == rendered.value);
                     let standing = match is_known {
                         true => Standing::Current,
                         false => Standing::Changed,
                     };
-                    (key, standing, told.baseline.len())
+                    (key, standing, rendered.baseline.len())
                 }
             }
         });
@@ -179,11 +180,11 @@ impl Observed {
     fn baseline(&self) -> Baseline {
         let texts: Vec<_> = self
             .present()
-            .map(|(_, told)| told.baseline.as_str())
+            .map(|(_, rendered)| rendered.baseline.as_str())
             .collect();
         let snapshot = self
             .present()
-            .map(|(source, told)| (source.key().to_owned(), Admitted::from(told)));
+            .map(|(source, rendered)| (source.key().to_owned(), Admitted::from(rendered)));
         Baseline {
             text: texts.join(SEPARATOR),
             snapshot: snapshot.collect(),
@@ -198,7 +199,7 @@ impl Observed {
             admitted.is_some_and(|admitted| !source.is_valid(&admitted.value))
         });
         let irrevocable = || {
-            let mut gone = known.iter().filter(|(key, _)| self.has_gone(key));
+            let mut gone = known.iter().filter(|(key, _)| self.is_absent(key));
             gone.any(|(_, admitted)| admitted.removal().is_none())
         };
         foreign || irrevocable()
@@ -207,16 +208,16 @@ impl Observed {
     /// Returns the texts for new and changed values, in order, and records these values in the snapshot.
     fn changes(&self, snapshot: &mut Snapshot) -> Vec<String> {
         let mut texts = Vec::new();
-        for (source, told) in self.present() {
+        for (source, rendered) in self.present() {
             match snapshot.get_mut(source.key()) {
-                Some(admitted) if admitted.value == told.value => {}
+                Some(admitted) if admitted.value == rendered.value => {}
                 Some(admitted) => {
-                    texts.push(update(source, admitted, told));
-                    *admitted = told.into();
+                    texts.push(update(source, admitted, rendered));
+                    *admitted = rendered.into();
                 }
                 None => {
-                    texts.push(told.baseline.clone());
-                    snapshot.insert(source.key().to_owned(), told.into());
+                    texts.push(rendered.baseline.clone());
+                    snapshot.insert(source.key().to_owned(), rendered.into());
                 }
             }
         }
@@ -226,19 +227,19 @@ impl Observed {
     /// Returns the removal texts of the sources that are gone, in ascending order of their keys,
     /// and removes these sources from the snapshot.
     fn removals(&self, snapshot: &mut Snapshot) -> Vec<String> {
-        let gone = snapshot.extract_if(.., |key, _| self.has_gone(key));
+        let gone = snapshot.extract_if(.., |key, _| self.is_absent(key));
         gone.filter_map(|(_, admitted)| admitted.removed).collect()
     }
 
     /// True if a source has no information now: it is absent or not part of the context.
-    fn has_gone(&self, key: &str) -> bool {
+    fn is_absent(&self, key: &str) -> bool {
         let seen = self.seen.iter().find(|seen| seen.source.key() == key);
         seen.is_none_or(|seen| matches!(seen.state, State::Absent))
     }
 
     fn present(&self) -> impl Iterator<Item = (&dyn Source, &RenderedSource)> {
         self.seen.iter().filter_map(|seen| match &seen.state {
-            State::Present(told) => Some((&*seen.source, told)),
+            State::Present(rendered) => Some((&*seen.source, rendered)),
             State::Absent | State::Unavailable(_) => None,
         })
     }
@@ -256,11 +257,11 @@ impl Observed {
     }
 }
 
-fn update(source: &dyn Source, admitted: &Admitted, told: &RenderedSource) -> String {
-    let text = source.update(&admitted.value, &told.value);
+fn update(source: &dyn Source, admitted: &Admitted, rendered: &RenderedSource) -> String {
+    let text = source.update(&admitted.value, &rendered.value);
     // The complete text states the current value too.
     if is_blank(&text) {
-        told.baseline.clone()
+        rendered.baseline.clone()
     } else {
         text
     }

@@ -28,10 +28,10 @@ impl Admitted {
 }
 
 impl From<&RenderedSource> for Admitted {
-    fn from(told: &RenderedSource) -> Self {
+    fn from(rendered: &RenderedSource) -> Self {
         Self {
-            value: told.value.clone(),
-            removed: told.removed.clone(),
+            value: rendered.value.clone(),
+            removed: rendered.removed.clone(),
         }
     }
 }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_counts_the_bytes_of_the_json_text() {
+    fn the_size_limit_counts_the_bytes_of_the_json_text() {
         let value = json!({ "a": ["ü", "\""] });
         let bytes = value.to_string().len();
         assert!(!exceeds(&value, bytes));

@@ -82,7 +82,7 @@ fn a_session_ends_when_its_host_dies() {
 
 /// New processes appear while the guard looks for processes.
 #[test]
-fn a_session_that_keeps_starting_processes_ends() {
+fn the_guard_ends_a_session_that_keeps_starting_processes() {
     for script in [
         "printf x >&3; while :; do sleep 0.3 & sleep 0.003; done",
         #[cfg(target_os = "linux")]

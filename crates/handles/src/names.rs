@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_knows_a_file_by_several_names() {
+    fn names_that_windows_reads_differently_are_refused() {
         for (name, expected) in [
             (".git", true),
             ("a.b c", true),

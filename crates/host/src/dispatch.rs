@@ -146,8 +146,7 @@ impl Dispatcher {
 fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &CancellationToken) {
     let mut response = answer(router.clone(), request).boxed();
     // Unconstrained, because the poll could otherwise exhaust the budget of the task, stop before the queue of the
-    // writer,
-    // and be overtaken by a later request.
+    // writer, and be overtaken by a later request.
     match tokio::task::unconstrained(&mut response).now_or_never() {
         Some(response) => caller.answer(response),
         None => {
@@ -195,7 +194,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_is_not_overtaken_because_the_task_has_used_up_its_turn() {
+    async fn a_request_starts_at_once_without_cooperative_budget() {
         let (queue, mut queued) = mpsc::channel(1);
         let write = |State(queue): State<mpsc::Sender<()>>| async move {
             queue.send(()).await.expect("the test reads");
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_small_request_is_begun_by_its_call() {
+    async fn a_call_starts_a_small_request_itself() {
         let (dispatcher, noted) = noting();
         let answer = dispatcher.send(Request::new(Body::from("abc")));
         assert_eq!(*noted.lock().unwrap(), [3]);
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_large_request_is_begun_elsewhere_and_not_overtaken() {
+    async fn a_task_starts_a_large_request_and_later_requests_wait_for_it() {
         let (dispatcher, noted) = noting();
         let large = SMALL as usize + 1;
         let bodies = [large, 1, 2, large, 3];

@@ -27,7 +27,7 @@ mod tests {
     use crate::replay::replay;
 
     #[test]
-    fn kept_options_keep_their_properties() {
+    fn stored_fuzz_inputs_satisfy_the_properties_of_options() {
         replay("border", check);
     }
 }

@@ -175,8 +175,7 @@ impl Host {
     /// # Errors
     ///
     /// `InvalidOption` for an invalid option, `AddressUnavailable` if the address cannot be bound,
-    /// `ServiceUnavailable` if
-    /// the host is closed.
+    /// `ServiceUnavailable` if the host is closed.
     pub async fn listen(&self, options: ListenOptions) -> Result<Listener, Failure> {
         let listening = panics::caught(self.listeners.listen(options));
         listening.with_subscriber(self.log.log().dispatch()).await
@@ -194,10 +193,8 @@ impl Host {
     }
 
     /// Returns the terminals that request variables from the program, from now on: JSON `{"asked": {id, directory,
-    /// cwd}}`,
-    /// and `{"ended": id}` for each request that ends without an answer. A later call replaces an earlier one. Ends
-    /// when the
-    /// host closes.
+    /// cwd}}`, and `{"ended": id}` for each request that ends without an answer. A later call replaces an earlier one.
+    /// Ends when the host closes.
     pub fn asked_environments(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_environments().map(|it| text(&it))
     }

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn options_win_over_the_environment_of_the_host() {
+    fn options_override_the_environment_of_the_host() {
         let environment = |name: &str| match name {
             "OPENCODE_SERVER_PASSWORD" => Some("env"),
             "OPENCODE_SERVER_USERNAME" => Some("me"),

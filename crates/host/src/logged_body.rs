@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_in_a_stream_is_an_entry() {
+    async fn a_panic_in_a_stream_is_logged() {
         let (log, entries) = Log::new(Filter::new(Some(Level::Warn), BTreeMap::new()));
         let pieces = stream::poll_fn(|_| -> Poll<Option<Result<Bytes, Infallible>>> {
             panic!("a bug in the stream")

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_a_typed_failure_with_a_reference() {
+    async fn a_panic_becomes_a_typed_failure_with_a_reference() {
         let failure = caught(async { panic!("oops") as Result<(), Failure> }).await;
         let failure = failure.unwrap_err();
         assert_eq!((failure.tag(), failure.status()), (Tag::Unknown, Some(500)));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_shown_without_folders_of_the_build() {
+    fn a_panic_report_omits_the_folders_of_the_build() {
         for (file, shown) in [
             ("crates/host/src/lib.rs", "crates/host/src/lib.rs"),
             (

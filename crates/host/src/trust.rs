@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_question_waits_for_the_program() {
+    async fn a_trust_question_waits_for_the_answer_of_the_program() {
         let calls = ProgramCalls::new();
         let asked = TrustQuestions::new(calls.clone()).ask("/a");
         let notices = Box::pin(calls.notices()).next().await;
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_answer_is_no_trust() {
+    async fn a_missing_or_invalid_answer_is_an_error() {
         let calls = ProgramCalls::new();
         let questions = TrustQuestions::new(calls.clone());
         let late = questions.ask("/a");

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_answer_is_one_and_only_a_success_has_a_body() {
+    async fn every_status_is_returned_and_only_a_success_has_a_body() {
         let letters = vec![b'a'; LIMIT];
         let gzip: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\x2d\x4e\x55\x28\x49\
           \x4c\x2a\x06\x00\xb9\x84\x65\xf6\x08\x00\x00\x00";
@@ -221,7 +221,7 @@ mod tests {
 
     /// A caller that waits no longer leaves no connection behind.
     #[tokio::test]
-    async fn a_request_that_is_dropped_ends_its_connection() {
+    async fn dropping_a_request_closes_its_connection() {
         let (listener, address) = listen().await;
         let (slow, is_slow) = oneshot::channel();
         let server = tokio::spawn(async move {

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "deadlock")]
-    fn a_signal_that_may_be_missed_is_found() {
+    fn the_checker_finds_a_missed_notify_waiters() {
         check(|| {
             let signal = Arc::new(Notify::new());
             let giver = Arc::clone(&signal);

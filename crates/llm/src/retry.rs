@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn own_waits_vary_and_absurd_policies_do_no_harm() {
+    fn waits_vary_and_absurd_policies_do_not_overflow() {
         let policy = RetryPolicy::default();
         let first = |fraction| policy.next(None, 0, Duration::ZERO, fraction);
         assert_eq!(first(0.0), Retry::After(Duration::from_millis(400)));

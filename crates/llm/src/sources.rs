@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_carry_version_and_variant() {
+    fn uuids_have_version_4_and_its_variant() {
         let zero = Sources::new(|| 0, SystemTime::now);
         assert_eq!(zero.uuid(), "00000000-0000-4000-8000-000000000000");
         let ones = Sources::new(|| u64::MAX, SystemTime::now);

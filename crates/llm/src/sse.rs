@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_bounded_however_it_arrives() {
+    fn a_frame_is_bounded_in_one_line_or_many() {
         let piece = vec![b'x'; 16 << 20];
         let ignore = |_: Frame<'_>| -> Result<(), FrameTooLarge> { Ok(()) };
         let mut one_line = SseFraming::default();

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_in_the_order_people_expect() {
+    fn names_are_sorted_like_in_a_file_manager() {
         for sorted in [
             &["adir", "sub", "Zdir"][..],
             &[".hid", "A.txt", "a10.txt", "a9.txt", "b.txt"],
@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn different_names_have_different_places(left in ".{0,4}", right in ".{0,4}") {
+        fn different_names_have_different_sort_keys(left in ".{0,4}", right in ".{0,4}") {
             prop_assert_eq!(key(&left) == key(&right), left == right);
         }
     }

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_secrets_are_left_out_in_any_case() {
+    fn variables_with_secret_names_are_omitted_in_any_case() {
         let secret = [
             "ACME_API_KEY",
             "acme_api_key",
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_adds_and_excepts_names() {
+    fn the_program_omits_and_keeps_variables_by_pattern() {
         let variables = [
             ("A_TOKEN", "1"),
             ("B_TOKEN", "1"),

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_and_dead_ends_have_their_reasons() {
+    fn a_refused_target_has_a_reason() {
         let (_temp, location, outside) = roots();
         let odd = outside.join(OsStr::from_bytes(b"\xff"));
         fs::write(&odd, "").unwrap();

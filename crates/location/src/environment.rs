@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn the_folder_for_temporary_files_is_the_one_variables_name() {
+    fn variables_determine_the_folder_for_temporary_files() {
         let named = |name: &str| environment(name, "/x").temporary();
         for name in ["TMPDIR", "TMP", "TEMP"] {
             assert_eq!(named(name), Path::new("/x"));

@@ -150,7 +150,7 @@ impl Locations {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
         if let Some(open) = slot.open() {
-            if open.agents.unread().is_empty() || !self.may_be_mended(&open).await? {
+            if open.agents.unread().is_empty() || !self.may_be_readable(&open).await? {
                 return Ok(open);
             }
             let read = self.read_again(&directory, &slot).await;
@@ -190,10 +190,10 @@ impl Locations {
 
     /// True if a file that could not be read has changed since then, so that the resulting restrictions
     /// may no longer apply.
-    async fn may_be_mended(&self, location: &Arc<Location>) -> Result<bool, LocationError> {
+    async fn may_be_readable(&self, location: &Arc<Location>) -> Result<bool, LocationError> {
         let location = Arc::clone(location);
         let directory = location.directory.clone();
-        self.blocking(&directory, move || location.agents.may_be_mended())
+        self.blocking(&directory, move || location.agents.may_be_readable())
             .await
     }
 
@@ -216,7 +216,8 @@ impl Locations {
         let before = slot.open();
         let location = self.read(directory, before.clone()).await?;
         *slot.location.lock() = Some(Arc::clone(&location));
-        let same = |before: &Arc<Location>| before.catalogue.offers_the_same(&location.catalogue);
+        let same =
+            |before: &Arc<Location>| before.catalogue.offers_same_models(&location.catalogue);
         Ok(Reloaded {
             catalogue_changed: !before.as_ref().is_some_and(same),
             location,

@@ -23,7 +23,7 @@ pub(crate) struct UntrustedChoices<'c> {
 const USUAL_STEPS: u32 = 25;
 
 /// Maximum number of reported fields without effect. Further reports would repeat the same reason.
-const MAX_TOLD: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// The parts that were removed from a description.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -47,25 +47,30 @@ impl<'c> UntrustedChoices<'c> {
         Self {
             catalogue,
             host_chooses: configuration.host_names_model(),
-            left: Cell::new(MAX_TOLD),
+            left: Cell::new(MAX_SHOWN),
         }
     }
 
     /// Returns diagnostics for the fields that were removed from a description.
-    pub(crate) fn tell(
+    pub(crate) fn diagnostics_of(
         &self,
         restricted: &Restricted,
         origin: &str,
         key: &str,
         name: &str,
     ) -> Vec<Diagnostic> {
-        let told = restricted.fields.len().min(self.left.get());
-        self.left.set(self.left.get() - told);
-        let tell = |field: &&str| {
+        let shown = restricted.fields.len().min(self.left.get());
+        self.left.set(self.left.get() - shown);
+        let diagnostic = |field: &&str| {
             let message = untrusted(&format!("{key}.{name}.{field} has no effect"));
             Diagnostic::new(origin, DiagnosticKind::Ignored, message, None)
         };
-        restricted.fields.iter().take(told).map(tell).collect()
+        restricted
+            .fields
+            .iter()
+            .take(shown)
+            .map(diagnostic)
+            .collect()
     }
 
     /// Removes the fields of an agent that an untrusted project must not set. `known` is the agent as

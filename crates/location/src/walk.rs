@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walk_needs_no_other_thread() {
+    fn a_walk_finishes_with_any_number_of_threads() {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();
         for number in 0..2 * MAX_WAITING {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn ignore_files_above_one_another_are_bounded_together() {
+    fn nested_ignore_files_share_one_limit() {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();
         let rules = "# nothing\n".repeat(5_000);

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_has_its_own_level_or_the_one_of_all() {
+    fn a_target_has_its_own_level_or_the_default_level() {
         let targets = [
             ("opencode::store".to_owned(), Some(Level::Debug)),
             ("opencode::llm".to_owned(), None),

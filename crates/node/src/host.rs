@@ -91,11 +91,9 @@ type Answer = BoxFuture<'static, napi::Result<Answered>>;
 #[napi]
 impl NativeHost {
     /// Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are admitted in the
-    /// order of
-    /// these calls. A complete answer is its head as JSON `{status, headers}`, a line feed and its body. A binary
-    /// body comes
-    /// as bytes, a streaming answer as a body to pull from. A `call` other than 0 is a number for cancelling the
-    /// request.
+    /// order of these calls. A complete answer is its head as JSON `{status, headers}`, a line feed and its body. A
+    /// binary body comes as bytes, a streaming answer as a body to pull from. A `call` other than 0 is a number for
+    /// cancelling the request.
     #[napi(
         catch_unwind,
         ts_return_type = "Promise<string | NativeBody | NativeBytes>"
@@ -126,8 +124,7 @@ impl NativeHost {
     }
 
     /// Cancels a pending request: its promise rejects. Work that must complete, such as an admission, continues.
-    /// Ignores
-    /// unknown calls.
+    /// Ignores unknown calls.
     #[napi(catch_unwind)]
     pub fn cancel(&self, call: u32) {
         let calls = self.calls.lock();
@@ -137,8 +134,7 @@ impl NativeHost {
     }
 
     /// Returns null if no Session Drain runs, else a promise that resolves when none runs. The promise does not keep
-    /// the
-    /// host alive: dropping the host ends its drains and the promise.
+    /// the host alive: dropping the host ends its drains and the promise.
     #[napi(catch_unwind, ts_return_type = "Promise<void> | null")]
     pub fn until_idle<'env>(&self, env: &'env Env) -> napi::Result<Option<PromiseRaw<'env, ()>>> {
         let mut idle = self.host.until_idle().boxed();
@@ -167,8 +163,7 @@ impl NativeHost {
     }
 
     /// Calls back with each permission request of all sessions, first those that already wait: JSON `{"asked":
-    /// request}`,
-    /// and `{"ended": id}` at its end, until the result is stopped. Does not keep the process alive.
+    /// request}`, and `{"ended": id}` at its end, until the result is stopped. Does not keep the process alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_permissions(
         &self,
@@ -187,8 +182,7 @@ impl NativeHost {
     }
 
     /// Calls back with each terminal that requests variables: JSON `{"asked": {id, directory, cwd}}`, and `{"ended":
-    /// id}`
-    /// if the request ends without an answer, until the result is stopped. Does not keep the process alive.
+    /// id}` if the request ends without an answer, until the result is stopped. Does not keep the process alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_environments(
         &self,
@@ -268,8 +262,7 @@ impl NativeHost {
     }
 
     /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A
-    /// text is
-    /// a tagged failure as JSON.
+    /// text is a tagged failure as JSON.
     #[napi(catch_unwind, ts_return_type = "Promise<string | null>")]
     pub fn trust<'env>(
         &self,
@@ -285,8 +278,7 @@ impl NativeHost {
     }
 
     /// Adds a warning about a function of the program to the log. The fields are a JSON object; `sessionID` and
-    /// `directory`
-    /// in it name the subject.
+    /// `directory` in it name the subject.
     #[napi(catch_unwind)]
     pub fn warn(&self, message: String, fields: String) {
         self.host.warn(&message, &fields);

@@ -1,8 +1,7 @@
 //! Cursors: the whole query of a Page and its position, as one opaque text.
 //!
 //! Cursors come from any caller, so decoding trusts no part of them. They are not signed: a caller that changes a
-//! cursor
-//! only sends another query, which it may send anyway.
+//! cursor only sends another query, which it may send anyway.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -15,13 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::page::{MAX_MESSAGES, MAX_SESSIONS, MessagesPage, PageRequest, SessionsPage};
 
-/// Longest text that is looked at. Far more than a search or a path needs.
+/// Maximum length of a cursor. A search or a path needs much less.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The layout of what is inside. Another one is refused, not guessed at.
+/// Version of the content. Other versions are refused.
 const VERSION: u32 = 1;
 
-/// Without padding when written; with or without when read.
+/// Writes no padding, and reads texts with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new()
@@ -37,44 +36,44 @@ pub struct SessionsCursor(String);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesCursor(String);
 
-/// Why a cursor cannot be used.
+/// The reason why a cursor cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CursorError {
-    /// It is no cursor, or one of another version.
+    /// The text is not a cursor of this version.
     #[error("Invalid cursor")]
     Undecodable,
-    /// It continues a page of something else.
+    /// The cursor continues another list.
     #[error("Cursor belongs to another operation")]
     WrongKind,
-    /// It continues the messages of another session.
+    /// The cursor continues the messages of another session.
     #[error("Cursor belongs to another session")]
     ForeignSession,
 }
 
 impl SessionsCursor {
-    /// The cursor that leads to this page.
+    /// Returns the cursor of this page.
     pub fn encode(page: &SessionsPage) -> Self {
         Self(encode(Kind::Sessions, page))
     }
 
-    /// The page it leads to.
+    /// Returns the page of the cursor.
     pub fn decode(&self) -> Result<SessionsPage, CursorError> {
         decode(&self.0, Kind::Sessions, MAX_SESSIONS)
     }
 
-    /// The text on the wire.
+    /// Returns the text on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl MessagesCursor {
-    /// The cursor that leads to this page.
+    /// Returns the cursor of this page.
     pub fn encode(page: &MessagesPage) -> Self {
         Self(encode(Kind::Messages, page))
     }
 
-    /// The page of that session it leads to.
+    /// Returns the page of the cursor in that session.
     pub fn decode(&self, session_id: &SessionID) -> Result<MessagesPage, CursorError> {
         let page: MessagesPage = decode(&self.0, Kind::Messages, MAX_MESSAGES)?;
         if page.scope != *session_id {
@@ -83,7 +82,7 @@ impl MessagesCursor {
         Ok(page)
     }
 
-    /// The text on the wire.
+    /// Returns the text on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -97,7 +96,7 @@ enum Kind {
     Messages,
 }
 
-/// The members that say how the page is to be read.
+/// The members that describe the page.
 #[derive(Deserialize)]
 struct Head {
     version: u32,

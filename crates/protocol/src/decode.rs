@@ -16,12 +16,11 @@ use crate::number;
 use crate::operation::Channel;
 use crate::shape::with_right_shape;
 
-/// Most values a body may hold, one within the other or side by side. As a value each takes up to
-/// forty times the room that it takes as text, so a body that is nothing but values would need
-/// gigabytes.
+/// Maximum number of values in a body, nested or in lists. A decoded value needs up to forty times the memory of its
+/// text, so a body of many small values would need gigabytes.
 const MAX_VALUES: usize = 1 << 18;
 
-/// Reads one part of requests. Making one compiles the schema, so it is made once.
+/// Reads a part of requests. Its construction compiles the schema, so each is built once.
 #[derive(Debug)]
 pub struct Decoder<T> {
     channel: Channel,
@@ -33,16 +32,16 @@ pub struct Decoder<T> {
 /// The encoding of a field of a path or a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
-    /// As it is.
+    /// Unchanged.
     Text,
-    /// As text that `Number()` of JavaScript understands.
+    /// As the decimal text of a number.
     Integer,
     /// Member by member, as `field[member]`.
     Members(Vec<String>),
 }
 
 impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
-    /// A decoder for this part of requests.
+    /// Returns a decoder for this part of requests.
     pub fn new(channel: Channel) -> Self {
         let generator = SchemaSettings::draft2020_12().into_generator();
         let schema = generator.into_root_schema_for::<T>().to_value();
@@ -57,7 +56,7 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
         }
     }
 
-    /// Reads a body. Bytes that are no UTF-8 are read as the replacement character.
+    /// Reads a body. Bytes that are not UTF-8 are read as the replacement character.
     pub fn body(&self, bytes: &[u8]) -> Result<T, Failure> {
         if bytes.is_empty() {
             return Err(self.refuse(&Issue::new("Expected object, got undefined")));
@@ -99,7 +98,7 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
     }
 }
 
-/// Every value but the first has a comma or an opening bracket before it.
+/// True if a body has more values than allowed. A comma or an opening bracket precedes every value but the first.
 fn has_too_many_values(text: &str) -> bool {
     let (mut values, mut in_text, mut is_escaped) = (1, false, false);
     for byte in text.bytes() {
@@ -114,7 +113,7 @@ fn has_too_many_values(text: &str) -> bool {
     values > MAX_VALUES
 }
 
-/// The value of one field, if the request has it.
+/// Returns the value of a field, if the request has it.
 fn field<N: AsRef<str>, V: AsRef<str>>(
     form: &Form,
     name: &str,
@@ -144,7 +143,7 @@ fn integer(text: &str) -> Result<Value, Issue> {
     Ok(integer.into())
 }
 
-/// The members given as `name[member]`; of one given twice, the first.
+/// Returns the members given as `name[member]`. Of a repeated member, the first applies.
 fn collect<N: AsRef<str>, V: AsRef<str>>(
     name: &str,
     members: &[String],
@@ -185,7 +184,7 @@ fn form(root: &Value, field: &Value) -> Form {
     }
 }
 
-/// The schema of a field that is there: without the `null` of an optional one, behind its reference.
+/// Returns the schema of a present field: without the `null` of an optional field, and with its reference resolved.
 fn present<'a>(root: &'a Value, field: &'a Value) -> &'a Value {
     let alternatives = field.get("anyOf").and_then(Value::as_array);
     let schema = alternatives
@@ -414,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_hold_as_many_values_as_anybody_needs() {
+    fn the_number_of_values_in_a_body_is_bounded() {
         // The body, its prompt, the text and the list are values too.
         let with = |ones: usize| {
             let more = vec!["1"; ones].join(",");

@@ -139,7 +139,7 @@ fn bare(generator: &mut SchemaGenerator, type_name: &str, name: &str, doc: &str)
     insert(generator, type_name, envelope.documented(name, doc.into()))
 }
 
-/// The payload behind the members every payload of a session begins with, and its description.
+/// Returns the payload after the members that every payload of a session begins with, and its description.
 fn session_data(generator: &mut SchemaGenerator, spec: &EventSpec, timed: bool) -> (Object, Value) {
     let mut data = Object::default();
     if timed {
@@ -157,14 +157,17 @@ fn session_data(generator: &mut SchemaGenerator, spec: &EventSpec, timed: bool) 
 fn live(generator: &mut SchemaGenerator, name: &str) -> Object {
     let mut envelope = envelope(generator, name);
     let location = generator.subschema_for::<LocationRef>();
-    envelope.allow("location", described(location, "Where it happened."));
+    envelope.allow("location", described(location, "Location of the event."));
     envelope
 }
 
 fn envelope(generator: &mut SchemaGenerator, name: &str) -> Object {
     let mut envelope = Object::default();
     let id = generator.subschema_for::<EventID>();
-    envelope.require("id", described(id, "Its id, the same on every stream."));
+    envelope.require(
+        "id",
+        described(id, "Id of the event, equal on every stream."),
+    );
     envelope.require("type", json!({ "type": "string", "const": name }));
     envelope
 }
@@ -199,13 +202,13 @@ fn described(schema: Schema, doc: &str) -> Value {
     schema.to_value()
 }
 
-/// The payload under its name in the envelope, whatever its type says of itself.
+/// Describes the payload as a member of the envelope, without the description of its type.
 fn payload(mut schema: Value) -> Value {
     schema["description"] = "The payload of the event.".into();
     schema
 }
 
-/// An object schema in the making.
+/// An object schema under construction.
 #[derive(Default)]
 struct Object {
     properties: Map<String, Value>,

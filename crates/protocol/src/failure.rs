@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::channel::Channel;
 
-/// Declares failures. Additions to the contract we implement are marked `x-extension`.
+/// Declares failures. Additions to the implemented contract are marked `x-extension`.
 macro_rules! failures {
     ($(
         $(#[doc = $doc:literal])+
@@ -17,7 +17,7 @@ macro_rules! failures {
             $( $(#[$attr:meta])* $field:ident: $type:ty, )*
         }
     )*) => {
-        /// A failure with its wire body. Clients tell failures apart by `_tag` alone.
+        /// A failure with its wire body. Clients distinguish failures only by `_tag`.
         #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "_tag")]
         #[error("{}", self.message())]
@@ -40,7 +40,7 @@ macro_rules! failures {
             /// Every name, in the order of this file.
             pub const ALL: &[Self] = &[$( Self::$variant, )*];
 
-            /// The text of `_tag`.
+            /// Returns the text of `_tag`.
             pub const fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $tag, )* }
             }
@@ -52,7 +52,7 @@ macro_rules! failures {
         }
 
         impl Failure {
-            /// Which failure it is.
+            /// Returns the name of the failure.
             pub fn tag(&self) -> Tag {
                 match self { $( Self::$variant { .. } => Tag::$variant, )* }
             }
@@ -66,111 +66,111 @@ macro_rules! failures {
 }
 
 failures! {
-    /// The request does not fit the operation.
+    /// The request is invalid for the operation.
     Some(400) => InvalidRequest "InvalidRequestError" {
-        /// The problem and its place.
+        /// The problem and its position.
         message: String,
-        /// The part of the request that was read.
+        /// The part of the request with the problem.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<Channel>,
-        /// The field that was refused, when it was not a matter of form alone.
+        /// The refused field, if its form is valid but its value is not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         field: Option<String>,
     }
-    /// The cursor was not made by this operation, or cannot stand beside the rest of the request.
+    /// The cursor is not of this operation, or it contradicts the rest of the request.
     Some(400) => InvalidCursor "InvalidCursorError" {
         /// The problem.
         message: String,
     }
-    /// The request carries no valid credentials.
+    /// The request has no valid credentials.
     Some(401) => Unauthorized "UnauthorizedError" {
         /// The missing part.
         message: String,
     }
-    /// The request may not come from where it comes from.
+    /// The origin of the request is not allowed.
     Some(403) => Forbidden "ForbiddenError" {
         /// The missing part.
         message: String,
     }
-    /// There is no such session.
+    /// The session does not exist.
     Some(404) => SessionNotFound "SessionNotFoundError" {
-        /// The session that was asked for.
+        /// The requested session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// The session shows no such message.
+    /// The session has no visible message with this id.
     Some(404) => MessageNotFound "MessageNotFoundError" {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
-        /// The message that was asked for.
+        /// The requested message.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// No such prompt waits in the session's inbox: it never did, or it was withdrawn.
+    /// The inbox of the session has no prompt with this id: it never had one, or the prompt was withdrawn.
     Some(404) => InputNotFound "InputNotFoundError", extension: true {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
-        /// The prompt that was asked for.
+        /// The requested prompt.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// No such permission request waits in the session: it never did, or it was answered.
+    /// No permission request with this id waits in the session: it never did, or it was answered.
     Some(404) => PermissionNotFound "PermissionNotFoundError" {
-        /// The request that was asked for.
+        /// The requested request.
         #[serde(rename = "requestID")]
         request_id: PermissionID,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// No such request with questions waits in the session: it never did, or it was answered.
+    /// No request with questions and this id waits in the session: it never did, or it was answered.
     Some(404) => QuestionNotFound "QuestionNotFoundError" {
-        /// The request that was asked for.
+        /// The requested request.
         #[serde(rename = "requestID")]
         request_id: QuestionID,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// The Location knows no such provider.
+    /// The Location does not have the provider.
     Some(404) => ProviderNotFound "ProviderNotFoundError" {
-        /// The provider that was asked for.
+        /// The requested provider.
         #[serde(rename = "providerID")]
         provider_id: String,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// The Location has no such terminal.
+    /// The Location does not have the terminal.
     Some(404) => PtyNotFound "PtyNotFoundError" {
-        /// The terminal that was asked for.
+        /// The requested terminal.
         #[serde(rename = "ptyID")]
         pty_id: PtyID,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// The request contradicts something that is already recorded.
+    /// The request contradicts recorded data.
     Some(409) => Conflict "ConflictError" {
         /// The contradiction.
         message: String,
-        /// The id of the recorded thing.
+        /// Id of the recorded data.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resource: Option<String>,
     }
-    /// The session has a Session Drain under way, and the operation needs it to have none.
+    /// The session is running, and the operation needs an idle session.
     Some(409) => SessionBusy "SessionBusyError", extension: true {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// The session's inbox is full. Nothing was stored.
+    /// The inbox of the session is full. Nothing was stored.
     Some(429) => SessionBacklog "SessionBacklogError", extension: true {
         /// The session.
         #[serde(rename = "sessionID")]
@@ -179,37 +179,37 @@ failures! {
         pending: u64,
         /// Maximum number of waiting Admitted Prompts.
         limit: u64,
-        /// Always true: the same prompt is admitted once the session has caught up.
+        /// Always true: the session admits the same prompt after it has processed others.
         retryable: bool,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
-    /// Something that is stored of the session cannot be read. Other sessions are not concerned.
+    /// A stored entry of the session cannot be read. Other sessions are not affected.
     Some(500) => SessionUnreadable "SessionUnreadableError", extension: true {
-        /// The session. Always there on the wire.
+        /// The session. Always present on the wire.
         #[serde(rename = "sessionID", default, skip_serializing_if = "Option::is_none")]
         #[schemars(required)]
         session_id: Option<SessionID>,
-        /// Which entry, why, and what to do.
+        /// The entry, the reason and the remedy.
         message: String,
     }
     /// An unexpected failure.
     Some(500) => Unknown "UnknownError" {
         /// The message, without internal details.
         message: String,
-        /// Finds the details in the log.
+        /// Reference to the details in the log.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
     }
-    /// Something the operation needs is not available now.
+    /// A service that the operation needs is unavailable.
     Some(503) => ServiceUnavailable "ServiceUnavailableError" {
         /// The missing service.
         message: String,
-        /// The operation, or the part of it, that cannot be had.
+        /// The operation, or its unavailable part.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         service: Option<String>,
     }
-    /// The store failed and takes nothing more until the host is opened again. Nothing was stored.
+    /// The store failed and accepts no more writes until the host is opened again. Nothing was stored.
     Some(503) => StorePoisoned "StorePoisonedError", extension: true {
         /// Description of the failure.
         message: String,
@@ -221,39 +221,39 @@ failures! {
         /// The problem.
         message: String,
     }
-    /// The database file cannot be opened, is no database, or fails its check.
+    /// The database file cannot be opened, is not a database, or fails its check.
     None => DatabaseUnavailable "DatabaseUnavailableError", extension: true {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         message: String,
     }
     /// The database was written by a newer version of this program.
     None => DatabaseVersion "DatabaseVersionError", extension: true {
         /// The file.
         path: String,
-        /// Both versions, in words.
+        /// A message with both versions.
         message: String,
     }
     /// Another host has the database open, in this process or in another.
     None => DatabaseInUse "DatabaseInUseError", extension: true {
         /// The file.
         path: String,
-        /// The number of the process that has it open; left out where that cannot be known.
+        /// Id of the process that has it open. Absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
-        /// The same in words.
+        /// Description of the failure.
         message: String,
     }
     /// The native addon of this platform is missing, of another version, or cannot be loaded.
     None => AddonUnavailable "AddonUnavailableError", extension: true {
-        /// The npm package that holds the addon for this platform. Absent when there is none for it.
+        /// The npm package with the addon for this platform. Absent if no such package exists.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         package: Option<String>,
-        /// The cause, and the command that mends it.
+        /// The cause, and the command that repairs it.
         message: String,
     }
-    /// A listener cannot have the address.
+    /// A listener cannot use the address.
     None => AddressUnavailable "AddressUnavailableError", extension: true {
         /// Host name and port.
         address: String,
@@ -274,7 +274,7 @@ impl Failure {
         self.tag().status()
     }
 
-    /// A part of the request that does not fit its schema.
+    /// A part of the request does not match its schema.
     pub fn invalid(part: Channel, issue: &Issue) -> Self {
         Self::InvalidRequest {
             message: issue.to_string(),
@@ -283,7 +283,7 @@ impl Failure {
         }
     }
 
-    /// A field that has the right form and still cannot be used.
+    /// A field has a valid form but an unusable value.
     pub fn invalid_field(field: &str, message: impl Into<String>) -> Self {
         Self::InvalidRequest {
             message: message.into(),
@@ -292,14 +292,14 @@ impl Failure {
         }
     }
 
-    /// A cursor that cannot be used.
+    /// The cursor cannot be used.
     pub fn invalid_cursor(message: impl Into<String>) -> Self {
         Self::InvalidCursor {
             message: message.into(),
         }
     }
 
-    /// Missing or wrong credentials. The failure does not say which.
+    /// The credentials are missing or wrong. The failure does not distinguish the two.
     pub fn unauthorized() -> Self {
         Self::Unauthorized {
             message: "Authentication required".into(),
@@ -314,7 +314,7 @@ impl Failure {
         }
     }
 
-    /// A message the session does not show, be it unknown, of another session, or not promoted yet.
+    /// The message is unknown, belongs to another session, or is not promoted yet.
     pub fn message_not_found(session_id: SessionID, message_id: MessageID) -> Self {
         Self::MessageNotFound {
             message: format!("Message not found: {message_id}"),
@@ -323,7 +323,7 @@ impl Failure {
         }
     }
 
-    /// A provider that the Location does not know.
+    /// The Location does not have the provider.
     pub fn provider_not_found(provider_id: String) -> Self {
         Self::ProviderNotFound {
             message: format!("Provider not found: {provider_id}"),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_those_of_the_wire() {
+    fn failures_have_the_bodies_of_the_wire() {
         let issue = Issue::expected("string", &5.into())
             .at_key("text")
             .at_key("prompt");

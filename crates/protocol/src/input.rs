@@ -15,11 +15,11 @@ use serde::Deserialize;
 use crate::cursor::{MessagesCursor, SessionsCursor};
 pub use crate::page::Order;
 
-/// No fields at all.
+/// No fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Nothing {}
 
-/// The path of everything that belongs to one session.
+/// The path of a session and of everything in it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SessionParams {
     /// The session.
@@ -27,7 +27,7 @@ pub struct SessionParams {
     pub session_id: SessionID,
 }
 
-/// The path of one message.
+/// The path of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct MessageParams {
     /// The session.
@@ -38,7 +38,7 @@ pub struct MessageParams {
     pub message_id: MessageID,
 }
 
-/// The path of one prompt in a session's inbox.
+/// The path of a prompt in the inbox of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct InputParams {
     /// The session.
@@ -49,7 +49,7 @@ pub struct InputParams {
     pub message_id: MessageID,
 }
 
-/// Selects a Location for one request.
+/// Selects the Location of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct LocationSelection {
     /// The Location. Default: the Location of the host.
@@ -68,7 +68,7 @@ pub struct LocationQuery {
 /// The properties of a new session.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct SessionCreatePayload {
-    /// The caller's own id for the session; begins with `ses`.
+    /// Id that the caller chooses for the session. It begins with `ses`.
     pub id: Option<SessionID>,
     /// The agent. Default: the default agent.
     pub agent: Option<String>,
@@ -88,13 +88,13 @@ pub struct SessionsQuery {
     pub limit: Option<u64>,
     /// Order by time of creation. Default: `desc`.
     pub order: Option<Order>,
-    /// Only sessions whose title contains this text, ASCII case ignored.
+    /// Only sessions whose title contains this text, without regard to ASCII case.
     pub search: Option<String>,
     /// Only sessions of this directory. Takes precedence over `project`.
     pub directory: Option<String>,
     /// Only sessions of this project.
     pub project: Option<String>,
-    /// Only sessions at this directory of the project, relative to its root.
+    /// Only sessions in this directory of the project. The path is relative to the root of the project.
     pub subpath: Option<String>,
     /// The cursor of a Page, to continue there.
     pub cursor: Option<SessionsCursor>,
@@ -132,13 +132,13 @@ pub struct EventsQuery {
 /// The prompt to admit.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct PromptPayload {
-    /// The caller's own id for the prompt and its message; begins with `msg_`.
+    /// Id that the caller chooses for the prompt and its message. It begins with `msg_`.
     pub id: Option<MessageID>,
     /// The prompt.
     pub prompt: PromptInput,
     /// Delivery of the prompt. Default: `steer`.
     pub delivery: Option<Delivery>,
-    /// `false` admits it without waking the session.
+    /// `false` admits the prompt without waking the session.
     pub resume: Option<bool>,
 }
 
@@ -183,7 +183,7 @@ pub struct RevertStagePayload {
     pub files: Option<bool>,
 }
 
-/// The path of one permission request.
+/// The path of a permission request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PermissionParams {
     /// The session.
@@ -197,7 +197,7 @@ pub struct PermissionParams {
 /// A request for a permission.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct PermissionCreatePayload {
-    /// The caller's own id for the request; begins with `per`.
+    /// Id that the caller chooses for the request. It begins with `per`.
     pub id: Option<PermissionID>,
     /// The action to allow.
     pub action: String,
@@ -218,7 +218,7 @@ pub struct PermissionCreatePayload {
 pub struct PermissionReplyPayload {
     /// The answer.
     pub reply: PermissionReply,
-    /// Text for the model if the answer is `reject`. Without it the activity ends.
+    /// Text for the model if the answer is `reject`. Without a text, the activity ends.
     pub message: Option<String>,
 }
 
@@ -230,14 +230,14 @@ pub struct SavedPermissionsQuery {
     pub project_id: Option<String>,
 }
 
-/// The path of one saved permission.
+/// The path of a saved permission.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SavedPermissionParams {
     /// The saved permission.
     pub id: String,
 }
 
-/// The path of one request with questions.
+/// The path of a request with questions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct QuestionParams {
     /// The session.
@@ -248,7 +248,7 @@ pub struct QuestionParams {
     pub request_id: QuestionID,
 }
 
-/// The path of one provider.
+/// The path of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct ProviderParams {
     /// The provider.
@@ -256,7 +256,7 @@ pub struct ProviderParams {
     pub provider_id: String,
 }
 
-/// The path of one file.
+/// The path of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct FilesReadParams {
     /// Path relative to the Location.
@@ -286,7 +286,7 @@ pub struct FilesFindQuery {
     pub limit: Option<u32>,
 }
 
-/// The path of one terminal.
+/// The path of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PtyParams {
     /// The terminal.
@@ -299,7 +299,7 @@ pub struct PtyParams {
 pub struct PtyCreatePayload {
     /// The program. Default: the shell.
     pub command: Option<String>,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Option<Vec<String>>,
     /// The working directory. Default: the directory of the Location.
     pub cwd: Option<String>,
@@ -324,7 +324,7 @@ pub struct PtySize {
     /// Lines.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub rows: u16,
-    /// Characters of a line.
+    /// Characters per line.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub cols: u16,
 }
@@ -340,7 +340,7 @@ pub struct PtyConnectQuery {
     pub ticket: Option<String>,
 }
 
-/// The path of one service that needs credentials.
+/// The path of a service that needs credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct IntegrationParams {
     /// The service.
@@ -363,13 +363,13 @@ pub struct ConnectOauthPayload {
     /// The method of the service.
     #[serde(rename = "methodID")]
     pub method_id: String,
-    /// Values that the method needs first.
+    /// Values that the host needs before it starts the method.
     pub inputs: BTreeMap<String, String>,
     /// Name of the credential for users.
     pub label: Option<String>,
 }
 
-/// The path of one attempt to connect.
+/// The path of an attempt to connect.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct AttemptParams {
     /// The attempt.
@@ -377,14 +377,14 @@ pub struct AttemptParams {
     pub attempt_id: String,
 }
 
-/// The end of an attempt to connect.
+/// The completion of an attempt to connect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct CompleteAttemptPayload {
     /// The code that the page has shown.
     pub code: Option<String>,
 }
 
-/// The path of one credential.
+/// The path of a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct CredentialParams {
     /// The credential.

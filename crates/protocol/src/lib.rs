@@ -5,8 +5,7 @@
 //! where each entry is one operation, and [`failure`], where each entry is one tagged failure. [`input`], [`output`]
 //! and
 //! [`event`] are the types of these entries; [`page`] and [`cursor`] are pagination; [`decode`] turns paths, queries
-//! and
-//! bodies into inputs; [`contract`] is the compiled form, and [`openapi`] the same form as an OpenAPI document.
+//! and bodies into inputs; [`contract`] is the compiled form, and [`openapi`] the same form as an OpenAPI document.
 
 mod channel;
 pub mod contract;

@@ -1,6 +1,6 @@
 //! Decimal numbers in queries.
 
-/// Above this, neighbouring integers look the same to a JavaScript client.
+/// Above this, a JavaScript client cannot distinguish neighbouring integers.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 /// Parses a decimal number. NaN for other text. An empty text is 0, so a caller can write `after=`.
@@ -14,7 +14,7 @@ pub(crate) fn parse(text: &str) -> f64 {
     }
 }
 
-/// The integer a number stands for, if clients can tell it from its neighbours.
+/// Returns the integer that equals a number, if clients can distinguish it from its neighbours.
 pub(crate) fn integer(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER).then_some(number as i64)
 }

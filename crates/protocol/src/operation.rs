@@ -23,29 +23,29 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Middleware {
-    /// Credentials are checked, if the host asks for any.
+    /// Checks credentials, if the host requires any.
     Authorization,
-    /// The session of the path is looked up, before anything else of the request is read.
+    /// Finds the session of the path, before the rest of the request is read.
     Session,
-    /// The Location the request selects is resolved.
+    /// Resolves the Location that the request selects.
     Location,
 }
 
-/// Gives the schema of one type, collecting the types it refers to.
+/// Returns the schema of a type, and collects the types that it refers to.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The content of the body of a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Payload {
-    /// Nothing: a body is ignored, whatever it is.
+    /// None: any body is ignored.
     None,
     /// These fields, as JSON.
     Json(SchemaOf),
-    /// One JSON text a line ([`LINES_TYPE`]): for what has no end known beforehand.
+    /// One JSON text per line ([`LINES_TYPE`]), for content of unknown length.
     Lines,
 }
 
-/// The content type of bodies that hold one JSON text a line.
+/// The content type of bodies with one JSON text per line.
 pub const LINES_TYPE: &str = "application/x-ndjson";
 
 /// The answer of a successful call.
@@ -66,10 +66,10 @@ pub enum Success {
         /// True if the stream may end. Otherwise an end means that the stream was cut.
         ends: bool,
     },
-    /// 200 with one JSON text a line ([`LINES_TYPE`]); every line ends in a line feed. A body that
-    /// breaks, or ends without one, was cut.
+    /// 200 with one JSON text per line ([`LINES_TYPE`]). Every line ends in a line feed. A body that
+    /// breaks, or ends without a line feed, is incomplete.
     Lines,
-    /// 200 with bytes, whose type the answer itself tells.
+    /// 200 with bytes. The content type is in the answer.
     Bytes,
 }
 
@@ -84,7 +84,7 @@ pub struct Spec {
     pub doc: &'static str,
     /// Method.
     pub method: Method,
-    /// Path with `{parameters}`; the last one may be `{*rest}`, which takes all that remains.
+    /// Path with `{parameters}`. The last one may be `{*rest}`, which takes the rest of the path.
     pub path: &'static str,
     /// Headers that a request must carry, in lower case, with their values.
     pub headers: &'static [(&'static str, &'static str)],
@@ -96,7 +96,7 @@ pub struct Spec {
     pub payload: Payload,
     /// Answer of a successful call.
     pub success: Success,
-    /// The failures that are its own, beside [`COMMON_ERRORS`] and, where the path names a session,
+    /// The failures in addition to [`COMMON_ERRORS`] and, if the path contains a session,
     /// [`Tag::SessionUnreadable`].
     pub errors: &'static [Tag],
     /// Middleware that a request passes first, in this order.
@@ -116,27 +116,27 @@ pub const COMMON_ERRORS: &[Tag] = &[
     Tag::StorePoisoned,
 ];
 
-/// The statuses with which [`Tag::InvalidRequest`] says, beside its own, that a body did not arrive: it
-/// took too long, or is too large. Only the network has such bounds.
+/// Further statuses of [`Tag::InvalidRequest`] for a body that did not arrive: it took too long, or it is
+/// too large. Only listeners have such limits.
 pub const BODY_STATUSES: [u16; 2] = [408, 413];
 
-/// One operation as a type: what its handler is given and what it gives back.
+/// An operation as a type: the input and the result of its handler.
 pub trait Operation {
-    /// Fields of the path, [`Nothing`](crate::input::Nothing) when it has none.
+    /// Fields of the path, or [`Nothing`](crate::input::Nothing).
     type Params;
-    /// Fields of the query, likewise.
+    /// Fields of the query, or `Nothing`.
     type Query;
-    /// The fields of the body, likewise.
+    /// Fields of the body, or `Nothing`.
     type Payload;
-    /// The body of a success, `()` when it has none or bytes; of a stream, one event; of lines, one
-    /// line.
+    /// The body of a success, or `()` for no body and for bytes. For a stream: one event. For lines:
+    /// one line.
     type Success;
-    /// The same as data.
+    /// The operation as data.
     const SPEC: Spec;
 }
 
 impl Spec {
-    /// Every failure the operation declares, by status.
+    /// Returns all declared failures of the operation, by status.
     pub fn errors(&self) -> Vec<Tag> {
         let mut errors: Vec<Tag> = COMMON_ERRORS.iter().chain(self.errors).copied().collect();
         if self.path.contains("{sessionID}") {
@@ -149,7 +149,7 @@ impl Spec {
 }
 
 impl Method {
-    /// The method's name on the wire.
+    /// Returns the name of the method on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -161,12 +161,12 @@ impl Method {
     }
 }
 
-/// The schema of `T` as a [`SchemaOf`].
+/// Returns the schema of `T`. It has the type of a [`SchemaOf`].
 pub(crate) fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// Declares operations: for each a type that implements [`Operation`], and the list of all.
+/// Declares operations: a type that implements [`Operation`] for each, and the list of all.
 macro_rules! operations {
     ($(
         $(#[doc = $doc:literal])+

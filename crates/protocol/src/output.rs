@@ -25,7 +25,7 @@ pub struct Data<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Located<T> {
-    /// The Location the request selects.
+    /// The Location that the request selects.
     pub location: LocationInfo,
     /// The value.
     pub data: T,
@@ -68,9 +68,9 @@ pub enum InterruptedState {
     /// The newest promoted input has no assistant message after it. A request may have been
     /// sent.
     InputUnanswered,
-    /// A step began and neither ended nor failed.
+    /// A step began, and it neither ended nor failed.
     StepOpen,
-    /// A step ended with tool calls whose results the model waits for, and no step followed.
+    /// A step ended with tool calls, and no step with their results followed.
     ContinuationDue,
 }
 
@@ -114,7 +114,7 @@ pub struct MessagesResponse {
     pub cursor: PageCursors<MessagesCursor>,
 }
 
-/// A part of a session's log.
+/// A part of the log of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SessionHistory {
     /// Durable events, in order.
@@ -133,10 +133,10 @@ pub struct ConfigurationDiagnostic {
     pub kind: ConfigurationProblem,
     /// The problem and its effect.
     pub message: String,
-    /// The line of the document, from 1.
+    /// Line in the document, from 1 on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u32>,
-    /// The character of the line, from 1.
+    /// Character in the line, from 1 on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<u32>,
 }
@@ -160,7 +160,7 @@ pub enum ConfigurationProblem {
 /// The immediate decision about a permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PermissionDecision {
-    /// The request. It waits for an answer if the effect is `ask`.
+    /// Id of the request. It waits for an answer if the effect is `ask`.
     pub id: PermissionID,
     /// The current effect.
     pub effect: PermissionEffect,

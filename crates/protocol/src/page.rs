@@ -5,19 +5,19 @@ use opencode_schema::id::{SessionID, WorkspaceID};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Items of a page without a limit in the request.
+/// Number of items of a page if the request has no limit.
 pub const DEFAULT_LIMIT: u32 = 50;
 
-/// Most sessions of a page; a greater limit is lowered, not refused.
+/// Maximum number of sessions of a page. A greater limit is lowered, not refused.
 pub const MAX_SESSIONS: u32 = 1000;
 
-/// Most messages of a page; a greater limit is refused.
+/// Maximum number of messages of a page. A greater limit is refused.
 pub const MAX_MESSAGES: u32 = 200;
 
-/// One page of something.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRequest<Scope, Anchor> {
-    /// Which items there are.
+    /// The filter of the items.
     pub scope: Scope,
     /// Their order.
     pub order: Order,
@@ -27,26 +27,26 @@ pub struct PageRequest<Scope, Anchor> {
     pub from: Option<PageAnchor<Anchor>>,
 }
 
-/// A place right before or right after an item.
+/// A position right before or right after an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageAnchor<Anchor> {
-    /// The place of that item. The item itself may be gone.
+    /// The position of that item. The item itself may have been removed.
     pub anchor: Anchor,
-    /// The side of it.
+    /// The side of the item.
     pub direction: Direction,
 }
 
-/// The side of an item, seen in the order of the query.
+/// The side of an item in the order of the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Before it.
+    /// Before the item.
     Previous,
-    /// After it.
+    /// After the item.
     Next,
 }
 
-/// Which sessions are listed. `directory` wins over `project` and `subpath`.
+/// The filter of a list of sessions. `directory` overrides `project` and `subpath`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionFilters {
     /// Only this workspace.
@@ -66,19 +66,19 @@ pub struct SessionFilters {
     pub subpath: Option<String>,
 }
 
-/// The place of a session among all: time of creation, then id.
+/// The position of a session among all sessions: creation time, then id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionAnchor {
-    /// When it was created.
+    /// Creation time.
     pub time: Millis,
-    /// Its id.
+    /// Id of the session.
     pub id: SessionID,
 }
 
 /// A page of sessions.
 pub type SessionsPage = PageRequest<SessionFilters, SessionAnchor>;
 
-/// A page of the messages of one session; the place of a message is its sequence.
+/// A page of the messages of a session. The position of a message is its sequence.
 pub type MessagesPage = PageRequest<SessionID, u64>;
 
 /// The order of a Page.

@@ -1,8 +1,7 @@
-//! Pages: what a request for one means, and how the pages beside it are reached.
+//! Requests for pages, and the cursors of the neighbouring pages.
 //!
-//! A page is asked for by an initial query or by the cursor of another page, which carries that
-//! query. Either way the outcome is a [`PageRequest`], and items always keep the order of the query,
-//! also on a page that lies before another.
+//! A client requests a page with an initial query or with the cursor of another page, which contains that query. Both
+//! give a [`PageRequest`]. Items always have the order of the query, also on a previous page.
 
 use std::path::Path;
 
@@ -19,14 +18,14 @@ use crate::page::{
     SessionFilters, SessionsPage,
 };
 
-/// Characters of a directory that a failure repeats.
+/// Maximum number of characters of a directory that a failure repeats.
 const MAX_SHOWN: usize = 200;
 
-/// Most bytes of a text that is searched for. A title is far shorter, and a cursor has to carry it.
+/// Maximum number of bytes of a search text. Titles are much shorter, and a cursor contains the text.
 const MAX_SEARCH_BYTES: usize = 4096;
 
 impl SessionsQuery {
-    /// The page that is asked for. Beside a cursor only `limit` counts: some clients put their
+    /// Returns the requested page. With a cursor, only `limit` has an effect: some clients put their
     /// directory into every query.
     pub fn page(self) -> Result<SessionsPage, Failure> {
         let limit = |limit: u64| {
@@ -61,7 +60,7 @@ impl SessionsQuery {
 }
 
 impl MessagesQuery {
-    /// The page of that session that is asked for. An empty cursor is none.
+    /// Returns the requested page of that session. An empty cursor means no cursor.
     pub fn page(self, session_id: &SessionID) -> Result<MessagesPage, Failure> {
         let Some(cursor) = self.cursor.filter(|cursor| !cursor.as_str().is_empty()) else {
             return Ok(MessagesPage {
@@ -82,7 +81,7 @@ impl MessagesQuery {
     }
 }
 
-/// Refuses a relative directory. No session lives in one, so the request is a mistake. An empty directory only matches
+/// Refuses a relative directory. No session has one, so the request is a mistake. An empty directory only matches
 /// nothing.
 fn refuse_relative(directory: &str) -> Result<(), Failure> {
     if directory.is_empty() || Path::new(directory).is_absolute() {
@@ -95,7 +94,7 @@ fn refuse_relative(directory: &str) -> Result<(), Failure> {
     Err(Failure::invalid_field("directory", message))
 }
 
-/// No title is that long, and for the store a text ends at its first NUL.
+/// Refuses a search text that no title can contain: it is too long, or it contains NUL, which ends a text in the store.
 fn refuse_unsearchable(search: &str) -> Result<(), Failure> {
     let length = search.len();
     let problem = if length > MAX_SEARCH_BYTES {
@@ -116,24 +115,28 @@ impl From<CursorError> for Failure {
 }
 
 impl SessionsPage {
-    /// The cursors of this page, given its first and last session.
+    /// Returns the cursors of this page from its first and last session.
     pub fn cursors(
         &self,
         ends: Option<(SessionAnchor, SessionAnchor)>,
     ) -> PageCursors<SessionsCursor> {
-        self.beside(ends, SessionsCursor::encode)
+        self.cursors_around(ends, SessionsCursor::encode)
     }
 }
 
 impl MessagesPage {
-    /// The cursors of this page, given the sequences of its first and last message.
+    /// Returns the cursors of this page from the sequences of its first and last message.
     pub fn cursors(&self, ends: Option<(u64, u64)>) -> PageCursors<MessagesCursor> {
-        self.beside(ends, MessagesCursor::encode)
+        self.cursors_around(ends, MessagesCursor::encode)
     }
 }
 
 impl<Scope: Clone, Anchor> PageRequest<Scope, Anchor> {
-    fn beside<C>(&self, ends: Option<(Anchor, Anchor)>, encode: fn(&Self) -> C) -> PageCursors<C> {
+    fn cursors_around<C>(
+        &self,
+        ends: Option<(Anchor, Anchor)>,
+        encode: fn(&Self) -> C,
+    ) -> PageCursors<C> {
         let cursor = |anchor, direction| {
             encode(&Self {
                 scope: self.scope.clone(),

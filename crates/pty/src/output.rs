@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pieces_are_bounded() {
+    async fn pieces_of_output_are_bounded() {
         let output = output(1_000_000, 1_000_000);
         let mut long = "x".repeat(FRAME - 1);
         long.push('😀');

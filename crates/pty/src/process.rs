@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_millis(200);
 /// middle of some I/O cannot end before the I/O does.
 const KILLING: Duration = Duration::from_secs(1);
 /// Interval between two checks for remaining processes.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The session of one terminal.
 pub(crate) struct Session {
@@ -119,7 +119,7 @@ fn end_rest(leader: Pid) {
         if waited > GRACE {
             send(leader, &[Signal::KILL]);
         }
-        thread::sleep(LOOK_AGAIN);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 
@@ -137,7 +137,7 @@ fn send(leader: Pid, signals: &[Signal]) {
 fn groups(leader: Pid) -> Vec<Pid> {
     use std::collections::HashSet;
     let Ok(processes) = std::fs::read_dir("/proc") else {
-        return of_leader(leader);
+        return own_group(leader);
     };
     let names = processes
         .flatten()
@@ -171,11 +171,11 @@ fn group(stat: &[u8], leader: Pid) -> Option<Pid> {
 /// itself is known, and the end of the terminal reaches the others.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn groups(leader: Pid) -> Vec<Pid> {
-    of_leader(leader)
+    own_group(leader)
 }
 
 /// Returns the leader's own group, if it contains a process.
-fn of_leader(leader: Pid) -> Vec<Pid> {
+fn own_group(leader: Pid) -> Vec<Pid> {
     let runs = rustix::process::test_kill_process_group(leader).is_ok();
     if runs { vec![leader] } else { Vec::new() }
 }

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_shell_that_is_named_is_taken() {
+    fn the_first_configured_shell_is_used() {
         let environment = |pairs: &[(&str, &str)]| {
             let owned = |(name, value): &(&str, &str)| (String::from(*name), String::from(*value));
             pairs.iter().map(owned).collect::<BTreeMap<_, _>>()

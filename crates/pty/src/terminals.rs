@@ -24,7 +24,7 @@ use crate::tickets::{self, Tickets};
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Receives the notices about terminals. It must return quickly.
-type Tell = Box<dyn Fn(&LocationRef, &Notice) + Send + Sync>;
+type Notify = Box<dyn Fn(&LocationRef, &Notice) + Send + Sync>;
 
 /// The limits of a host's terminals.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ pub struct TerminalsOptions {
     /// Limits of terminals and their output.
     pub bounds: Bounds,
     /// Receives all notices, in order.
-    pub tell: Tell,
+    pub notify: Notify,
 }
 
 /// The terminals of one host, in memory. Clones share all state.
@@ -67,7 +67,7 @@ struct Inner {
     ids: Arc<IdSource>,
     clock: Arc<dyn Clock>,
     bounds: Bounds,
-    tell: Tell,
+    notify: Notify,
     /// Locked during reads and changes, and until the notice of a change was sent, so that notices
     /// are in order.
     list: Mutex<List>,
@@ -115,7 +115,7 @@ impl List {
     }
 
     /// Returns the oldest ended terminal of a Location, if the limit is reached.
-    fn surplus(&self, place: &LocationRef, most: usize) -> Option<PtyID> {
+    fn oldest_excess(&self, place: &LocationRef, most: usize) -> Option<PtyID> {
         let exited = |row: &&Row| row.live.is_none() && row.place == *place;
         let mut exited = self.rows.iter().filter(exited);
         let oldest = exited.next()?;
@@ -162,7 +162,7 @@ impl Terminals {
             ids: options.ids,
             clock: options.clock,
             bounds: options.bounds,
-            tell: options.tell,
+            notify: options.notify,
             list: Mutex::default(),
             tickets: Mutex::default(),
             tasks,
@@ -242,7 +242,7 @@ impl Terminals {
             exit_code: code,
         };
         self.0.notify(&place, &Notice::PtyExited(exited));
-        if let Some(oldest) = list.surplus(&place, self.0.bounds.exited) {
+        if let Some(oldest) = list.oldest_excess(&place, self.0.bounds.exited) {
             list.take(&oldest);
             self.0.notify_deleted(&place, oldest);
         }
@@ -396,7 +396,7 @@ impl Terminals {
 
 impl Inner {
     fn notify(&self, place: &LocationRef, notice: &Notice) {
-        (self.tell)(place, notice);
+        (self.notify)(place, notice);
     }
 
     fn notify_deleted(&self, place: &LocationRef, id: PtyID) {

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_the_oldest_are_void() {
+    fn a_new_ticket_replaces_the_oldest_at_the_limit() {
         let here = place("/w", None);
         let mut tickets = Tickets::default();
         for number in 0..=MOST {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn tickets_look_like_random_uuids() {
+    fn tickets_are_random_uuids() {
         let (one, other) = (random().unwrap(), random().unwrap());
         assert_ne!(one, other);
         let dashes: Vec<_> = one.match_indices('-').map(|(at, _)| at).collect();

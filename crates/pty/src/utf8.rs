@@ -68,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_pieces_end_does_not_matter(
+        fn the_decoded_text_does_not_depend_on_the_split(
             bytes in prop::collection::vec(
                 prop_oneof![any::<u8>(), Just(0xf0), Just(0x9f), Just(0x98), Just(0x80)], 0..40),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),

@@ -50,7 +50,7 @@ impl Journal {
             for draft in drafts {
                 transaction.append(&id, Some(&location), draft)?;
             }
-            if !explored.is_empty() && lives_at(transaction, &id, &location)? {
+            if !explored.is_empty() && is_in_location(transaction, &id, &location)? {
                 for directory in &explored {
                     transaction.add_explored(key, directory)?;
                 }
@@ -81,7 +81,7 @@ impl Journal {
     }
 }
 
-fn lives_at(
+fn is_in_location(
     transaction: &Transaction<'_>,
     id: &SessionID,
     location: &LocationRef,

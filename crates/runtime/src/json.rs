@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_counted_in_bytes_and_units() {
+    fn the_size_of_json_is_counted_in_bytes_and_units() {
         for value in [json!(null), json!({ "a": ["ü", "\"", "😀\u{7}€", 1.5] })] {
             let text = value.to_string();
             let expected = JsonSize {

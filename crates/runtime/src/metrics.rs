@@ -20,7 +20,7 @@ pub(crate) enum Change {
     /// An epoch begins with a baseline of so many bytes.
     Begun { bytes: u64 },
     /// A message of so many bytes tells what changed.
-    Told { bytes: u64 },
+    Updated { bytes: u64 },
 }
 
 /// The metrics of one host.
@@ -60,7 +60,7 @@ impl Metrics {
             observations.max_micros = observations.max_micros.max(micros);
             observations.total_micros = observations.total_micros.saturating_add(micros);
             for key in missed {
-                miss(&mut metrics.unavailable, key);
+                count_unavailable(&mut metrics.unavailable, key);
             }
         });
     }
@@ -87,7 +87,7 @@ impl Metrics {
         self.count(directory, |metrics| match change {
             Change::Nothing => {}
             Change::Begun { bytes } => add(&mut metrics.baselines, bytes),
-            Change::Told { bytes } => add(&mut metrics.updates, bytes),
+            Change::Updated { bytes } => add(&mut metrics.updates, bytes),
         });
     }
 
@@ -126,7 +126,7 @@ impl Counted {
     }
 }
 
-fn miss(sources: &mut Vec<UnavailableSource>, key: &str) {
+fn count_unavailable(sources: &mut Vec<UnavailableSource>, key: &str) {
     if let Some(source) = sources.iter_mut().find(|source| source.key == key) {
         source.count += 1;
     } else if sources.len() < MAX_SOURCES {
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_location_is_counted_for_itself() {
+    fn every_location_has_its_own_metrics() {
         let metrics = Metrics::default();
         metrics.observed("/a", Duration::from_micros(7), std::iter::empty());
         metrics.observed("/a", Duration::from_micros(5), ["x/y", "x/z"].into_iter());
@@ -157,8 +157,8 @@ mod tests {
             metrics.changed("/a", change);
             assert_eq!(metrics.of("/a").baselines.total_bytes, bytes);
         }
-        metrics.changed("/a", Change::Told { bytes: 2 });
-        metrics.changed("/a", Change::Told { bytes: 3 });
+        metrics.changed("/a", Change::Updated { bytes: 2 });
+        metrics.changed("/a", Change::Updated { bytes: 3 });
         metrics.contended("/b");
         let text = |count, last_bytes, total_bytes| TextMetrics {
             count,

@@ -26,7 +26,7 @@ pub struct SessionEvents {
     readings: Arc<LatestBatch>,
     after: Option<Sequence>,
     /// True if a read of the database may find events.
-    looks: bool,
+    may_have_events: bool,
     closed: CancellationToken,
 }
 
@@ -50,7 +50,7 @@ impl SessionEvents {
             tail,
             readings,
             after,
-            looks: true,
+            may_have_events: true,
             closed,
         }
     }
@@ -67,7 +67,7 @@ impl SessionEvents {
     /// `Closed` when the host closes; otherwise the error of the storage.
     pub async fn next(&mut self) -> Result<Arc<[StoredEvent]>, RuntimeError> {
         loop {
-            if self.looks {
+            if self.may_have_events {
                 let end = self.tail.end();
                 let (found, is_rest) = self.read().await?;
                 if is_rest {
@@ -81,7 +81,7 @@ impl SessionEvents {
             tokio::select! {
                 biased;
                 () = self.closed.cancelled() => return Err(RuntimeError::Closed),
-                () = self.tail.changed() => self.looks = true,
+                () = self.tail.changed() => self.may_have_events = true,
             }
         }
     }
@@ -90,7 +90,7 @@ impl SessionEvents {
         let last = events.last().map(|it| it.seq);
         self.after = last.or(self.after);
         last.into_iter().for_each(|last| self.tail.has_read(last));
-        self.looks = !self.tail.has_all();
+        self.may_have_events = !self.tail.has_all();
     }
 
     /// Returns the next events, if there are any, and true if they are certainly the last ones so far. Readers at the

@@ -21,10 +21,10 @@ pub(crate) fn takes_tasks(agent: &AgentInfo) -> bool {
 
 /// Returns the list of agents for the description of the tool `task`: agents that take tasks, without those that the
 /// rules deny. Equal agents and rules give equal text, because the text is part of the prefix of every request.
-pub(crate) fn subagents(judge: &RuleScope) -> String {
-    let rules = judge.rules();
+pub(crate) fn subagents(rule_scope: &RuleScope) -> String {
+    let rules = rule_scope.rules();
     let is_denied = |id: &str| evaluate("task", id, &rules) == PermissionEffect::Deny;
-    let agents = judge.location.agents.list().iter();
+    let agents = rule_scope.location.agents.list().iter();
     let mut agents: Vec<_> = agents
         .filter(|agent| takes_tasks(agent) && !is_denied(&agent.id))
         .collect();
@@ -43,8 +43,8 @@ pub(crate) fn subagents(judge: &RuleScope) -> String {
 }
 
 /// Returns the guidance for an agent that a prompt mentions.
-pub(crate) fn mention(judge: &RuleScope, name: &str) -> String {
-    let agents = judge.location.agents.list();
+pub(crate) fn mention(rule_scope: &RuleScope, name: &str) -> String {
+    let agents = rule_scope.location.agents.list();
     let found = agents
         .iter()
         .find(|agent| agent.id == name && takes_tasks(agent));
@@ -54,7 +54,7 @@ pub(crate) fn mention(judge: &RuleScope, name: &str) -> String {
             "The user mentions the agent {name:?}, but no agent of that name takes tasks."
         );
     };
-    match evaluate("task", &agent.id, &judge.rules()) {
+    match evaluate("task", &agent.id, &rule_scope.rules()) {
         PermissionEffect::Deny => format!(
             "The user mentions the agent {name:?}, but the permission rules do not allow tasks for it."
         ),

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_the_host_say_all_with_their_name() {
+    fn events_of_the_host_have_empty_data() {
         for (name, text) in [
             (
                 "server.connected",

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_holds_time_counter_and_tail() {
+    fn an_identifier_consists_of_time_counter_and_tail() {
         let ids = source(1);
         assert_eq!(
             MessageID::generate(&ids).as_str(),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_part_keeps_48_bits() {
+    fn the_time_of_an_identifier_is_cut_to_48_bits() {
         assert_eq!(
             &source((1 << 36) + 5).next("evt", false)[..16],
             "evt_000000005001"

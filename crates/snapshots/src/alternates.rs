@@ -33,7 +33,7 @@ impl Alternates {
     /// # Errors
     ///
     /// Fails with the path of a file that libgit2 must not open.
-    pub(crate) fn look(directory: &Path) -> io::Result<Self> {
+    pub(crate) fn read(directory: &Path) -> io::Result<Self> {
         let mut found = Self(Vec::new());
         found.add(directory, 0)?;
         Ok(found)

@@ -30,7 +30,7 @@ mod sweep;
 mod tree;
 mod worktree;
 
-pub use engine::looks::Looks;
+pub use engine::contents::FileEntries;
 pub use entry::{Capture, Entry, Mode, SkipReason, Skipped, Swept};
 pub use error::SnapshotError;
 pub use opencode_schema::session::{FileDiff, FileStatus};

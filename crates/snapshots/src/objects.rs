@@ -152,7 +152,7 @@ impl Objects {
 
     fn users(&self) -> Option<&Users> {
         let open = || {
-            let alternates = match Alternates::look(&self.theirs) {
+            let alternates = match Alternates::read(&self.theirs) {
                 Ok(alternates) => alternates,
                 Err(error) => {
                     tracing::warn!(%error, "the objects of the repository are not used");

@@ -4,7 +4,7 @@ use crate::error::SnapshotError;
 
 /// Refuses a path that is not a file path within the worktree: it must not lead outside or into a
 /// Git directory.
-pub(crate) fn judge(path: &str) -> Result<(), SnapshotError> {
+pub(crate) fn check(path: &str) -> Result<(), SnapshotError> {
     let refused = |name: &str| {
         name.is_empty() || name == "." || name == ".." || is_git(name) || name.contains('\0')
     };

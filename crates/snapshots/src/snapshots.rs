@@ -14,7 +14,7 @@ use opencode_schema::session::FileDiff;
 use parking_lot::Mutex;
 
 use crate::engine::Engine;
-use crate::engine::looks::Looks;
+use crate::engine::contents::FileEntries;
 use crate::entry::{Capture, Entry, Swept};
 use crate::error::SnapshotError;
 use crate::options::SnapshotOptions;
@@ -134,7 +134,11 @@ impl Snapshots {
     }
 
     /// Returns the files of a snapshot at these paths, with `None` for each path without a file.
-    pub async fn contents(&self, tree: &str, paths: &[String]) -> Result<Looks, SnapshotError> {
+    pub async fn contents(
+        &self,
+        tree: &str,
+        paths: &[String],
+    ) -> Result<FileEntries, SnapshotError> {
         let (tree, paths) = (tree.to_owned(), paths.to_vec());
         let contents = move |engine: &mut Engine| engine.contents(&tree, &paths);
         self.run(contents).await
@@ -143,7 +147,7 @@ impl Snapshots {
     /// Returns the current files of the worktree at these paths, with `None` for each path without
     /// a file. A file that no snapshot can contain, because it is over 64 MiB or unreadable, has
     /// the id zero.
-    pub async fn currents(&self, paths: &[String]) -> Result<Looks, SnapshotError> {
+    pub async fn currents(&self, paths: &[String]) -> Result<FileEntries, SnapshotError> {
         let paths = paths.to_vec();
         self.run(move |engine| engine.currents(&paths)).await
     }
@@ -186,7 +190,7 @@ impl Snapshots {
             let result = work(&mut engine);
             shared.begin(None);
             if matches!(result, Err(SnapshotError::Missing(_))) {
-                engine.doubt();
+                engine.recheck_objects();
             }
             result
         })
@@ -200,8 +204,8 @@ impl Shared {
     }
 }
 
-fn only(mut looks: Looks) -> Result<Option<Entry>, SnapshotError> {
-    looks.pop().unwrap_or(Ok(None))
+fn only(mut contents: FileEntries) -> Result<Option<Entry>, SnapshotError> {
+    contents.pop().unwrap_or(Ok(None))
 }
 
 async fn blocking<T: Send + 'static>(
@@ -223,7 +227,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn it_is_busy_while_it_works() {
+    async fn snapshots_report_how_long_they_are_busy() {
         let snapshots = Snapshots::new(SnapshotOptions {
             store: PathBuf::new(),
             worktree: PathBuf::new(),

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_counted_from_an_earlier_sequence_only() {
+    fn the_distance_to_a_later_sequence_is_zero() {
         let [early, late] = [3, 8].map(Sequence::from);
         assert_eq!((late.since(early), early.since(late)), (5, 0));
         assert_eq!(Sequence::FIRST.since(Sequence::BEFORE_FIRST), 1);

@@ -46,12 +46,12 @@ impl ScriptedSource {
     #[must_use]
     pub fn telling(key: &str, value: &str) -> Self {
         let source = Self::new(key);
-        source.tell(value);
+        source.set(value);
         source
     }
 
     /// Sets the value that the source reports from now on.
-    pub fn tell(&self, value: &str) -> &Self {
+    pub fn set(&self, value: &str) -> &Self {
         self.observe(Observation::Present(value.into()))
     }
 

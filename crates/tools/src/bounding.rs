@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_keep_as_many_lines_at_both_ends() {
+    fn a_preview_keeps_equally_many_lines_at_both_ends() {
         for (lines, max_lines, head, tail) in [
             (3001, 2000, 998, 998),
             (2001, 2000, 998, 998),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn few_lines_leave_room_for_the_marker_first() {
+    fn a_preview_with_few_lines_keeps_the_marker_first() {
         let text = numbers(1..=20);
         for (max_lines, expected) in [
             (5, "1\n\n... marker ..."),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_leave_room_for_the_marker_first() {
+    fn a_preview_with_few_bytes_keeps_the_marker_first() {
         let text = "x".repeat(100);
         let all = MARKER.len();
         for (max_bytes, expected) in [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_stay_whole() {
+    fn a_preview_cuts_no_character() {
         let room = MARKER.len() + 4;
         assert_eq!(
             preview(&"é".repeat(50), 2000, room + 6),

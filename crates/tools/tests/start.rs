@@ -39,9 +39,9 @@ async fn a_call_is_a_task_that_its_host_can_await() {
 }
 
 /// Notifies when the tool that holds it is dropped.
-struct Tells(Arc<Notify>);
+struct NotifyOnDrop(Arc<Notify>);
 
-impl Drop for Tells {
+impl Drop for NotifyOnDrop {
     fn drop(&mut self) {
         self.0.notify_one();
     }
@@ -53,7 +53,7 @@ async fn a_call_that_is_not_awaited_is_cancelled() {
     let tool = Scripted::new({
         let (started, gone) = (Arc::clone(&started), Arc::clone(&gone));
         move |_, _| {
-            let (started, tells) = (Arc::clone(&started), Tells(Arc::clone(&gone)));
+            let (started, tells) = (Arc::clone(&started), NotifyOnDrop(Arc::clone(&gone)));
             async move {
                 let _tells = tells;
                 started.notify_one();

@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn one_boundary_promotes_as_many_steers_as_may_wait() {
+    fn one_boundary_promotes_as_many_steers_as_the_inbox_holds() {
         let steers = |given| limits(given).steer_batch;
         assert_eq!(steers(json!({})), 10_000);
         assert_eq!(steers(json!({ "inbox": 3 })), 3);

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn merges_objects_and_replaces_the_rest() {
+    fn a_merge_joins_objects_and_replaces_other_values() {
         let mut base = json!({"a": {"x": 1, "y": [1]}, "b": 1});
         let over = json!({"a": {"y": [2], "z": {"q": 1}}, "b": {"c": 2}, "d": null});
         deep_merge(base.as_object_mut().unwrap(), over.as_object().unwrap());
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn continues_an_open_string() {
+    fn an_unquoted_text_continues_an_open_string() {
         let mut out = b"\"a".to_vec();
         write_unquoted(&mut out, "\n\"b\"");
         out.push(b'"');
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_out_of_bounds_is_not_given() {
+    fn a_count_outside_its_bounds_is_absent() {
         for (value, expected) in [
             (json!(0), Some(0)),
             (json!(100.0), Some(100)),

@@ -34,19 +34,19 @@ pub(super) struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Parses the data of a frame. If it contains unpaired surrogates, `mended` receives the repaired data.
+    /// Parses the data of a frame. If it contains unpaired surrogates, `replaced` receives the repaired data.
     pub(super) fn parse<'f, T: Deserialize<'f>>(
         &mut self,
         data: &'f [u8],
-        mended: &'f mut Vec<u8>,
+        replaced: &'f mut Vec<u8>,
     ) -> Result<T, LlmError> {
         if let Ok(value) = serde_json::from_slice(data) {
             return Ok(value);
         }
         let found = surrogates::repair(data).ok_or_else(|| self.undecodable(data))?;
         self.halves.expect(found.cuts);
-        *mended = found.text;
-        serde_json::from_slice(mended).map_err(|_| self.undecodable(data))
+        *replaced = found.text;
+        serde_json::from_slice(replaced).map_err(|_| self.undecodable(data))
     }
 
     /// Parses a part of a frame. Returns `None` if it is missing or has another type.

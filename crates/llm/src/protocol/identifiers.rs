@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_are_changed_only_where_they_must_be() {
+    fn only_invalid_identifiers_are_changed() {
         let rows = [("toolu_1-A", "toolu_1-A"), ("a.b:ü", "a_b__"), ("", "_")];
         for (text, expected) in rows {
             assert_eq!(plain(text), expected);

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_canonical_data_of_the_declared_type_passes() {
+    fn only_canonical_base64_of_the_declared_type_is_accepted() {
         let png = "image/png";
         let rows = [
             ("AAAA", true),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn size_is_bounded() {
+    fn the_size_of_media_is_bounded() {
         let largest = "A".repeat(MAX_DECODED_BYTES / 3 * 4);
         assert!(encoded("image/png", &largest).is_some());
         let larger = "A".repeat(MAX_DECODED_BYTES / 3 * 4 + 8);

@@ -53,7 +53,7 @@ mod tests {
     use super::wrap_system_message;
 
     #[test]
-    fn wraps_joins_and_escapes() {
+    fn system_messages_are_joined_escaped_and_wrapped() {
         assert_eq!(
             wrap_system_message(["a <b> & \"c\"", "d"]),
             "<system-update>\na &lt;b&gt; &amp; \"c\"\nd\n</system-update>"

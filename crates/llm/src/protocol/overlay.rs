@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn merges_or_names_every_offender() {
+    fn an_overlay_merges_or_names_every_owned_field() {
         let mut body = map(json!({"a": {"x": 1}}));
         apply(&mut body, &map(json!({"a": {"y": 2}, "b": null}))).unwrap();
         assert_eq!(body, map(json!({"a": {"x": 1, "y": 2}, "b": null})));

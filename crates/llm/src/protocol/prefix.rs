@@ -42,7 +42,7 @@ pub(super) struct PrefixHasher {
     hash: Context,
     /// Number of bytes that are already hashed.
     hashed: usize,
-    told: Option<LastReport>,
+    last_report: Option<LastReport>,
 }
 
 /// The prefix of the last report.
@@ -92,7 +92,7 @@ impl Default for PrefixHasher {
         Self {
             hash: Context::new(&SHA256),
             hashed: 0,
-            told: None,
+            last_report: None,
         }
     }
 }
@@ -100,7 +100,9 @@ impl Default for PrefixHasher {
 impl PrefixHasher {
     /// Returns the size of its heap data in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.told.as_ref().map_or(0, |told| told.end.capacity())
+        self.last_report
+            .as_ref()
+            .map_or(0, |last_report| last_report.end.capacity())
     }
 
     /// Reports the prefix of the next request. The text must begin with the text of the last
@@ -112,13 +114,19 @@ impl PrefixHasher {
         replaced: Option<(&Self, &[u8])>,
     ) -> (Prefix, u64) {
         let known = match replaced {
-            Some((tally, text)) => tally.told.as_ref().map(|told| (told, text, 0)),
-            None => self.told.as_ref().map(|told| (told, now.text, told.len)),
+            Some((tally, text)) => tally
+                .last_report
+                .as_ref()
+                .map(|last_report| (last_report, text, 0)),
+            None => self
+                .last_report
+                .as_ref()
+                .map(|last_report| (last_report, now.text, last_report.len)),
         };
-        let known = known.filter(|(told, ..)| former == Some(&told.prefix));
+        let known = known.filter(|(last_report, ..)| former == Some(&last_report.prefix));
         let reused = match (known, former) {
-            (Some((told, text, same)), _) => {
-                let (text, end) = (&text[..told.len], told.end.as_slice());
+            (Some((last_report, text, same)), _) => {
+                let (text, end) = (&text[..last_report.len], last_report.end.as_slice());
                 Pieces { text, end }.common(now, same)
             }
             (None, Some(former)) => verified(now, former),
@@ -132,7 +140,7 @@ impl PrefixHasher {
             sha256: hex(hash),
             bytes: now.len() as u64,
         };
-        self.told = Some(LastReport {
+        self.last_report = Some(LastReport {
             len: now.text.len(),
             end: now.end.to_vec(),
             prefix: prefix.clone(),

@@ -83,7 +83,7 @@ pub(super) fn repair(json: &[u8]) -> Option<Repaired> {
 /// Parses a JSON text, with unpaired surrogates replaced.
 pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(json).or_else(|error| match repair(json) {
-        Some(mended) => serde_json::from_slice(&mended.text),
+        Some(replaced) => serde_json::from_slice(&replaced.text),
         None => Err(error),
     })
 }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_unpaired_halves_are_replaced() {
+    fn only_unpaired_surrogates_are_replaced() {
         let rows = [
             (r#""a\ud83d""#, Some("\"a\u{fffd}\"")),
             (r#""\ude00b""#, Some("\"\u{fffd}b\"")),
@@ -168,13 +168,13 @@ mod tests {
             ("", None),
         ];
         for (json, expected) in rows {
-            let mended = repair(json.as_bytes()).map(|it| String::from_utf8(it.text).unwrap());
-            assert_eq!(mended.as_deref(), expected, "{json}");
+            let replaced = repair(json.as_bytes()).map(|it| String::from_utf8(it.text).unwrap());
+            assert_eq!(replaced.as_deref(), expected, "{json}");
         }
     }
 
     #[test]
-    fn strings_that_were_cut_are_named() {
+    fn strings_with_replaced_surrogates_are_reported() {
         let json = r#"["\ude00a\ud83d","x\ude00y","\ud83dz","\ud83d","\udc00"]"#;
         let cuts = repair(json.as_bytes()).unwrap().cuts;
         let cuts = cuts.iter().map(|it| (&*it.text, it.second, it.first));

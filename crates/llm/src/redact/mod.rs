@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_secrets() {
+    fn secret_names_are_recognised() {
         let secret = [
             "Authorization",
             "proxy-authorization",
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_a_secret_goes() {
+    fn every_spelling_of_a_secret_is_redacted() {
         let rows = [
             ("you sent Bearer sk-a b+c/d", "you sent <redacted>"),
             ("you sent sk-a b+c/d.", "you sent <redacted>."),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_keep_short_credentials_and_words() {
+    fn texts_of_users_keep_short_credentials_and_words() {
         let redactor = secrets().of_texts();
         for (text, expected) in [
             (
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn members_and_pairs_with_secret_names_go() {
+    fn values_with_secret_names_are_redacted_in_texts() {
         let rows = [
             (
                 r#"{"api_key": "sk-\"other", "max_tokens": "5", "a":{"accessToken":"t"}}"#,

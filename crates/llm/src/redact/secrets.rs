@@ -133,7 +133,7 @@ impl Secrets {
     #[must_use]
     pub fn contains(&self, value: &str) -> bool {
         let is_credential = value.len() >= SHORTEST_CREDENTIAL && self.credentials.contains(value);
-        is_credential || is_telling(value) && self.others.contains(value)
+        is_credential || is_distinctive(value) && self.others.contains(value)
     }
 
     /// Returns the redactor for messages of a provider about a failed request.
@@ -141,7 +141,7 @@ impl Secrets {
     pub fn of_failures(&self) -> Redactor {
         let credentials = self.credentials.iter();
         let credentials = credentials.filter(|it| it.len() >= SHORTEST_CREDENTIAL);
-        let others = self.others.iter().filter(|it| is_telling(it));
+        let others = self.others.iter().filter(|it| is_distinctive(it));
         redactor(credentials.chain(others))
     }
 
@@ -149,12 +149,12 @@ impl Secrets {
     #[must_use]
     pub fn of_texts(&self) -> Redactor {
         let all = self.credentials.iter().chain(&self.others);
-        redactor(all.filter(|it| is_telling(it)))
+        redactor(all.filter(|it| is_distinctive(it)))
     }
 }
 
 /// True if a value is too distinctive to occur in a text by chance.
-fn is_telling(value: &str) -> bool {
+fn is_distinctive(value: &str) -> bool {
     let is_word = |value: &str| {
         value.len() <= LONGEST_WORD
             && value

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the texts, and the calls with their input.
-fn told(events: &[Value]) -> Vec<(String, String)> {
+fn texts_and_calls(events: &[Value]) -> Vec<(String, String)> {
     let told = |event: LlmEvent| match event {
         LlmEvent::TextDelta { id, text, .. } | LlmEvent::ReasoningDelta { id, text, .. } => {
             Some((id.to_string(), text))
@@ -27,7 +27,7 @@ fn a_text_may_arrive_without_deltas() {
     ];
     let expected = [("a", "Hi."), ("b", "No."), ("c", "Bye.")];
     assert_eq!(
-        told(&events),
+        texts_and_calls(&events),
         expected.map(|(id, text)| (id.to_owned(), text.to_owned()))
     );
 }
@@ -65,7 +65,7 @@ fn items_keep_their_position_if_their_identifiers_change() {
         ("call_1", "{\"a\":1}"),
     ];
     assert_eq!(
-        told(&events),
+        texts_and_calls(&events),
         expected.map(|(id, text)| (id.to_owned(), text.to_owned()))
     );
 }

@@ -35,8 +35,11 @@ const MAX_SHARED_RULES: usize = 200_000;
 const FOLDERS: [(Folder, Option<AgentMode>); 4] = [
     (Folder::with_subfolders("agent"), None),
     (Folder::with_subfolders("agents"), None),
-    (Folder::alone("mode"), Some(AgentMode::Primary)),
-    (Folder::alone("modes"), Some(AgentMode::Primary)),
+    (Folder::without_subfolders("mode"), Some(AgentMode::Primary)),
+    (
+        Folder::without_subfolders("modes"),
+        Some(AgentMode::Primary),
+    ),
 ];
 
 impl Agents {
@@ -180,7 +183,7 @@ impl Merged {
         let mut patch = patch.clone();
         let withheld = choices.restrict_agent(&mut patch, known.as_ref());
         self.apply(id, &patch, Source::UntrustedProject);
-        choices.tell(&withheld, origin, "agents", id)
+        choices.diagnostics_of(&withheld, origin, "agents", id)
     }
 
     /// Applies all documents and files, in order.

@@ -99,7 +99,7 @@ impl Agents {
         };
         self.get(id).ok_or_else(|| AgentResolutionError::Unknown {
             id: id.to_owned(),
-            meant: self.meant(id),
+            meant: self.similar_agent(id),
             known: self.choosable(),
         })
     }
@@ -159,7 +159,7 @@ impl Agents {
     }
 
     /// True if a file that could not be read has changed since then. Blocks on disk access.
-    pub(crate) fn may_be_mended(&self) -> bool {
+    pub(crate) fn may_be_readable(&self) -> bool {
         self.unread.has_changed()
     }
 
@@ -190,14 +190,16 @@ impl Agents {
         };
         Err(AgentResolutionError::UnusableDefault {
             id: id.to_owned(),
-            meant: self.meant(id).filter(|_| reason == UnusableReason::Unknown),
+            meant: self
+                .similar_agent(id)
+                .filter(|_| reason == UnusableReason::Unknown),
             reason,
             known: self.choosable(),
         })
     }
 
     /// Returns an agent that a user can choose and that has a similar id.
-    fn meant(&self, id: &str) -> Option<String> {
+    fn similar_agent(&self, id: &str) -> Option<String> {
         let agents = self.agents.iter().map(|agent| &agent.info);
         let names = agents.filter(|agent| is_choosable(agent));
         nearest(id, names.map(|agent| agent.id.as_str())).map(str::to_owned)

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_sorted_however_they_are_spelled() {
+    fn settings_of_any_spelling_are_sorted_into_domains() {
         let body = json!({
             "temperature": 0.5, "max_tokens": 7, "reasoning": {"effort": "low"},
             "serviceTier": "flex", "custom": {"a": 1},

@@ -75,7 +75,7 @@ pub enum UnavailableReason {
     #[error(
         "the provider has no model of this id.{}{} Add it under the provider's `models` or select another one",
         did_you_mean(.meant.as_deref()),
-        its_models(.known)
+        known_models(.known)
     )]
     UnknownModel {
         /// A model with a similar id.
@@ -113,7 +113,7 @@ pub enum UnsupportedReason {
     InvalidBaseUrl,
 }
 
-fn its_models(known: &[String]) -> String {
+fn known_models(known: &[String]) -> String {
     match known {
         [] => String::new(),
         names => format!(" It has {}.", listed(names)),

@@ -263,14 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_key_is_none() {
+    fn an_empty_api_key_sends_no_header() {
         let split = family("@ai-sdk/openai").split(&members(json!({"apiKey": "", "project": 1})));
         assert_eq!(split.headers.iter().count(), 0);
         assert_eq!(Value::Object(split.settings.0), json!({"project": 1}));
     }
 
     #[test]
-    fn options_of_a_model_get_the_spelling_of_the_wire() {
+    fn options_of_a_model_are_written_in_the_spelling_of_the_protocol() {
         for (package, options, expected) in [
             (
                 "@ai-sdk/openai",

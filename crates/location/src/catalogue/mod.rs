@@ -140,7 +140,7 @@ impl Catalogue {
     }
 
     /// True if both catalogues offer the same models and call them in the same way.
-    pub fn offers_the_same(&self, other: &Self) -> bool {
+    pub fn offers_same_models(&self, other: &Self) -> bool {
         self.providers == other.providers
             && self.models == other.models
             && self.default_model() == other.default_model()

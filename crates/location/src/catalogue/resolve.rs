@@ -95,7 +95,7 @@ impl Catalogue {
     /// Returns the index of the selected model. Fails if the model cannot be used.
     pub(super) fn available(&self, selection: &ModelRef) -> Result<usize, ModelResolutionError> {
         let reason = match self.index.get(&selection.provider_id) {
-            None => self.why_unknown(&selection.provider_id),
+            None => self.unavailable_reason(&selection.provider_id),
             Some(known) => match known.models.get(&selection.id) {
                 None => self.unknown_model(&selection.provider_id, &selection.id),
                 Some(&place) if !self.models[place].enabled => UnavailableReason::Disabled,
@@ -124,7 +124,7 @@ impl Catalogue {
     }
 
     /// The reason why a provider is not in the catalogue.
-    fn why_unknown(&self, id: &str) -> UnavailableReason {
+    fn unavailable_reason(&self, id: &str) -> UnavailableReason {
         if !self.is_allowed(id) {
             return UnavailableReason::Denied;
         }

@@ -59,7 +59,7 @@ impl Commands {
                             false => Restricted::default(),
                         };
                         let diagnostics =
-                            choices.tell(&withheld, &document.origin, "commands", name);
+                            choices.diagnostics_of(&withheld, &document.origin, "commands", name);
                         reader.diagnostics.extend(diagnostics);
                         if !withheld.is_everything {
                             merged.apply(name, patch, Some(origin));
@@ -176,7 +176,12 @@ impl Merged {
             };
             if directory.source.is_untrusted() {
                 let withheld = choices.restrict_command(&mut patch);
-                diagnostics.extend(choices.tell(&withheld, file.origin(), "commands", name));
+                diagnostics.extend(choices.diagnostics_of(
+                    &withheld,
+                    file.origin(),
+                    "commands",
+                    name,
+                ));
                 if withheld.is_everything {
                     return;
                 }

@@ -223,7 +223,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_complaint_names_path_and_kinds() {
+    fn an_error_names_the_path_and_both_types() {
         let value = json!({"a": {"b": ["x", 5]}});
         let read = |value: &Value| {
             required(object(value)?, "a", |a| {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_cut() {
+    fn counts_are_rounded_down_and_clamped() {
         for (value, expected) in [
             (json!(10.7), 10),
             (json!(-3), 0),

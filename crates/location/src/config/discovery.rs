@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn all_layers_weakest_first() {
+    fn layers_are_listed_from_weakest_to_strongest() {
         let environment = environment(&[
             ("OPENCODE_CONFIG", "/x/y.json"),
             ("OPENCODE_CONFIG_DIR", "/z"),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_any_repository_every_ancestor_counts() {
+    fn without_a_repository_all_ancestors_are_searched() {
         let environment = Environment::default();
         let files: Vec<_> = layers(&environment, &Project::global(), "/a/b", true, None)
             .into_iter()
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_directory_is_no_project() {
+    fn the_configuration_directory_is_not_read_as_a_project() {
         assert_eq!(
             places(&environment(&[]), "/", "/home/u/.config/opencode"),
             [
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_found_twice_counts_where_it_is_strongest() {
+    fn a_file_found_twice_is_read_in_its_strongest_layer() {
         let environment = environment(&[("OPENCODE_CONFIG_DIR", "/p/.opencode")]);
         assert_eq!(
             places(&environment, "/p", "/p")[4..],
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn an_untrusted_project_ends_at_its_repository_or_directory() {
+    fn an_untrusted_project_reads_no_files_above_its_root() {
         let untrusted = |project: &Project| -> Vec<PathBuf> {
             layers(&Environment::default(), project, "/a/b", false, None)
                 .into_iter()

@@ -65,7 +65,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn kept_documents_keep_their_properties() {
+    fn stored_fuzz_inputs_satisfy_the_properties_of_documents() {
         replay("jsonc", check);
     }
 }

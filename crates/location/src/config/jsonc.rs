@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_to_its_value() {
+    fn the_position_of_a_value_is_found_by_its_path() {
         let text = "{\n  \"a\": {\n    \"b\": [1, 2],\n    \"b\": [3, 4]\n  }\n}";
         let parsed = Jsonc::parse(text).unwrap();
         let key = |name: &str| Step::Key(name.to_owned());

@@ -35,7 +35,7 @@ enum Untrusted {
     /// The key has no effect.
     Withheld,
     /// Only text and restrictions take effect. The reader of the key removes everything else.
-    Heard,
+    Effective,
 }
 
 const fn key(name: &'static str, read: Read) -> Key {
@@ -70,7 +70,7 @@ const fn unused(name: &'static str) -> Key {
 /// A key that also takes effect in files of untrusted projects.
 const fn trusted_everywhere(key: Key) -> Key {
     Key {
-        untrusted: Untrusted::Heard,
+        untrusted: Untrusted::Effective,
         ..key
     }
 }
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn one_slip_is_noticed() {
+    fn a_misspelt_key_is_recognised() {
         for (name, meant) in [
             ("provder", Some("provider")),
             ("proivder", Some("provider")),

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_keep_their_places_when_others_go() {
+    fn remaining_elements_keep_their_original_paths() {
         let mut pruned = Pruned::new(json!({"a": [0, 1, 2, 3, 4], "b": {"c": 1}}));
         let removed = |pruned: &mut Pruned, index| pruned.remove(&[key("a"), Step::Index(index)]);
         assert_eq!(removed(&mut pruned, 1), [key("a"), Step::Index(1)]);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_member_costs_the_object_that_lacks_it() {
+    fn an_object_without_a_required_member_is_removed() {
         let mut pruned = Pruned::new(json!({"rules": [{"action": "a"}]}));
         let path = [key("rules"), Step::Index(0), key("effect")];
         assert_eq!(pruned.remove(&path), path[..2]);

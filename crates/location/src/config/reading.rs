@@ -64,7 +64,7 @@ impl Reading<'_> {
                 return Outcome::Broken(self.broken(&invalid));
             }
             let message = invalid.to_string();
-            self.lose(&removed, DiagnosticKind::Invalid, message, &mut read);
+            self.report_removed(&removed, DiagnosticKind::Invalid, message, &mut read);
             // Permission rules cannot ask before the use of a provider, so all providers are denied instead.
             denies_providers |= is_about_providers(&removed);
         }
@@ -93,7 +93,7 @@ impl Reading<'_> {
                 true => (DiagnosticKind::Ignored, untrusted(&message)),
                 false => (DiagnosticKind::Substitution, message),
             };
-            self.lose(&removed, kind, message, read);
+            self.report_removed(&removed, kind, message, read);
         }
     }
 
@@ -118,22 +118,28 @@ impl Reading<'_> {
                 agent,
                 ..UnreadablePermissions::everything(String::new())
             };
-            self.ask_about(Some(lost), diagnostic, read);
+            self.report_lost(Some(lost), diagnostic, read);
         }
     }
 
     /// Reports a removed value and the permissions that it could contain.
-    fn lose(&self, path: &[Step], kind: DiagnosticKind, message: String, read: &mut Read) {
+    fn report_removed(
+        &self,
+        path: &[Step],
+        kind: DiagnosticKind,
+        message: String,
+        read: &mut Read,
+    ) {
         let message = message + "; this value is left out";
         let diagnostic = self.diagnostic(path, kind, message);
-        self.ask_about(
+        self.report_lost(
             UnreadablePermissions::at(path, String::new()),
             diagnostic,
             read,
         );
     }
 
-    fn ask_about(
+    fn report_lost(
         &self,
         lost: Option<UnreadablePermissions>,
         mut diagnostic: Diagnostic,

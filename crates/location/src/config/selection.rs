@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_a_name() {
+    fn every_form_of_a_model_name_is_parsed() {
         let model = |provider: &str, id: &str, variant: Option<&str>| {
             Some(ModelRef {
                 id: id.to_owned(),

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_sharing() {
+    fn every_spelling_of_sharing_is_read() {
         for (value, expected) in [
             (json!("manual"), Ok(Share::Manual)),
             (json!("auto"), Ok(Share::Auto)),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_at_least_one() {
+    fn output_limits_are_at_least_one() {
         for (value, complaint) in [
             (
                 json!({"max_lines": 0}),

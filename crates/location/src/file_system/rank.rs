@@ -15,7 +15,7 @@ pub(super) struct Distance {
     /// True if the path resembles the query only when case is ignored.
     other_case: bool,
     /// Number of other characters between those of the query.
-    scattered: usize,
+    skipped_characters: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,12 +42,12 @@ impl Query {
         let near = |resemblance, other_case| Distance {
             resemblance,
             other_case,
-            scattered: 0,
+            skipped_characters: 0,
         };
         let lower = path.to_lowercase();
         let Some(resemblance) = self.compare(&lower, &self.lower) else {
             return Some(Distance {
-                scattered: scattered(&lower, &self.lower)?,
+                skipped_characters: skipped_characters(&lower, &self.lower)?,
                 ..near(Resemblance::Scattered, false)
             });
         };
@@ -78,7 +78,7 @@ fn last_names(path: &str, count: usize) -> &str {
 
 /// Number of other characters between those of the query, if the path contains them in order. Searches
 /// from the end of the path, because its last name is the most significant.
-fn scattered(path: &str, query: &str) -> Option<usize> {
+fn skipped_characters(path: &str, query: &str) -> Option<usize> {
     let mut rest = path.chars().rev();
     let mut between = 0;
     for (place, wanted) in query.chars().rev().enumerate() {

@@ -11,7 +11,7 @@ use fast_glob::glob_match;
 
 use super::InstructionError;
 use super::place::unreadable;
-use super::reading::not_there;
+use super::reading::is_missing;
 
 /// Maximum number of names that all patterns of one search check together. Patterns that exceed it are too broad.
 pub(super) const MAX_NAMES: usize = 10_000;
@@ -84,7 +84,7 @@ impl Walk<'_> {
     ) -> Result<(), InstructionError> {
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
-            Err(error) if not_there(&error) => return Ok(()),
+            Err(error) if is_missing(&error) => return Ok(()),
             Err(error) => return Err(unreadable(path, &error)),
         };
         for entry in entries {

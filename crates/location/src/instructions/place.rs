@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::reading::{Discovery, not_there};
+use super::reading::{Discovery, is_missing};
 use super::{FILE_NAME, InstructionError};
 use crate::containment::{is_private, real_path};
 use crate::environment::Environment;
@@ -88,7 +88,7 @@ pub(super) fn follow(named: &Path, bound: Option<Bound<'_>>, discovery: &mut Dis
             real = %real.display(),
             "instructions are passed over: they lie, or a link leads, where they may not"
         ),
-        Err(error) if not_there(&error) => {}
+        Err(error) if is_missing(&error) => {}
         Err(error) => discovery.fail(unreadable(named, &error)),
     }
 }

@@ -70,7 +70,7 @@ fn read_all(paths: Vec<PathBuf>) -> Found {
 }
 
 /// True if the error means that the file does not exist. A parent that is a file has the same meaning.
-pub(super) fn not_there(error: &io::Error) -> bool {
+pub(super) fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory

@@ -19,7 +19,7 @@ impl Folder {
     }
 
     /// The folder without its subfolders.
-    pub(crate) const fn alone(name: &'static str) -> Self {
+    pub(crate) const fn without_subfolders(name: &'static str) -> Self {
         Self { name, below: false }
     }
 }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_prices_and_counts_do_no_harm() {
+    fn invalid_prices_and_huge_counts_give_finite_costs() {
         for price in [-1.0, f64::NAN, f64::NEG_INFINITY] {
             let row = CostRow {
                 input: price,

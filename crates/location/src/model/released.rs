@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_become_milliseconds() {
+    fn release_dates_become_milliseconds() {
         for (date, expected) in [
             ("1970-01-01", Some(0)),
             ("1969-12-31", Some(-86_400_000)),

@@ -33,7 +33,7 @@ impl References {
             for (name, patch) in &document.references {
                 let by = Declaration { document, patch };
                 match resolve(name, by, environment) {
-                    Ok(info) if by.leads_out(&info, worktree) => {
+                    Ok(info) if by.is_outside_project(&info, worktree) => {
                         let message = format!(
                             "The reference {name} leads out of the project and has no effect"
                         );
@@ -79,7 +79,7 @@ impl Declaration<'_> {
     }
 
     /// True if an untrusted project declares the reference and its target is not a directory of the project.
-    fn leads_out(&self, info: &ReferenceInfo, worktree: &Path) -> bool {
+    fn is_outside_project(&self, info: &ReferenceInfo, worktree: &Path) -> bool {
         let is_repository = matches!(info.source, ReferenceSource::Git { .. });
         let is_outside = || is_repository || !lies_below(Path::new(&info.path), worktree);
         self.document.source.is_untrusted() && is_outside()

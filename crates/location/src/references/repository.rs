@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_repository_has_one_directory_however_it_is_named() {
+    fn all_names_of_a_repository_give_the_same_directory() {
         for name in [
             "owner/Repo",
             "owner/Repo.git",

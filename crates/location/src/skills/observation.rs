@@ -74,7 +74,7 @@ impl Observer {
     /// Lists every directory and reads the files that have changed since the last observation.
     pub(super) fn observe(&mut self) -> ObservedSkills {
         self.listings.begin();
-        let mut look = Look {
+        let mut observing = Observing {
             listings: &mut self.listings,
             before: std::mem::take(&mut self.files),
             files: HashMap::new(),
@@ -84,28 +84,28 @@ impl Observer {
             places: HashMap::new(),
         };
         for source in &self.sources {
-            look.source(source);
+            observing.source(source);
         }
-        self.files = look.files;
-        for diagnostic in &look.diagnostics {
+        self.files = observing.files;
+        for diagnostic in &observing.diagnostics {
             if !self.seen.diagnostics.contains(diagnostic) {
                 diagnostic.log();
             }
         }
-        self.seen.diagnostics = look.diagnostics.into();
+        self.seen.diagnostics = observing.diagnostics.into();
         let same = |(a, b): (&Arc<SkillInfo>, &Arc<SkillInfo>)| Arc::ptr_eq(a, b);
-        let unchanged = self.shared.len() == look.skills.len()
-            && self.shared.iter().zip(&look.skills).all(same);
+        let unchanged = self.shared.len() == observing.skills.len()
+            && self.shared.iter().zip(&observing.skills).all(same);
         if !unchanged {
-            self.seen.skills = look.skills.iter().map(|it| (**it).clone()).collect();
-            self.shared = look.skills;
+            self.seen.skills = observing.skills.iter().map(|it| (**it).clone()).collect();
+            self.shared = observing.skills;
         }
         self.seen.clone()
     }
 }
 
 /// State of a running observation.
-struct Look<'o> {
+struct Observing<'o> {
     listings: &'o mut Listings,
     before: HashMap<OsString, File>,
     files: HashMap<OsString, File>,
@@ -116,7 +116,7 @@ struct Look<'o> {
     places: HashMap<String, usize>,
 }
 
-impl Look<'_> {
+impl Observing<'_> {
     fn source(&mut self, source: &Source) {
         let wanted = FileFilter {
             below: true,
@@ -165,8 +165,8 @@ impl Look<'_> {
     fn observe_file(&mut self, found: &Found, bound: Option<&Path>) -> File {
         let version = Version::of(&found.path);
         let kept = self.before.remove(found.path.as_os_str());
-        let leads_out = bound.is_some_and(|root| !is_project_text(&found.path, root));
-        let kept = kept.filter(|file| version.is_some() && file.version == version && !leads_out);
+        let is_outside = bound.is_some_and(|root| !is_project_text(&found.path, root));
+        let kept = kept.filter(|file| version.is_some() && file.version == version && !is_outside);
         let file = match kept {
             Some(file) => self.allowance.take(file.size()).map(|()| file),
             None => self

@@ -101,7 +101,7 @@ fn each_key_that_sends_starts_or_loosens_is_reported_and_has_no_effect() {
         );
         assert_eq!(found.said, [expected]);
         assert_eq!(found.configuration.settings, bare.configuration.settings);
-        assert!(found.catalogue.offers_the_same(&bare.catalogue), "{key}");
+        assert!(found.catalogue.offers_same_models(&bare.catalogue), "{key}");
         assert_eq!(found.configuration.default_agent(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! From the declarations of operations to the IR.
+//! Compiles the declarations of operations to the IR.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::operation::{self, BODY_STATUSES, Channel, Middleware, Spec, schema_of
 type Result<T> = std::result::Result<T, ContractError>;
 type Types = BTreeMap<String, Definition>;
 
-/// Compiles declarations, or says which of them contradict themselves or each other.
+/// Compiles declarations. Fails if one contradicts itself or another.
 pub fn compile(specs: &[Spec]) -> Result<Contract> {
     refuse_duplicates(specs)?;
     let schemas = Schemas::of(specs);
@@ -136,7 +136,7 @@ fn operation(spec: &Spec, input: Input, success: Success) -> Result<Operation> {
     })
 }
 
-/// The failures by status.
+/// Returns the failures by status.
 fn errors(spec: &Spec) -> Result<Vec<DeclaredError>> {
     let declared = |status: u16, tag: Tag| DeclaredError {
         status,
@@ -189,7 +189,7 @@ fn merge(received: Types, sent: Types) -> Result<Types> {
     Ok(types)
 }
 
-/// Refuses two Rust types of one name, which would become `Name` and `Name2` in the contract.
+/// Refuses two Rust types with the same name, which would become `Name` and `Name2` in the contract.
 fn refuse_numbered(types: &Types) -> Result<()> {
     let is_second = |name: &&String| {
         let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -204,7 +204,7 @@ fn refuse_numbered(types: &Types) -> Result<()> {
     }
 }
 
-/// Drops the names that only served to compose others.
+/// Removes the names that only other types use.
 fn without_unused(mut contract: Contract) -> Contract {
     let inputs = contract
         .operations

@@ -1,4 +1,4 @@
-//! The plain forms of types, and what is said about them.
+//! The simple forms of types, and their descriptions.
 
 use opencode_schema::id::{
     EventID, MessageID, PermissionID, PtyID, QuestionID, SessionID, WorkspaceID,
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::types::{Result, error};
 use super::{Type, Variant, plain_text};
 
-/// Prefixes of identifiers and what those identifiers are.
+/// Prefixes of identifiers, with the kind of the identifiers.
 const BRANDS: &[(&str, &str)] = &[
     (SessionID::PREFIX, "SessionID"),
     (MessageID::PREFIX, "MessageID"),
@@ -22,7 +22,7 @@ const BRANDS: &[(&str, &str)] = &[
 pub(super) fn string(at: &str, keywords: &Map<String, Value>) -> Result<Type> {
     match keywords.get("pattern").and_then(Value::as_str) {
         None => Ok(text()),
-        // A pattern with both ends is the form of a text, one with the first end only a prefix.
+        // A pattern with `^` and `$` is the form of the whole text. A pattern with `^` alone is a prefix.
         Some(pattern) if pattern.starts_with('^') && pattern.ends_with('$') => Ok(Type::String {
             brand: None,
             prefix: None,
@@ -62,7 +62,7 @@ pub(super) fn number(integer: bool, keywords: &Map<String, Value>) -> Type {
     let exclusive_minimum = bound("exclusiveMinimum");
     Type::Number {
         integer,
-        // An unsigned integer says that it is not negative, even when more is asked of it.
+        // The schema of an unsigned integer has the minimum 0, even if it also has a stricter bound.
         minimum: bound("minimum").filter(|_| exclusive_minimum.is_none()),
         exclusive_minimum,
         maximum: bound("maximum"),
@@ -79,7 +79,7 @@ pub(super) fn one_of(mut variants: Vec<Variant>) -> Type {
     }
 }
 
-/// Readers accept null for what is optional; writers leave it out, and that is the form.
+/// Returns the form without `null`: readers accept null for an optional member, but writers omit the member.
 pub(super) fn without_null(r#type: Type) -> Type {
     match r#type {
         Type::Union {
@@ -110,7 +110,7 @@ pub(super) fn is_reference(schema: &Value) -> bool {
     schema.get("$ref").is_some() && schema.get("properties").is_none()
 }
 
-/// The description, without the brackets that make links of names in Rust.
+/// Returns the description without the brackets of Rust links.
 pub(super) fn doc(schema: &Value) -> String {
     let text = schema.get("description").and_then(Value::as_str);
     plain_text(text.unwrap_or_default())

@@ -95,7 +95,7 @@ fn encoding(
     }
 }
 
-/// The path in pieces, whose parameters must be the fields that travel there.
+/// Splits the path into pieces. Its parameters must be the fields of the path.
 pub(super) fn path(spec: &Spec, input: &Input) -> Result<Vec<Segment>> {
     let mut segments = Vec::new();
     let mut rest = spec.path;

@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 
 use crate::operation::{Channel, Method, Middleware};
 
-/// Everything.
+/// The whole contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Contract {
@@ -27,7 +27,7 @@ pub struct Contract {
 pub struct FailureStatus {
     /// The member of the body that holds the tag.
     pub key: String,
-    /// The HTTP status; none when it never travels over HTTP.
+    /// HTTP status. Failures that are never sent over HTTP have none.
     pub status: Option<u16>,
 }
 
@@ -37,9 +37,9 @@ pub struct FailureStatus {
 pub struct Operation {
     /// Name on the wire.
     pub id: String,
-    /// The group it belongs to.
+    /// Group of the operation.
     pub group: Group,
-    /// The method's name within the group; dots make it nested.
+    /// Name of the method within the group. Dots separate nested groups.
     pub name: String,
     /// Description of the operation.
     pub doc: String,
@@ -53,7 +53,7 @@ pub struct Operation {
     pub method: Method,
     /// The path in pieces.
     pub path: Vec<Segment>,
-    /// Headers that every request of it carries, by name.
+    /// Headers of every request of the operation, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// Input of the callers.
@@ -84,7 +84,7 @@ pub enum Segment {
     Literal(String),
     /// The value of the field with this name.
     Parameter(String),
-    /// The value of the field with this name, which is the rest of the path: its slashes stay slashes.
+    /// The value of the field with this name as the rest of the path. Its slashes are not encoded.
     Rest(String),
 }
 
@@ -94,7 +94,7 @@ pub enum Segment {
 pub struct Input {
     /// Presence of the input.
     pub mode: InputMode,
-    /// Its fields, those of the path first, then query, then body.
+    /// Fields of the input: first those of the path, then query, then body.
     pub fields: Vec<InputField>,
     /// Form of the body of the request.
     pub payload: Payload,
@@ -106,9 +106,9 @@ pub struct Input {
 pub enum Payload {
     /// There is none.
     None,
-    /// A JSON object of the fields that travel in it, be it an empty one.
+    /// A JSON object of the fields of the body. It may be empty.
     Json,
-    /// One JSON text a line, as `application/x-ndjson`. The lines are the whole input.
+    /// One JSON text per line, as `application/x-ndjson`. The lines are the whole input.
     Lines,
 }
 
@@ -118,9 +118,9 @@ pub enum Payload {
 pub enum InputMode {
     /// There is none.
     None,
-    /// It may be left out.
+    /// Callers may omit it.
     Optional,
-    /// It must be there.
+    /// Callers must pass it.
     Required,
 }
 
@@ -128,9 +128,9 @@ pub enum InputMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputField {
-    /// Its name, in the input and on the wire.
+    /// Name in the input and on the wire.
     pub name: String,
-    /// The part of the request it travels in.
+    /// The part of the request that carries it.
     pub channel: Channel,
     /// Encoding of the field there.
     pub encoding: Encoding,
@@ -166,12 +166,12 @@ pub enum Success {
         status: u16,
         /// True if the body is exactly `{data}` and the value is that member.
         unwrap: bool,
-        /// The value's type.
+        /// Type of the value.
         r#type: Type,
     },
     /// A part of a longer list.
     Page(Box<Page>),
-    /// Nothing.
+    /// No content.
     Void {
         /// HTTP status.
         status: u16,
@@ -190,13 +190,13 @@ pub enum Success {
         /// True if the stream may end. Otherwise an end means that the stream was cut.
         ends: bool,
     },
-    /// Texts of JSON, one after the other: a body of `application/x-ndjson` in which every line
-    /// ends in a line feed. One that breaks, or ends without a line feed, was cut.
+    /// JSON texts: a body of `application/x-ndjson` in which every line ends in a line feed. A body
+    /// that breaks, or ends without a line feed, is incomplete.
     Lines {
         /// HTTP status.
         status: u16,
     },
-    /// Bytes, whose type is told by the header `content-type` of the answer.
+    /// Bytes. The header `content-type` of the answer contains their type.
     Bytes {
         /// HTTP status.
         status: u16,
@@ -209,7 +209,7 @@ pub enum Success {
 pub struct Page {
     /// HTTP status.
     pub status: u16,
-    /// The body's type.
+    /// Type of the body.
     pub r#type: Type,
     /// The member of the body with the items.
     pub items: String,
@@ -219,9 +219,9 @@ pub struct Page {
     pub cursors: String,
     /// The type of a cursor.
     pub cursor: Type,
-    /// Fields of the query that begin a walk, and do not go with a cursor.
+    /// Fields of an initial query, which a query with a cursor must not have.
     pub initial: Vec<String>,
-    /// The only fields that go with a cursor.
+    /// The only fields that a query with a cursor may have.
     pub continuation: Vec<String>,
 }
 
@@ -233,7 +233,7 @@ pub enum Framing {
     Sse,
 }
 
-/// A failure an operation declares.
+/// A declared failure of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredError {
@@ -252,7 +252,7 @@ pub struct Definition {
     /// True if it is an addition to the implemented contract.
     #[serde(default, skip_serializing_if = "is_false")]
     pub extension: bool,
-    /// The type. A string here is a brand of its own: clients cannot make one up.
+    /// The type. A string is a brand of its own: clients cannot construct one.
     pub r#type: Type,
 }
 
@@ -313,12 +313,12 @@ pub enum Type {
         /// Its members.
         values: Box<Type>,
     },
-    /// An object with these members. Others may be there and mean nothing.
+    /// An object with these members. Further members have no meaning.
     Object {
         /// The members, in the order of the wire.
         fields: Vec<Field>,
     },
-    /// One of several.
+    /// One of several types.
     Union {
         /// The member with a different literal in every variant, if the variants are objects.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -333,7 +333,7 @@ pub enum Type {
     },
 }
 
-/// A member of an object. One that is not required is left out when it has no value; it is never null.
+/// A member of an object. A member that is not required is absent if it has no value. It is never null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {

@@ -1,9 +1,9 @@
-//! The Contract IR: the operations and their types in a form that no emitter has to second-guess.
+//! The Contract IR: the operations and their types in a form that generators can use without interpretation.
 //!
-//! It is compiled from the declarations, committed as `contract.json`, and neutral about runtimes: a
-//! type is written once, as its encoded (JSON) form, and a string that is more than a string names
-//! its `brand`. An emitter of encoded values ignores brands, one of decoded values makes types of
-//! them. What the IR cannot say exactly is an error when it is compiled, never approximated.
+//! It is compiled from the declarations, committed as `contract.json`, and independent of runtimes: a type is described
+//! once, in its encoded (JSON) form, and a string with a special meaning has a `brand`. A generator for encoded values
+//! ignores brands, and a generator for decoded values turns them into types. A declaration that the IR cannot express
+//! exactly is an error during compilation.
 
 mod compile;
 mod forms;
@@ -22,16 +22,16 @@ pub use ir::*;
 
 use crate::operation::Spec;
 
-/// The layout of the IR itself.
+/// Version of the format of the IR.
 pub const FORMAT: u32 = 3;
 
-/// The member that tells failures apart.
+/// The member that distinguishes failures.
 pub const TAG_KEY: &str = "_tag";
 
 /// The name of the frame with which a stream reports its own failure.
 pub const FAILURE_EVENT: &str = "effect/httpapi/stream/failure";
 
-/// Why declarations do not make a contract.
+/// The error for declarations that are not a valid contract.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {problem}")]
 pub struct ContractError {
@@ -56,7 +56,7 @@ impl Contract {
             .collect()
     }
 
-    /// The names of the types that these types lead to.
+    /// Returns the names of the types that these types refer to, directly or indirectly.
     pub fn reachable<'a>(&'a self, roots: impl IntoIterator<Item = &'a Type>) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();
         let mut pending: Vec<&Type> = roots.into_iter().collect();
@@ -72,7 +72,7 @@ impl Contract {
 }
 
 impl Type {
-    /// Calls `visit` with the name of every type that stands in this one.
+    /// Calls `visit` with the name of every type that this type contains.
     fn each_reference<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
         match self {
             Self::Ref { name } => visit(name),
@@ -101,8 +101,8 @@ impl Type {
     }
 }
 
-/// Text of Rust documentation as plain text: without the indentation of its lines, and without the
-/// brackets that make links of names.
+/// Returns Rust documentation as plain text, without the indentation of its lines and without the
+/// brackets of links.
 fn plain_text(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines

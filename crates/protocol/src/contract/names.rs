@@ -1,4 +1,4 @@
-//! Names and routes, of which there may be only one each.
+//! Checks that names and routes are unique.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub(super) fn refuse_duplicates(specs: &[Spec]) -> Result<()> {
     }
 }
 
-/// A path without the names of its parameters, which do not tell paths apart.
+/// Returns a path without the names of its parameters, which do not distinguish paths.
 fn shape(path: &str) -> String {
     let segments = path.split('/');
     let segments = segments.map(|segment| {

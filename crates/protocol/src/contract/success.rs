@@ -39,7 +39,7 @@ pub(super) fn success<'a>(
     }
 }
 
-/// A page is `{data, cursor: {previous, next}}`, and `cursor` among the fields of its query.
+/// Compiles a page: `{data, cursor: {previous, next}}`, with `cursor` as a field of its query.
 fn page(spec: &Spec, r#type: Type, input: &Input, types: &Compiler<'_>) -> Result<Success> {
     let member = |r#type: &Type, name: &str| match types.resolve(r#type) {
         Type::Object { fields } => fields

@@ -409,7 +409,7 @@ fn lines_are_sent_and_received_unchanged() {
 }
 
 #[test]
-fn results_that_are_more_than_a_value_are_declared() {
+fn bytes_headers_and_omitted_clients_are_declared() {
     let contract = compile(&[Spec {
         path: "/api/thing/{*path}",
         headers: &[("x-thing", "1")],

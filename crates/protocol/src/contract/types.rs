@@ -1,7 +1,7 @@
-//! From JSON Schema to the types of the IR.
+//! Compiles JSON Schema to the types of the IR.
 //!
-//! Only the keywords that our own types produce are known. Any other is refused: ignoring it would
-//! make the IR say less than the wire demands.
+//! Only the keywords that our own types produce are supported. Other keywords are refused: without them, the IR would
+//! be less strict than the wire.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use super::forms::{
 };
 use super::{ContractError, Definition, Field, TAG_KEY, Type, Variant};
 
-/// Members that may tell the variants of a union apart.
+/// Members that may distinguish the variants of a union.
 const DISCRIMINATORS: &[&str] = &["type", "status", TAG_KEY];
 
-/// Everything a schema may say. `format` and `default` are hints that constrain nothing.
+/// All supported keywords. `format` and `default` are hints without effect.
 const KEYWORDS: &[&str] = &[
     "$ref",
     "type",
@@ -46,7 +46,7 @@ static ANYTHING: Value = Value::Bool(true);
 pub(super) type Result<T> = std::result::Result<T, ContractError>;
 type Types = BTreeMap<String, Definition>;
 
-/// Compiles the types of one direction: what is sent, or what is received.
+/// Compiles the types of one direction: sent or received.
 pub(super) struct Compiler<'a> {
     /// The schemas of named types.
     schemas: &'a Map<String, Value>,
@@ -65,7 +65,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The named types met so far.
+    /// The named types that were found so far.
     pub(super) fn into_types(self) -> Types {
         self.types
     }
@@ -78,7 +78,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The members of a schema that must be an object.
+    /// Returns the members of a schema. Fails if the schema is not an object.
     pub(super) fn fields(&mut self, at: &str, schema: &'a Value) -> Result<Vec<Field>> {
         let schema = self.target(schema).unwrap_or(schema);
         match self.schema(at, schema)? {
@@ -87,12 +87,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The type a schema stands for.
+    /// Returns the type of a schema.
     pub(super) fn schema(&mut self, at: &str, schema: &'a Value) -> Result<Type> {
         self.schema_of(at, None, schema)
     }
 
-    /// The same, for a schema that is the whole of the named type.
+    /// Returns the type of a schema that is the definition of the named type.
     fn schema_of(&mut self, at: &str, name: Option<&str>, schema: &'a Value) -> Result<Type> {
         let keywords = match schema {
             Value::Bool(true) => return Ok(Type::Unknown),
@@ -139,7 +139,7 @@ impl<'a> Compiler<'a> {
         self.plain(at, keywords)
     }
 
-    /// A type that `type` describes, or a choice of such types.
+    /// Returns the type that `type` describes, or a union of such types.
     fn plain(&mut self, at: &str, keywords: &'a Map<String, Value>) -> Result<Type> {
         match keywords.get("type") {
             None => Ok(Type::Unknown),
@@ -216,7 +216,8 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Own members before those of the referenced type: how a tagged variant holds a named type.
+    /// Returns an object with its own members before those of the referenced type. Tagged variants of named types have
+    /// this form.
     fn extended(
         &mut self,
         at: &str,
@@ -236,12 +237,12 @@ impl<'a> Compiler<'a> {
         Ok(Type::Object { fields })
     }
 
-    /// A reference, or the type itself where a name would say no more than the literal it stands for.
+    /// Returns a reference, or the type itself if it is a literal that explains itself.
     fn named(&mut self, at: &str, name: &str) -> Result<Type> {
         let schemas = self.schemas;
         let (name, schema) = schemas
             .get_key_value(name)
-            .ok_or_else(|| error(at, &format!("refers to {name}, which nobody declares")))?;
+            .ok_or_else(|| error(at, &format!("refers to {name}, which is not declared")))?;
         if !self.types.contains_key(name) && self.open.insert(name) {
             let r#type = self.schema_of(name, Some(name), schema)?;
             self.open.remove(name.as_str());
@@ -293,7 +294,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// An unnamed variant of a named union gets a name of its own, made of the two.
+    /// Returns a name for an unnamed variant of a named union, from the names of both.
     fn variant(
         &mut self,
         at: &str,
@@ -327,7 +328,7 @@ impl<'a> Compiler<'a> {
             .ok_or_else(|| error(at, "is a union whose variants nothing tells apart"))
     }
 
-    /// The literal that a required member of an object must be.
+    /// Returns the literal value of a required member of an object.
     fn literal<'s>(&'s self, schema: &'s Value, key: &str) -> Option<&'s Value> {
         let of = |schema: &'s Value| schema.get("properties")?.get(key);
         let member = of(schema).or_else(|| of(self.target(schema)?))?;

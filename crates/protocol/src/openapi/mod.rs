@@ -1,7 +1,6 @@
-//! The contract as an OpenAPI 3.1 document, for readers and tools that know nothing of ours.
+//! The contract as an OpenAPI 3.1 document, for readers and tools that do not use the generated clients.
 //!
-//! It is written from the Contract IR alone. What is an addition to the contract we implement is
-//! marked `x-extension`.
+//! It is generated from the Contract IR alone. Additions to the implemented contract are marked `x-extension`.
 
 mod names;
 mod schema;
@@ -29,7 +28,7 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     emit(&contract).to_string()
 });
 
-/// The document of all operations, as JSON text. It is written when it is first asked for.
+/// Returns the document of all operations as JSON text. The first call generates it.
 pub fn document() -> &'static str {
     &DOCUMENT
 }
@@ -42,7 +41,7 @@ pub fn emit(contract: &Contract) -> Value {
         let method = written.method.as_str().to_ascii_lowercase();
         path[method] = operation(contract, written);
     }
-    // Failures of what is no request have no place here.
+    // Failures without a request are not part of the document.
     let travels = |name: &str| {
         let failure = contract.failures.get(name);
         failure.is_none_or(|failure| failure.status.is_some())
@@ -67,7 +66,7 @@ pub fn emit(contract: &Contract) -> Value {
     })
 }
 
-/// The path with its parameters. OpenAPI has no word for the rest of a path.
+/// Returns the path with its parameters. OpenAPI cannot express the rest of a path.
 fn path(operation: &Operation) -> String {
     let segments = operation.path.iter().map(|segment| match segment {
         Segment::Literal(text) => text.clone(),
@@ -147,7 +146,7 @@ fn payload(operation: &Operation) -> Option<Value> {
 fn responses(contract: &Contract, operation: &Operation) -> Value {
     let mut responses = Map::new();
     let (status, body) = success(&operation.success);
-    let mut response = json!({ "description": "What was asked for." });
+    let mut response = json!({ "description": "Success." });
     if let Some(body) = body {
         response["content"] = body;
     }
@@ -173,7 +172,7 @@ fn responses(contract: &Contract, operation: &Operation) -> Value {
     responses.into()
 }
 
-/// The status of a success, and its body if there is one.
+/// Returns the status of a success, and its body if there is one.
 fn success(success: &Success) -> (u16, Option<Value>) {
     match success {
         Success::Value {
@@ -208,14 +207,14 @@ fn content(content_type: &str, schema: Value) -> Value {
     json!({ content_type: { "schema": schema } })
 }
 
-/// Says what something is, if there is something to say.
+/// Adds a description, unless it is empty.
 fn describe(written: &mut Value, doc: &str) {
     if !doc.is_empty() {
         written["description"] = doc.into();
     }
 }
 
-/// Marks an addition to the contract we implement.
+/// Marks an addition to the implemented contract.
 fn mark(written: &mut Value, extension: bool) {
     if extension {
         written["x-extension"] = true.into();

@@ -62,7 +62,7 @@ const NAMES: &[(&str, &str)] = &[
     ("UnknownError", "UnknownError1"),
 ];
 
-/// The name of the component for a type.
+/// Returns the name of the component for a type.
 pub(super) fn component(name: &str) -> &str {
     let named = NAMES.iter().find(|(public, _)| *public == name);
     named.map_or(name, |(_, component)| component)

@@ -6,7 +6,7 @@ use super::describe;
 use super::names::component;
 use crate::contract::{Type, Variant};
 
-/// A type where it is used.
+/// Returns the schema of a type at its use.
 pub(super) fn schema(r#type: &Type) -> Value {
     match r#type {
         Type::Unknown => json!({}),
@@ -46,12 +46,12 @@ pub(super) fn schema(r#type: &Type) -> Value {
     }
 }
 
-/// A named type.
+/// Returns the schema of a named type.
 pub(super) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{}", component(name)) })
 }
 
-/// An object with these members: name, whether it must be there, what it means, type.
+/// Returns an object with these members: name, whether it is required, description, type.
 pub(super) fn object<'a>(
     fields: impl Iterator<Item = (&'a str, bool, &'a str, &'a Type)>,
 ) -> Value {
@@ -110,7 +110,7 @@ fn union(variants: &[Variant]) -> Value {
     }
 }
 
-/// One of several values of one kind.
+/// Returns the schema of one of several values of the same kind.
 fn literals(values: &[&Value]) -> Value {
     let kind = match values.first() {
         Some(Value::Bool(_)) => "boolean",

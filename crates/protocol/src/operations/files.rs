@@ -1,4 +1,4 @@
-//! The files of a Location. Nothing outside of it is ever shown.
+//! The files of a Location. Files outside of it are never shown.
 
 use opencode_schema::file_system::FileSystemEntry;
 

@@ -1,4 +1,4 @@
-//! Looking at how requests come about.
+//! Inspection of requests and of the System Context.
 
 use opencode_schema::inspection::{ContextMetrics, ProviderRequestView};
 
@@ -23,8 +23,7 @@ operations! {
     }
 
     /// Returns metrics of the System Context of a Location since the host was opened: the duration of observations,
-    /// sources
-    /// that were unavailable, repeated observations, and the size of the text for models.
+    /// sources that were unavailable, repeated observations, and the size of the text for models.
     DebugContext = "v2.debug.context" => "debug.context" {
         Get "/api/debug/context",
         query: LocationSelection,

@@ -1,4 +1,4 @@
-//! A Location, and what its configuration and its folders define.
+//! A Location, and the definitions in its configuration and its folders.
 
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::catalogue::{ModelInfo, ProviderInfo};

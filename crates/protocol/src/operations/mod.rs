@@ -1,4 +1,4 @@
-//! The operations, a file for each group of them. One entry is all there is to say about one of them.
+//! The operations, with a file for each group. One entry declares one operation completely.
 
 mod files;
 mod host;

@@ -1,4 +1,4 @@
-//! Permissions: what waits for an answer, and what was answered for good.
+//! Permission requests and saved permissions.
 
 use opencode_schema::permission::{PermissionRequest, SavedPermission};
 

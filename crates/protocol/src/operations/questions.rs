@@ -1,4 +1,4 @@
-//! Questions that models ask people.
+//! Questions of models to users.
 
 use opencode_schema::question::{QuestionReply, QuestionRequest};
 

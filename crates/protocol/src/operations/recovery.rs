@@ -1,4 +1,4 @@
-//! Sessions whose activity was cut, and sessions that go from one host to another.
+//! Continuing interrupted sessions, and moving sessions between hosts.
 
 use crate::input::SessionParams;
 use crate::operation::operations;

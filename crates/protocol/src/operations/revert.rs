@@ -1,4 +1,4 @@
-//! Going back to an earlier message of a session.
+//! Reverts of a session to an earlier message.
 
 use opencode_schema::session::RevertState;
 
@@ -9,10 +9,8 @@ operations! {
     /// Stages a revert to a message. The files return to their state at that message.
     ///
     /// Messages stay until the revert is committed; the next Session Drain commits it. Staging again moves the
-    /// boundary.
-    /// Files are reverted only in a Git repository whose configuration does not switch snapshots off, and only if no
-    /// other
-    /// program changed them since. A running session cannot be reverted.
+    /// boundary. Files are reverted only in a Git repository whose configuration does not switch snapshots off, and
+    /// only if no other program changed them since. A running session cannot be reverted.
     SessionRevertStage = "v2.session.revert.stage" => "sessions.revert.stage" {
         Post "/api/session/{sessionID}/revert/stage",
         params: SessionParams,
@@ -23,8 +21,7 @@ operations! {
     }
 
     /// Drops a staged revert. The files return to their state before it, unless another program changed them since.
-    /// Does
-    /// nothing without a staged revert.
+    /// Does nothing without a staged revert.
     SessionRevertClear = "v2.session.revert.clear" => "sessions.revert.clear" {
         Post "/api/session/{sessionID}/revert/clear",
         params: SessionParams,

@@ -1,4 +1,4 @@
-//! Sessions: what they are, and what they do.
+//! Sessions and their work.
 
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::SessionInfo;

@@ -86,7 +86,7 @@ async fn closing_ends_all_terminals_permanently() {
     let refused = host.terminals.create(host.script("true")).await;
     assert_eq!(refused, Err(TerminalError::Closed));
     let deleted = [&one.id, &two.id, &done.id].map(|id| format!("deleted {id}"));
-    assert_eq!(host.told()[4..], deleted);
+    assert_eq!(host.notices()[4..], deleted);
     within("a second time", host.terminals.close()).await;
 }
 

@@ -70,12 +70,12 @@ async fn events_are_sent_in_order() {
         .unwrap();
     let again = host.terminals.remove(&place, id).await;
     assert_eq!(again, Err(TerminalError::NotFound(id.clone())));
-    let told = [
+    let notices = [
         format!("created {id}"),
         format!("updated {id} \"Build\""),
         format!("deleted {id}"),
     ];
-    assert_eq!(host.told(), told);
+    assert_eq!(host.notices(), notices);
 }
 
 #[tokio::test]
@@ -89,16 +89,19 @@ async fn the_oldest_ended_terminals_are_removed() {
     let mut ended = Vec::new();
     for _ in 0..5 {
         let created = host.create(host.script("true")).await;
-        host.until(|told| told.contains(&format!("exited {} 0", created.id)))
+        host.until(|notices| notices.contains(&format!("exited {} 0", created.id)))
             .await;
         ended.push(created.id);
     }
     let kept = [&running.id, &ended[2], &ended[3], &ended[4]];
     assert_eq!(ids(&host.terminals.list(&place)), kept);
-    let told = host
-        .until(|told| told.contains(&format!("deleted {}", ended[1])))
+    let notices = host
+        .until(|notices| notices.contains(&format!("deleted {}", ended[1])))
         .await;
-    let deleted: Vec<_> = told.iter().filter(|it| it.starts_with("deleted")).collect();
+    let deleted: Vec<_> = notices
+        .iter()
+        .filter(|it| it.starts_with("deleted"))
+        .collect();
     let expected = [&ended[0], &ended[1]].map(|id| format!("deleted {id}"));
     assert_eq!(deleted, expected.iter().collect::<Vec<_>>());
     let attached = host

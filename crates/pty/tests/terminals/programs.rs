@@ -43,7 +43,7 @@ async fn a_terminal_is_described_from_start_to_end() {
     assert_eq!(exited, expected);
     assert!(!lives(created.pid));
     assert_eq!(
-        host.told(),
+        host.notices(),
         [format!("created {id}"), format!("exited {id} 0")]
     );
 }
@@ -198,7 +198,7 @@ async fn a_failed_start_has_a_reason() {
         matches!(refused, Err(TerminalError::Command { .. })),
         "{refused:?}"
     );
-    assert_eq!(host.told(), Vec::<String>::new());
+    assert_eq!(host.notices(), Vec::<String>::new());
     assert_eq!(host.terminals.list(&host.place()), []);
 }
 

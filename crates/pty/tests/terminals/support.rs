@@ -36,7 +36,7 @@ pub(crate) struct Host {
     pub(crate) terminals: Terminals,
     pub(crate) clock: Arc<StillClock>,
     pub(crate) folder: TempDir,
-    told: watch::Receiver<Vec<String>>,
+    notices: watch::Receiver<Vec<String>>,
 }
 
 impl Host {
@@ -46,13 +46,13 @@ impl Host {
 
     pub(crate) fn with(bounds: Bounds) -> Self {
         let clock = Arc::new(StillClock::default());
-        let (tell, told) = watch::channel(Vec::new());
+        let (tell, notices) = watch::channel(Vec::new());
         let terminals = Terminals::new(TerminalsOptions {
             ids: Arc::new(IdSource::new(Arc::new(SystemClock))),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             bounds,
-            tell: Box::new(move |place, notice| {
-                tell.send_modify(|told| told.push(told_as(place, notice)));
+            notify: Box::new(move |place, notice| {
+                tell.send_modify(|notices| notices.push(notice_text(place, notice)));
             }),
         });
         let folder = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ impl Host {
             terminals,
             clock,
             folder,
-            told,
+            notices,
         }
     }
 
@@ -111,8 +111,9 @@ impl Host {
 
     /// Returns a terminal after its program has ended.
     pub(crate) async fn exited(&self, id: &PtyID) -> Pty {
-        self.until(|told| {
-            told.iter()
+        self.until(|notices| {
+            notices
+                .iter()
                 .any(|it| it.starts_with(&format!("exited {id} ")))
         })
         .await;
@@ -121,19 +122,19 @@ impl Host {
 
     /// Waits until the notices so far satisfy `fits`, and returns them.
     pub(crate) async fn until(&self, fits: impl FnMut(&Vec<String>) -> bool) -> Vec<String> {
-        let mut told = self.told.clone();
-        within("what is told", told.wait_for(fits))
+        let mut notices = self.notices.clone();
+        within("what is told", notices.wait_for(fits))
             .await
             .unwrap()
             .clone()
     }
 
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.told.borrow().clone()
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.notices.borrow().clone()
     }
 }
 
-fn told_as(place: &LocationRef, notice: &Notice) -> String {
+fn notice_text(place: &LocationRef, notice: &Notice) -> String {
     assert!(place.directory.starts_with('/'), "{place:?}");
     match notice {
         Notice::PtyCreated(it) => format!("created {}", it.info.id),

@@ -59,11 +59,11 @@ impl Request for Pending {
         &self.location
     }
 
-    fn asked(&self) -> Notice {
+    fn asked_notice(&self) -> Notice {
         Notice::QuestionAsked(self.request.clone())
     }
 
-    fn given_up(&self) -> Notice {
+    fn ended_notice(&self) -> Notice {
         Notice::QuestionRejected(QuestionRejected {
             session_id: self.request.session_id.clone(),
             request_id: self.request.id.clone(),
@@ -134,7 +134,7 @@ impl Questions {
         id: &QuestionID,
     ) -> Result<(), RuntimeError> {
         let claim = self.claim_question(session, id).await?;
-        let notice = claim.request().given_up();
+        let notice = claim.request().ended_notice();
         claim.answer(notice, Err(QuestionError::Rejected));
         Ok(())
     }

@@ -29,9 +29,9 @@ pub(crate) trait Request: Send + Sync + 'static {
     /// The Location of the session when it asked.
     fn location(&self) -> &LocationRef;
     /// The notice to clients when the request starts to wait.
-    fn asked(&self) -> Notice;
+    fn asked_notice(&self) -> Notice;
     /// The notice to clients when the request ends without an answer.
-    fn given_up(&self) -> Notice;
+    fn ended_notice(&self) -> Notice;
 }
 
 /// The waiting requests of one kind in a host.
@@ -96,7 +96,7 @@ impl<R: Request> Waiting<R> {
         }
         let (answer, answered) = oneshot::channel();
         let request = Arc::new(request);
-        self.notify(&request, &request.asked());
+        self.notify(&request, &request.asked_notice());
         state.open.push(Open {
             request: Arc::clone(&request),
             answer,
@@ -140,7 +140,7 @@ impl<R: Request> Waiting<R> {
         let mut state = self.state.lock();
         state.ended = true;
         for open in state.open.drain(..) {
-            self.notify(&open.request, &open.request.given_up());
+            self.notify(&open.request, &open.request.ended_notice());
         }
         drop(state);
         self.changed.send_replace(());
@@ -243,7 +243,7 @@ impl<R: Request> Asked<R> {
     }
 
     /// Keeps the request waiting although no caller waits for its answer.
-    pub(crate) fn leave(mut self) {
+    pub(crate) fn keep_waiting(mut self) {
         self.guard.armed = false;
     }
 }
@@ -257,7 +257,7 @@ struct GiveUpOnDrop<R: Request> {
 impl<R: Request> Drop for GiveUpOnDrop<R> {
     fn drop(&mut self) {
         if self.armed {
-            let notice = || self.request.given_up();
+            let notice = || self.request.ended_notice();
             self.waiting.take(&self.request, notice);
         }
     }

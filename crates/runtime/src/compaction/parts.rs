@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_in_its_middle() {
+    fn a_long_text_is_cut_in_its_middle() {
         for (text, most, expected) in [
             ("short".to_owned(), 5, "short"),
             (
@@ -419,7 +419,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
         #[test]
-        fn every_part_fits_and_together_they_hold_everything(
+        fn every_part_fits_and_all_parts_together_are_complete(
             sizes in prop::collection::vec(1..12_000_usize, 1..40),
             character in prop::sample::select(vec!['x', '"', 'ä', '😀', '\u{1}']),
             window in 8_000..40_000_u64,

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_ends_with_growth_and_with_a_cut() {
+    fn a_pause_ends_when_the_history_grows_or_shrinks() {
         let pause = |keep, window| {
             let budget = Budget {
                 window,

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_stay_and_the_older_are_taken_in() {
+    fn older_turns_are_summarised_and_the_newest_stay() {
         let turns = [one(), two(), switch(), user("abcdefgh")];
         let all = "[User]: 12345678\n\n[Assistant]: 123\n\n[User]: abcdefgh";
         for (keep, expected) in [
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_parted_between_characters() {
+    fn a_text_is_split_between_characters() {
         for (text, most, expected) in [
             ("", 5, ""),
             ("abc", 5, "abc"),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_as_long_as_they_are_for_the_model() {
+    fn pictures_count_with_the_size_that_the_model_sees() {
         let picture = |bytes: usize| {
             message(json!({
                 "id": "msg_u", "time": { "created": 0 }, "text": "see", "type": "user",
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_must_stand_for_something() {
+    fn a_history_without_a_completed_answer_is_not_summarised() {
         for (history, keep) in [
             (vec![], 0),
             (vec![switch()], 0),

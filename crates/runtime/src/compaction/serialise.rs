@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_message_reads_as_lines() {
+    fn every_kind_of_message_becomes_lines() {
         let attached = message(json!({
             "id": "msg_u", "time": { "created": 0 }, "text": "look", "type": "user",
             "files": [{ "uri": "file:///a.png", "mime": "image/png" },
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attachment_without_a_name_does_not_bring_its_content() {
+    fn an_unnamed_attachment_is_shown_without_its_content() {
         let uri = format!("data:image/png;base64,{}", "A".repeat(1_000));
         let expected = format!("[Attached image/png: {}…]", &uri[..MAX_NAME]);
         assert_eq!(attachment("image/png", &uri), expected);

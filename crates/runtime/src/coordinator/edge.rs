@@ -134,7 +134,7 @@ impl Coordinator {
     }
 
     /// Returns a stopper for a reader that inspects a session and runs nothing. It fires when the host closes.
-    pub(crate) fn onlooker(&self, session: &SessionID) -> Stopper {
+    pub(crate) fn reader_stopper(&self, session: &SessionID) -> Stopper {
         Stopper {
             coordinator: self.clone(),
             session: session.clone(),
@@ -152,7 +152,7 @@ impl Coordinator {
         session: &SessionID,
         input: fn(Ticket) -> CoordinatorInput<DrainError>,
     ) -> impl Future<Output = RunAnswer> + use<> {
-        let (answer, told) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         let mut table = self.table();
         table.next_ticket += 1;
         let ticket = table.next_ticket;
@@ -167,7 +167,7 @@ impl Coordinator {
         async move {
             let _waiting = waiting;
             // The answer is dropped only together with the coordinator.
-            told.await.unwrap_or(Answer::Interrupted)
+            answered.await.unwrap_or(Answer::Interrupted)
         }
     }
 

@@ -37,13 +37,13 @@ enum Turn {
 struct TestSession {
     session: SessionID,
     turn: Turn,
-    seen: Mutex<Seen>,
+    observed: Mutex<Observed>,
     /// A run was requested, or a request was declined.
     said: Notify,
 }
 
 #[derive(Default)]
-struct Seen {
+struct Observed {
     admitted: u32,
     pending: BTreeSet<u32>,
     /// Numbers of the running drains.
@@ -78,7 +78,7 @@ impl Host {
         let house = Arc::new(TestSession {
             session: SessionID::parse("ses_one").unwrap(),
             turn,
-            seen: Mutex::default(),
+            observed: Mutex::default(),
             said: Notify::new(),
         });
         let (closing, tasks) = (CancellationToken::new(), TaskTracker::new());
@@ -97,8 +97,8 @@ impl Host {
         }
     }
 
-    fn seen(&self) -> sync::MutexGuard<'_, Seen> {
-        self.house.seen.lock().unwrap()
+    fn observed(&self) -> sync::MutexGuard<'_, Observed> {
+        self.house.observed.lock().unwrap()
     }
 
     fn wake(&self) {
@@ -107,11 +107,11 @@ impl Host {
 
     /// Admits an input and wakes the session. Returns its number.
     fn prompt(&self) -> u32 {
-        let mut seen = self.seen();
-        seen.admitted += 1;
-        let number = seen.admitted;
-        seen.pending.insert(number);
-        drop(seen);
+        let mut observed = self.observed();
+        observed.admitted += 1;
+        let number = observed.admitted;
+        observed.pending.insert(number);
+        drop(observed);
         self.wake();
         number
     }
@@ -131,15 +131,15 @@ impl Host {
     }
 
     fn is_pending(&self, number: u32) -> bool {
-        self.seen().pending.contains(&number)
+        self.observed().pending.contains(&number)
     }
 
     fn check_idle(&self) {
         assert_eq!(self.coordinator.active(), []);
-        assert_eq!(self.seen().inside, BTreeSet::new());
+        assert_eq!(self.observed().inside, BTreeSet::new());
     }
 
-    fn beside(&self, work: impl FnOnce(Self) + Send + 'static) -> thread::JoinHandle<()> {
+    fn spawn(&self, work: impl FnOnce(Self) + Send + 'static) -> thread::JoinHandle<()> {
         let host = self.clone();
         thread::spawn(move || work(host))
     }
@@ -147,15 +147,15 @@ impl Host {
 
 async fn drain(house: Arc<TestSession>, force: bool, stopper: Stopper) -> DrainExit {
     let number = {
-        let mut seen = house.seen.lock().unwrap();
-        seen.drains += 1;
-        let number = seen.drains;
-        seen.inside.insert(number);
-        assert_eq!(seen.inside.len(), 1, "two drains at one time");
+        let mut observed = house.observed.lock().unwrap();
+        observed.drains += 1;
+        let number = observed.drains;
+        observed.inside.insert(number);
+        assert_eq!(observed.inside.len(), 1, "two drains at one time");
         number
     };
     let exit = turns(&house, force, &stopper).await;
-    house.seen.lock().unwrap().inside.remove(&number);
+    house.observed.lock().unwrap().inside.remove(&number);
     exit
 }
 
@@ -163,18 +163,18 @@ async fn turns(house: &TestSession, mut force: bool, stopper: &Stopper) -> Drain
     let mut idle = true;
     while !stopper.stopped().is_cancelled() {
         {
-            let mut seen = house.seen.lock().unwrap();
-            if seen.pending.is_empty() && !force {
+            let mut observed = house.observed.lock().unwrap();
+            if observed.pending.is_empty() && !force {
                 return if idle { Exit::Idle } else { Exit::Done };
             }
-            seen.pending.clear();
-            seen.turns += 1;
+            observed.pending.clear();
+            observed.turns += 1;
         }
         (idle, force) = (false, false);
         match house.turn {
             Turn::Answers => yield_now().await,
             Turn::Hangs => stopper.stopped().cancelled().await,
-            Turn::IsDeclined if house.seen.lock().unwrap().turns > 1 => {}
+            Turn::IsDeclined if house.observed.lock().unwrap().turns > 1 => {}
             Turn::IsDeclined => {
                 stopper.decline();
                 house.said.notify_one();
@@ -194,7 +194,7 @@ fn a_caller_that_prompts_and_waits_finds_the_prompt_answered() {
             host.wait();
             assert!(!host.is_pending(number));
         };
-        let others = [host.beside(prompt), host.beside(prompt)];
+        let others = [host.spawn(prompt), host.spawn(prompt)];
         prompt(host.clone());
         others.into_iter().for_each(|it| it.join().unwrap());
         host.wait();
@@ -207,16 +207,16 @@ fn a_request_to_run_gets_a_turn_beside_any_other() {
     check(|| {
         let host = Host::open(Turn::Answers);
         // A wake without work, which the run may join.
-        let wakes = host.beside(|host| host.wake());
-        let runs = host.beside(|host| {
+        let wakes = host.spawn(|host| host.wake());
+        let runs = host.spawn(|host| {
             let answer = host.run();
             assert!(matches!(answer, Answer::Done));
-            assert!(host.seen().turns > 0);
+            assert!(host.observed().turns > 0);
         });
         wakes.join().unwrap();
         runs.join().unwrap();
         host.wait();
-        assert_eq!(host.seen().turns, 1);
+        assert_eq!(host.observed().turns, 1);
         host.check_idle();
     });
 }
@@ -225,18 +225,18 @@ fn a_request_to_run_gets_a_turn_beside_any_other() {
 fn an_interruption_returns_when_everything_before_it_has_settled() {
     check(|| {
         let host = Host::open(Turn::Hangs);
-        let runs = host.beside(|host| {
+        let runs = host.spawn(|host| {
             let told = host.coordinator.run(&host.house.session);
             host.house.said.notify_one();
             assert!(matches!(block_on(told), Answer::Interrupted));
         });
         let stops = |host: Host| {
-            let before = host.seen().drains;
+            let before = host.observed().drains;
             host.interrupt();
-            let left = host.seen().inside.first().copied();
+            let left = host.observed().inside.first().copied();
             assert!(left.is_none_or(|it| it > before));
         };
-        let stopping = [host.beside(stops), host.beside(stops)];
+        let stopping = [host.spawn(stops), host.spawn(stops)];
         block_on(host.house.said.notified());
         host.interrupt();
         host.check_idle();
@@ -250,8 +250,8 @@ fn an_interruption_cancels_earlier_wakes_and_not_later_prompts() {
     check(|| {
         let host = Host::open(Turn::Answers);
         let prompts = [
-            host.beside(|host| _ = host.prompt()),
-            host.beside(|host| host.wake()),
+            host.spawn(|host| _ = host.prompt()),
+            host.spawn(|host| host.wake()),
         ];
         host.interrupt();
         prompts.into_iter().for_each(|it| it.join().unwrap());
@@ -269,28 +269,28 @@ fn a_wake_after_a_declined_call_runs_after_its_drain() {
     check(|| {
         let host = Host::open(Turn::IsDeclined);
         host.prompt();
-        let later = host.beside(|host| {
+        let later = host.spawn(|host| {
             block_on(host.house.said.notified());
             let number = host.prompt();
             host.wait();
             assert!(!host.is_pending(number));
         });
         later.join().unwrap();
-        assert_eq!(host.seen().turns, 2);
+        assert_eq!(host.observed().turns, 2);
         host.check_idle();
     });
 }
 
 #[test]
-fn a_close_ends_everything_and_answers_everybody() {
+fn closing_ends_all_drains_and_answers_all_callers() {
     check(|| {
         let host = Host::open(Turn::Hangs);
         let asking = [
-            host.beside(|host| _ = host.prompt()),
-            host.beside(|host| {
+            host.spawn(|host| _ = host.prompt()),
+            host.spawn(|host| {
                 assert!(matches!(host.run(), Answer::Interrupted));
             }),
-            host.beside(|host| {
+            host.spawn(|host| {
                 host.prompt();
                 host.wait();
             }),
@@ -308,7 +308,7 @@ fn a_close_ends_everything_and_answers_everybody() {
 fn a_caller_that_leaves_changes_nothing() {
     check(|| {
         let host = Host::open(Turn::Answers);
-        let goes = host.beside(|host| {
+        let goes = host.spawn(|host| {
             let session = host.house.session.clone();
             // Requested, but not awaited.
             drop(host.coordinator.run(&session));
@@ -320,7 +320,7 @@ fn a_caller_that_leaves_changes_nothing() {
         assert!(!host.is_pending(number));
         goes.join().unwrap();
         host.wait();
-        assert!(host.seen().turns > 0);
+        assert!(host.observed().turns > 0);
         host.check_idle();
     });
 }
@@ -334,20 +334,20 @@ fn a_held_session_has_one_holder_and_loses_no_request() {
                 return;
             };
             let number = {
-                let mut seen = host.seen();
-                seen.drains += 1;
-                let number = seen.drains;
-                seen.inside.insert(number);
-                assert_eq!(seen.inside.len(), 1, "somebody else is at work");
+                let mut observed = host.observed();
+                observed.drains += 1;
+                let number = observed.drains;
+                observed.inside.insert(number);
+                assert_eq!(observed.inside.len(), 1, "somebody else is at work");
                 number
             };
-            host.seen().inside.remove(&number);
+            host.observed().inside.remove(&number);
             drop(held);
         };
         let others = [
-            host.beside(holds),
-            host.beside(holds),
-            host.beside(|host| _ = host.prompt()),
+            host.spawn(holds),
+            host.spawn(holds),
+            host.spawn(|host| _ = host.prompt()),
         ];
         let number = host.prompt();
         host.wait();

@@ -249,7 +249,7 @@ impl Runner {
     async fn boundary_here(&mut self, due: &mut Due) -> Result<Boundary, DrainStop> {
         let stopped = self.stopper.stopped().clone();
         let looking = stopped
-            .run_until_cancelled(self.surroundings(due.promotion))
+            .run_until_cancelled(self.prepare_observation(due.promotion))
             .await;
         let (mut here, context) = match looking.unwrap_or(Err(DrainStop::Interrupted.into())) {
             Ok(found) => found,
@@ -261,7 +261,9 @@ impl Runner {
             }) => {
                 return match &due.owed {
                     None => Err(error.into()),
-                    Some(owed) => Err(self.fail_owed(*session, sampled, error, owed).await?),
+                    Some(owed) => Err(self
+                        .record_failed_turn(*session, sampled, error, owed)
+                        .await?),
                 };
             }
         };
@@ -296,7 +298,7 @@ impl Runner {
 
     /// Records that an owed turn could not run. Without this record, results that wait for a model
     /// would wait without any sign of the failure. Inputs stay pending.
-    async fn fail_owed(
+    async fn record_failed_turn(
         &self,
         session: SessionRow,
         sampled: Sampled,
@@ -319,12 +321,12 @@ impl Runner {
         &mut self,
         promotion: Promotion,
     ) -> Result<Survey, PreparationFailure> {
-        let (here, context) = self.surroundings(promotion).await?;
+        let (here, context) = self.prepare_observation(promotion).await?;
         Ok(self.observe(here, context).await?)
     }
 
     /// Samples agent and model, composes the System Context to observe, and reads attached files.
-    async fn surroundings(
+    async fn prepare_observation(
         &mut self,
         promotion: Promotion,
     ) -> Result<(PreparedTurn, SystemContext), PreparationFailure> {
@@ -365,7 +367,7 @@ impl Runner {
         let permissions = TurnPermissions {
             permissions: Arc::clone(&self.services.permissions),
             place: session.info.location.clone(),
-            judge: sampled.judge(),
+            rule_scope: sampled.rule_scope(),
         };
         let reading = Reading::new(&permissions, &session.info.location.directory);
         let attached = Box::pin(reading.all(&attaching)).await;

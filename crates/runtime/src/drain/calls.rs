@@ -414,7 +414,7 @@ pub(super) fn shared_context(
     stopper: &Stopper,
 ) -> ToolContext {
     let place = &session.info.location;
-    let judge = sampled.judge();
+    let rule_scope = sampled.rule_scope();
     let settings = &sampled.location.configuration.settings;
     ToolContext {
         session_id: session.info.id.clone(),
@@ -427,7 +427,7 @@ pub(super) fn shared_context(
         output_limits: settings.tool_output.into(),
         image_limits: settings.image,
         skills: Arc::new(TurnSkills {
-            judge: judge.clone(),
+            rule_scope: rule_scope.clone(),
         }),
         shell: Arc::new(Shell::new(
             settings.shell.as_deref(),
@@ -438,13 +438,13 @@ pub(super) fn shared_context(
             tasks: Arc::clone(&services.tasks),
             coordinator: stopper.coordinator().clone(),
             parent: session.clone(),
-            judge: judge.clone(),
+            rule_scope: rule_scope.clone(),
             model: model.clone(),
         }),
         permissions: Arc::new(TurnPermissions {
             permissions: Arc::clone(&services.permissions),
             place: place.clone(),
-            judge,
+            rule_scope,
         }),
         progress: Arc::new(TurnProgress {
             announcer: Arc::clone(&services.journal.announcer),

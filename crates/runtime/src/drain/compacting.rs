@@ -81,11 +81,11 @@ impl CompactionAttempts {
         (self.by_overflow, self.by_estimate) = (true, true);
         let compacted = compact(compactor, grounds, stopped).await;
         let outcome = compacted.inspect_err(|_| self.by_overflow = false)?;
-        Ok(self.is_relieved(&outcome))
+        Ok(self.record_outcome(&outcome))
     }
 
     /// Returns true if there is a new checkpoint, and notes the size to compare the next request with.
-    fn is_relieved(&mut self, outcome: &Outcome) -> bool {
+    fn record_outcome(&mut self, outcome: &Outcome) -> bool {
         let is_completed = *outcome == Outcome::Completed;
         self.before = is_completed.then_some(self.size);
         is_completed
@@ -99,12 +99,12 @@ impl Runner {
         mut boundary: Boundary,
         step: u32,
     ) -> Result<Answered, DrainStop> {
-        let mut relief = CompactionAttempts::default();
+        let mut attempts = CompactionAttempts::default();
         loop {
             let allowed = boundary.sampled.steps();
             let model = boundary.model_ref.clone();
             let is_last = allowed.is_some_and(|allowed| step >= allowed);
-            let turned = match self.turn(boundary, is_last, &mut relief).await {
+            let turned = match self.turn(boundary, is_last, &mut attempts).await {
                 Err(DrainStop::Outdated) => {
                     self.prepare_anew()?;
                     TurnOutcome::Anew
@@ -129,30 +129,31 @@ impl Runner {
 
     /// Compacts if the request is estimated to leave too little of the model's context window free.
     /// Returns true if the turn starts again.
-    pub(super) async fn relieve(
+    pub(super) async fn compact_if_needed(
         &mut self,
         boundary: &Boundary,
         request: &LlmRequest,
         grounds: &CompactionInput,
-        relief: &mut CompactionAttempts,
+        attempts: &mut CompactionAttempts,
     ) -> Result<bool, DrainStop> {
         if !is_automatic(&boundary.sampled) {
             return Ok(false);
         }
-        relief.size = self.estimate(request);
-        if let Some(before) = relief.before.take() {
-            self.judge(before, relief.size, grounds);
+        attempts.size = self.estimate(request);
+        if let Some(before) = attempts.before.take() {
+            self.record_checkpoint(before, attempts.size, grounds);
         }
-        if relief.by_estimate || self.rests() || !grounds.budget.is_exceeded_by(relief.size) {
+        if attempts.by_estimate || self.is_paused() || !grounds.budget.is_exceeded_by(attempts.size)
+        {
             return Ok(false);
         }
-        relief.by_estimate = true;
+        attempts.by_estimate = true;
         let compacted = compact(&self.services.compactor, grounds, self.stopper.stopped()).await;
-        let outcome = compacted.inspect_err(|_| relief.by_estimate = false)?;
+        let outcome = compacted.inspect_err(|_| attempts.by_estimate = false)?;
         if let Outcome::Failed(_) = outcome {
             self.rest = Some(self.pause(grounds));
         }
-        Ok(relief.is_relieved(&outcome))
+        Ok(attempts.record_outcome(&outcome))
     }
 
     /// Returns the estimated tokens of a request with this history.
@@ -165,7 +166,7 @@ impl Runner {
         request_tokens(&request.system, transcript.units() + more, tools)
     }
 
-    fn rests(&self) -> bool {
+    fn is_paused(&self) -> bool {
         let units = self.conversation.transcript.units();
         let pauses = [self.rest, self.conversation.pause];
         pauses.iter().flatten().any(|pause| pause.lasts(units))
@@ -178,7 +179,7 @@ impl Runner {
 
     /// Records the result of a checkpoint. Automatic compaction pauses after a checkpoint that did not make the request
     /// smaller, and, within this activity, after one that did not make it small enough.
-    fn judge(&mut self, before: u64, after: u64, grounds: &CompactionInput) {
+    fn record_checkpoint(&mut self, before: u64, after: u64, grounds: &CompactionInput) {
         let pause = self.pause(grounds);
         let is_smaller = after < before;
         self.conversation.pause = (!is_smaller).then_some(pause);

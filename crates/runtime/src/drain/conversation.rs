@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_that_was_written_counts_as_well() {
+    fn the_size_of_a_conversation_includes_its_encoded_request() {
         let conversation = Conversation::default();
         let protocol = ProtocolId::OpenAiChat;
         let model = ResolvedModel::new("p", "m", protocol, "http://127.0.0.1");

@@ -97,7 +97,7 @@ fn apply(
 ) -> Result<(), StoreError> {
     match change {
         EpochChange::Keep => Ok(()),
-        EpochChange::Tell { text, snapshot } => {
+        EpochChange::Update { text, snapshot } => {
             let message_id = transaction.message_id();
             append(
                 transaction,

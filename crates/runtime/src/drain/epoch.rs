@@ -28,7 +28,7 @@ pub(super) enum EpochChange {
     /// The model knows the current state, or cannot be told now.
     Keep,
     /// A Mid-Conversation System Message tells the model the changes.
-    Tell {
+    Update {
         text: String,
         /// The Context Snapshot after the message, in its stored form.
         snapshot: String,
@@ -57,7 +57,7 @@ impl EpochChange {
     pub(super) fn size(&self) -> Change {
         match self {
             Self::Keep => Change::Nothing,
-            Self::Tell { text, .. } => Change::Told {
+            Self::Update { text, .. } => Change::Updated {
                 bytes: text.len() as u64,
             },
             Self::Begin { baseline, .. } => Change::Begun {
@@ -106,7 +106,7 @@ impl EpochChange {
         }
         match observed.reconcile(&snapshot) {
             Reconciled::Unchanged => Ok(Self::Keep),
-            Reconciled::Updated { text, snapshot } => Ok(Self::Tell {
+            Reconciled::Updated { text, snapshot } => Ok(Self::Update {
                 text,
                 snapshot: stored(&snapshot)?,
             }),
@@ -208,24 +208,24 @@ mod tests {
         }
     }
 
-    fn tells(text: &str, snapshot: &Value) -> EpochChange {
-        EpochChange::Tell {
+    fn updates(text: &str, snapshot: &Value) -> EpochChange {
+        EpochChange::Update {
             text: text.to_owned(),
             snapshot: snapshot.to_string(),
         }
     }
 
-    fn told(number: u32) -> Value {
+    fn admitted(number: u32) -> Value {
         json!({"value": number, "removed": "a/a is gone"})
     }
 
     #[tokio::test]
     async fn an_observation_keeps_updates_or_replaces_an_epoch() {
-        let one = json!({"a/a": told(1)});
-        let two = json!({"a/a": told(2)});
-        let both = json!({"a/a": told(1), "a/b": {"value": 1, "removed": "a/b is gone"}});
+        let one = json!({"a/a": admitted(1)});
+        let two = json!({"a/a": admitted(2)});
+        let both = json!({"a/a": admitted(1), "a/b": {"value": 1, "removed": "a/b is gone"}});
         let foreign = json!({"a/a": {"value": "x"}});
-        let bound = json!({"a/a": told(1), "a/z": {"value": 1}});
+        let bound = json!({"a/a": admitted(1), "a/z": {"value": 1}});
         let lost = || json!("lost");
         let now = |text: &str, snapshot| begins(text, snapshot, Begins::Now);
         let at = |text: &str, snapshot| begins(text, snapshot, Begins::At(11.into()));
@@ -235,20 +235,20 @@ mod tests {
                 &one,
                 None,
                 vec![("a/a", json!(2))],
-                tells("a/a is now 2", &two),
+                updates("a/a is now 2", &two),
             ),
             (
                 &one,
                 None,
                 vec![("a/a", Value::Null)],
-                tells("a/a is gone", &json!({})),
+                updates("a/a is gone", &json!({})),
             ),
             (&one, None, vec![("a/a", lost())], EpochChange::Keep),
             (
                 &one,
                 None,
                 vec![("a/a", json!(1)), ("a/b", json!(1))],
-                tells("a/b is 1", &both),
+                updates("a/b is 1", &both),
             ),
             (
                 &one,
@@ -270,7 +270,7 @@ mod tests {
                 &one,
                 Some(10),
                 vec![("a/a", json!(2))],
-                tells("a/a is now 2", &two),
+                updates("a/a is now 2", &two),
             ),
             (
                 &one,
@@ -312,9 +312,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_first_epoch_needs_everything() {
+    async fn a_first_epoch_needs_all_sources() {
         let change = EpochChange::of(&observed(&[("a/a", json!(1))]).await, None);
-        let first = begins("a/a is 1", &json!({"a/a": told(1)}), Begins::First);
+        let first = begins("a/a is 1", &json!({"a/a": admitted(1)}), Begins::First);
         assert_eq!(change.unwrap(), first);
         assert!(first.begins_first());
         let blocked = EpochChange::of(&observed(&[("a/a", json!("lost"))]).await, None);

@@ -89,7 +89,7 @@ pub(crate) struct Shared {
     offer: OfferedTools,
     conversations: Conversations,
     /// The sessions that were notified of unreadable configuration.
-    told: NotifiedSessions,
+    notified: NotifiedSessions,
     /// Tracks running tools, so that closing the host waits for them.
     tasks: TaskTracker,
 }
@@ -100,7 +100,7 @@ impl Shared {
             lookout: ContextObserver::default(),
             offer: OfferedTools::default(),
             conversations: Conversations::default(),
-            told: NotifiedSessions::default(),
+            notified: NotifiedSessions::default(),
             tasks,
         })
     }

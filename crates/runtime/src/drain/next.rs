@@ -83,7 +83,7 @@ pub(crate) async fn next_request(
 ) -> Result<ProviderRequestView, RuntimeError> {
     let is_running = coordinator.active().contains(session);
     let (services, shared) = (Arc::clone(services), Arc::clone(shared));
-    let stopper = coordinator.onlooker(session);
+    let stopper = coordinator.reader_stopper(session);
     let closing = stopper.stopped().clone();
     let mut runner = Runner::new(services, shared, session.clone(), stopper);
     let observing = async {
@@ -146,7 +146,7 @@ impl Runner {
         };
         let store = &self.services.journal.store;
         let previewed = store.preview(move |transaction| input.read(transaction, reading));
-        let seen = previewed.await.map_err(|abort| match abort {
+        let read = previewed.await.map_err(|abort| match abort {
             Abort::Refused(stop) => stop,
             Abort::Failed(error) => error.into(),
         })?;
@@ -157,7 +157,7 @@ impl Runner {
             sources,
             read,
             promoted,
-        } = seen;
+        } = read;
         let changes = self.conversation.update(read, target);
         let allowed = input.survey.here.sampled.steps();
         let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);

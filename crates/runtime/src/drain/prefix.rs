@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_differ_have_a_reason() {
+    fn a_changed_prefix_has_a_reason() {
         let none = || changes(|_| {});
         let usual = || sent(|_| {});
         let other = || {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_the_same_may_be_of_no_use() {
+    fn an_unchanged_prefix_can_still_have_a_reason() {
         let usual = || sent(|_| {});
         let last = || sent(|it| it.is_last = true);
         let all = || changes(|it| (it.moved, it.compacted, it.pruned) = (true, true, true));
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_difference_without_a_reason_is_an_error_in_the_log() {
+    async fn a_changed_prefix_without_a_reason_is_logged_as_an_error() {
         let filter = opencode_log::Filter::new(Some(opencode_log::Level::Warn), [].into());
         let (log, entries) = opencode_log::Log::new(filter);
         let [before, now] = [sent(|_| {}), sent(|it| it.seq = 8.into())];

@@ -88,22 +88,22 @@ impl Sampled {
     /// Returns the tools that the agent is shown, or none if the turn offers none. A shown tool still
     /// needs authorisation.
     pub(super) fn tools(&self, tools: &Registry, offered: bool) -> Materialized {
-        let judge = self.judge();
-        let rules = judge.rules();
+        let rule_scope = self.rule_scope();
+        let rules = rule_scope.rules();
         tools
             .materialize(&self.location.directory, |action| {
                 offered && !is_denied_everywhere(action, &rules)
             })
-            .listing(subagents(&judge))
+            .listing(subagents(&rule_scope))
     }
 
     /// True if the agent may give tasks to subagents.
     pub(super) fn delegates(&self) -> bool {
-        !is_denied_everywhere("task", &self.judge().rules())
+        !is_denied_everywhere("task", &self.rule_scope().rules())
     }
 
     /// The permission rules of the turn.
-    pub(super) fn judge(&self) -> RuleScope {
+    pub(super) fn rule_scope(&self) -> RuleScope {
         RuleScope {
             location: Arc::clone(&self.location),
             agent: self.id.clone(),

@@ -11,14 +11,14 @@ use crate::asks::permissions::RuleScope;
 /// The skills of a Location, for one agent in one session.
 pub(super) struct TurnSkills {
     /// The agent and its permission rules.
-    pub(super) judge: RuleScope,
+    pub(super) rule_scope: RuleScope,
 }
 
 impl Skills for TurnSkills {
     fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
         async move {
-            let skills = self.judge.location.skills.observe().await;
-            let mut available = available(&skills, &self.judge.rules()).into_iter();
+            let skills = self.rule_scope.location.skills.observe().await;
+            let mut available = available(&skills, &self.rule_scope.rules()).into_iter();
             available.find(|skill| skill.name == name).cloned()
         }
         .boxed()

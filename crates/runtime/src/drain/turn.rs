@@ -60,19 +60,20 @@ impl Runner {
         &mut self,
         boundary: Boundary,
         is_last: bool,
-        relief: &mut CompactionAttempts,
+        attempts: &mut CompactionAttempts,
     ) -> Result<TurnOutcome, DrainStop> {
         let sampled = &boundary.sampled;
         let offers_tools = boundary.offers_tools(is_last);
         let tools = Arc::new(sampled.tools(&self.services.tools, offers_tools));
         let grounds = CompactionInput::of(&boundary.fence, sampled, &boundary.model.model);
         let request = self.request(&boundary, &tools, is_last);
-        if self.relieve(&boundary, &request, &grounds, relief).await? {
+        let compacted = self.compact_if_needed(&boundary, &request, &grounds, attempts);
+        if compacted.await? {
             return Ok(TurnOutcome::Anew);
         }
         let capturing = self.begin_step(&boundary.sampled.location);
         let report = self.report(&boundary, &request);
-        let recovers = relief.recovers(&boundary);
+        let recovers = attempts.recovers(&boundary);
         let cost = boundary.model.cost.clone();
         let (services, stopped) = (Arc::clone(&self.services), self.stopper.stopped().clone());
         let local = if is_last {
@@ -96,13 +97,11 @@ impl Runner {
         let stream = services.provider.ask(request, fence, secrets);
         let mut end = turn.follow(stream).await?;
         if let StreamEnd::Overflow(refusal) = end {
-            if relief
-                .recover(&services.compactor, &grounds, &stopped)
-                .await?
-            {
+            let recovered = attempts.recover(&services.compactor, &grounds, &stopped);
+            if recovered.await? {
                 return Ok(TurnOutcome::Anew);
             }
-            end = turn.concede(refusal).await?;
+            end = turn.end_of_refusal(refusal).await?;
         }
         let continues = turn.settle(end, |tokens| cost.of(tokens)).await?;
         Ok(TurnOutcome::Settled { continues })
@@ -180,7 +179,7 @@ impl Turn<'_> {
                     }
                     Some(Err(AskError::Outdated)) => return Err(DrainStop::Outdated),
                     Some(Err(AskError::Failed(error)))
-                        if self.holds_back(error.is_context_overflow()) =>
+                        if self.may_recover(error.is_context_overflow()) =>
                     {
                         return Ok(StreamEnd::Overflow(Refusal::Error(error)));
                     }
@@ -200,7 +199,7 @@ impl Turn<'_> {
     async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, DrainStop> {
         let mut end = None;
         for event in events {
-            if self.holds_back(event.is_context_overflow()) {
+            if self.may_recover(event.is_context_overflow()) {
                 return Ok(Some(StreamEnd::Overflow(Refusal::Event(event))));
             }
             let failed = match self.count(&event) {
@@ -222,12 +221,12 @@ impl Turn<'_> {
     }
 
     /// True if a failure is not final yet: its cause is the request's size, and nothing is recorded.
-    fn holds_back(&self, is_overflow: bool) -> bool {
+    fn may_recover(&self, is_overflow: bool) -> bool {
         is_overflow && self.recovers && !self.publisher.has_started()
     }
 
     /// Turns a refusal into the end of the stream.
-    async fn concede(&mut self, refusal: Refusal) -> Result<StreamEnd, DrainStop> {
+    async fn end_of_refusal(&mut self, refusal: Refusal) -> Result<StreamEnd, DrainStop> {
         match refusal {
             Refusal::Error(error) => Ok(StreamEnd::Failed(error)),
             Refusal::Event(event) => {

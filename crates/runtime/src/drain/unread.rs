@@ -25,18 +25,18 @@ pub(crate) struct NotifiedSessions(Mutex<HashMap<SessionID, u64>>);
 impl NotifiedSessions {
     /// Returns true if the session must be told of these reasons. Without reasons, forgets earlier ones.
     fn note(&self, session: &SessionID, reasons: &[String]) -> bool {
-        let mut told = self.0.lock();
+        let mut notified = self.0.lock();
         if reasons.is_empty() {
-            told.remove(session);
+            notified.remove(session);
             return false;
         }
         let mut hasher = DefaultHasher::new();
         reasons.hash(&mut hasher);
         let hash = hasher.finish();
-        if told.len() >= MAX_SESSIONS && !told.contains_key(session) {
-            told.clear();
+        if notified.len() >= MAX_SESSIONS && !notified.contains_key(session) {
+            notified.clear();
         }
-        told.insert(session.clone(), hash) != Some(hash)
+        notified.insert(session.clone(), hash) != Some(hash)
     }
 }
 
@@ -45,7 +45,7 @@ impl Runner {
     /// restricted.
     pub(super) fn report_unread(&self, session: &SessionRow, sampled: &Sampled) {
         let reasons = sampled.location.agents.unread();
-        if !self.shared.told.note(&session.info.id, reasons) {
+        if !self.shared.notified.note(&session.info.id, reasons) {
             return;
         }
         let mut message = "Some configuration cannot be read, so the host asks before everything that it might have restricted:".to_owned();
@@ -81,11 +81,11 @@ mod tests {
 
     #[test]
     fn a_session_reports_the_same_reasons_once() {
-        let told = NotifiedSessions::default();
+        let notified = NotifiedSessions::default();
         let session = SessionID::parse("ses_1").unwrap();
         let note = |reasons: &[&str]| {
             let reasons: Vec<_> = reasons.iter().map(|it| (*it).to_owned()).collect();
-            told.note(&session, &reasons)
+            notified.note(&session, &reasons)
         };
         assert!(!note(&[]));
         assert!(note(&["a"]));

@@ -51,15 +51,15 @@ pub(crate) const fn json_units_of(character: char) -> u64 {
 
 /// Returns the units that a file with this data counts for.
 pub(crate) fn file_units(data: &str) -> u64 {
-    data.len() as u64 - surplus(data)
+    data.len() as u64 - uncounted_units(data)
 }
 
 /// Returns the units that a message counts for if its JSON text has `units` UTF-16 units.
 pub(crate) fn counted_units(message: &Message, units: u64) -> u64 {
     let files = message.content.iter().map(|part| match part {
-        Part::Media(media) => surplus(&media.data),
+        Part::Media(media) => uncounted_units(&media.data),
         Part::ToolResult(result) => match &result.result {
-            ToolResultValue::Content(content) => content.iter().map(surplus_of).sum(),
+            ToolResultValue::Content(content) => content.iter().map(uncounted_units_of).sum(),
             _ => 0,
         },
         _ => 0,
@@ -67,15 +67,15 @@ pub(crate) fn counted_units(message: &Message, units: u64) -> u64 {
     units.saturating_sub(files.sum())
 }
 
-fn surplus_of(content: &ToolContent) -> u64 {
+fn uncounted_units_of(content: &ToolContent) -> u64 {
     match content {
         ToolContent::Text { .. } => 0,
-        ToolContent::File { uri, .. } => surplus(uri),
+        ToolContent::File { uri, .. } => uncounted_units(uri),
     }
 }
 
 /// Returns the units of a file that do not count.
-fn surplus(data: &str) -> u64 {
+fn uncounted_units(data: &str) -> u64 {
     // Base64 is the same in JSON, and each of its bytes is one unit.
     (data.len() as u64).saturating_sub(MAX_FILE_UNITS)
 }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_units_are_a_token_and_halves_are_rounded_up() {
+    fn four_units_count_as_one_token_and_halves_are_rounded_up() {
         let sizes = [0, 1, 2, 5, 6, 9, 10];
         assert_eq!(sizes.map(tokens), [0, 0, 1, 1, 2, 2, 3]);
         // A character outside the Basic Multilingual Plane counts as two units, as in JavaScript.
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_counts_as_it_is_written_in_json() {
+    fn a_text_counts_with_its_size_in_json() {
         let characters = (0..0x300).filter_map(char::from_u32).chain(['漢', '😀']);
         for character in characters {
             let text = character.to_string();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_counts_as_its_text() {
+    fn a_request_counts_with_the_size_of_its_text() {
         let system = [SystemPart::new("Be \"terse\" 😀.")];
         let message = |text: &str| Message::user([Part::text(text)]);
         for messages in [

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_turns_and_tokens_stay_and_little_is_not_worth_it() {
+    fn recent_outputs_stay_and_a_small_saving_prunes_nothing() {
         let user: &[i64] = &[];
         for (history, expected) in [
             (&[][..], ""),

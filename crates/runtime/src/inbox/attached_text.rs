@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_uris_are_decoded_as_they_say() {
+    fn data_uris_are_decoded_with_their_encoding_and_charset() {
         for (uri, text) in [
             ("data:,a%20b", Ok("a b")),
             ("data:text/plain;base64,aGk=", Ok("hi")),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_between_characters_and_lines() {
+    fn long_texts_are_cut_at_characters_and_lines() {
         let euros = "\u{20ac}".repeat(MAX_BYTES);
         let (text, is_cut) = bounded(&euros);
         assert!(is_cut && text.len() <= MAX_BYTES && text.len() > MAX_BYTES - 3);

@@ -133,8 +133,8 @@ impl<'a> Reading<'a> {
                 names.push(&agent.name);
             }
         }
-        let judge = &self.permissions.judge;
-        names.iter().map(|name| mention(judge, name)).collect()
+        let rule_scope = &self.permissions.rule_scope;
+        names.iter().map(|name| mention(rule_scope, name)).collect()
     }
 
     async fn piece(&mut self, file: &PromptFileAttachment, input: &SessionInputAdmitted) -> String {
@@ -149,7 +149,11 @@ impl<'a> Reading<'a> {
         };
         let mut piece = match text {
             Ok(mut text) => {
-                self.permissions.judge.location.secrets.clean(&mut text);
+                self.permissions
+                    .rule_scope
+                    .location
+                    .secrets
+                    .clean(&mut text);
                 let (text, is_cut) = bounded(&text);
                 // Escaped so that a file cannot close its own element.
                 let text = text.replace("</attachment", "&lt;/attachment");

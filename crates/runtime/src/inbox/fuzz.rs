@@ -25,7 +25,7 @@ mod tests {
     use crate::replay::replay;
 
     #[test]
-    fn kept_attachments_keep_their_properties() {
+    fn stored_fuzz_inputs_satisfy_the_properties_of_attachments() {
         replay("attachments", check);
     }
 }

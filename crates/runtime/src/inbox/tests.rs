@@ -94,7 +94,7 @@ async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<St
 }
 
 #[tokio::test]
-async fn one_queued_input_is_first_and_all_steers_follow() {
+async fn a_promotion_takes_one_queued_input_and_then_all_steers() {
     let (store, id) = store().await;
     for (text, delivery) in [
         ("steer 1", Delivery::Steer),

@@ -62,7 +62,7 @@ fn counted(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
 }
 
 #[test]
-fn readers_get_everything_from_when_they_came_in_order_up_to_the_end() {
+fn readers_get_all_later_events_in_order() {
     check(|| {
         let live = Arc::new(LiveEvents::default());
         let early = live.subscribe();
@@ -104,7 +104,7 @@ fn an_end_during_delivery_cuts_no_reader_and_leaves_no_gap() {
 }
 
 #[test]
-fn a_reader_that_does_not_keep_up_is_cut_where_the_gap_would_be() {
+fn a_slow_reader_is_cut_before_the_gap() {
     check(|| {
         let live = Arc::new(LiveEvents::new(Bounds {
             events: 2,

@@ -24,7 +24,7 @@ impl Runtime {
     pub async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
         let (reverts, id) = (Arc::clone(&self.reverts), request.session_id.clone());
         let work = async move { reverts.stage_revert(request).await };
-        self.alone(&id, work.boxed()).await
+        self.exclusively(&id, work.boxed()).await
     }
 
     /// Drops a staged revert: files become again what they were before it. Nothing without one.
@@ -36,7 +36,7 @@ impl Runtime {
     pub async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let (reverts, session) = (Arc::clone(&self.reverts), id.clone());
         let work = async move { reverts.clear_revert(&session).await };
-        self.alone(id, work.boxed()).await
+        self.exclusively(id, work.boxed()).await
     }
 
     /// Carries a staged revert out: what comes after its boundary is gone. Nothing without one.
@@ -47,11 +47,11 @@ impl Runtime {
     pub async fn commit_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let (reverts, session) = (Arc::clone(&self.reverts), id.clone());
         let work = async move { reverts.commit_staged_revert(&session).await };
-        self.alone(id, work.boxed()).await
+        self.exclusively(id, work.boxed()).await
     }
 
     /// Does something to an idle session while nothing else happens to it.
-    async fn alone<T: Send + 'static>(
+    async fn exclusively<T: Send + 'static>(
         &self,
         id: &SessionID,
         work: BoxFuture<'static, Result<T, RuntimeError>>,

@@ -223,7 +223,7 @@ impl Refused {
         let http = error.http();
         let headers = http.map(|http| http.response_headers.as_slice());
         let headers = headers.unwrap_or_default().iter();
-        let said = headers.filter(|(name, _)| speaks_of_limits(name));
+        let said = headers.filter(|(name, _)| is_limit_header(name));
         Self {
             message: error.to_string(),
             reason: error.kind(),
@@ -267,7 +267,7 @@ impl Refused {
 }
 
 /// True if a response header states when to retry, or identifies the request.
-fn speaks_of_limits(name: &str) -> bool {
+fn is_limit_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["retry-after", "x-ratelimit-", "anthropic-ratelimit-"]
         .iter()

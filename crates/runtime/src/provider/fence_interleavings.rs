@@ -97,18 +97,18 @@ impl Host {
     }
 }
 
-fn beside(host: &Arc<Host>, work: impl FnOnce(&Host) + Send + 'static) -> thread::JoinHandle<()> {
+fn spawn(host: &Arc<Host>, work: impl FnOnce(&Host) + Send + 'static) -> thread::JoinHandle<()> {
     let host = Arc::clone(host);
     thread::spawn(move || work(&host))
 }
 
 #[test]
-fn a_request_is_sent_for_the_place_at_which_its_turn_began() {
+fn a_request_is_sent_for_the_location_of_its_turn() {
     check(|| {
         let host = Arc::new(Host::default());
         let callers = [
-            beside(&host, Host::relocate),
-            beside(&host, |host| {
+            spawn(&host, Host::relocate),
+            spawn(&host, |host| {
                 host.relocate();
                 host.relocate();
             }),
@@ -125,7 +125,7 @@ fn a_request_is_sent_for_the_place_at_which_its_turn_began() {
 fn nothing_is_sent_after_an_interruption() {
     check(|| {
         let host = Arc::new(Host::default());
-        let moves = beside(&host, Host::relocate);
+        let moves = spawn(&host, Host::relocate);
         host.stopped.fetch_add(1, Ordering::SeqCst);
         assert!(!host.turn());
         moves.join().unwrap();

@@ -124,7 +124,7 @@ impl Reverts {
             let Some(planned) = former.plan.0.get(*path) else {
                 continue;
             };
-            if staging.is_as_in(path, former.base) {
+            if staging.equals_snapshot(path, former.base) {
                 let target = planned.before.clone();
                 staging.targets.insert((*path).to_owned(), target);
             }
@@ -193,7 +193,8 @@ impl Staging {
         let wanted = paths.flat_map(|path| [(*path, reverted(path)), (*path, former.base)]);
         self.read_files(wanted).await?;
         for path in &former.paths {
-            if self.is_as_in(path, reverted(path)) || self.is_as_in(path, former.base) {
+            if self.equals_snapshot(path, reverted(path)) || self.equals_snapshot(path, former.base)
+            {
                 let target = self.base.clone();
                 self.targets.insert((*path).to_owned(), target);
             } else {
@@ -225,7 +226,7 @@ impl Staging {
             let is_ours = if staged.contains(path.as_str()) {
                 self.targets.contains_key(path)
             } else {
-                self.is_as_in(path, &planned.after) && self.is_as_in(path, &base)
+                self.equals_snapshot(path, &planned.after) && self.equals_snapshot(path, &base)
             };
             if is_ours {
                 wanted
@@ -286,13 +287,15 @@ impl Staging {
             Err(SnapshotError::Missing(_)) => return Ok(BTreeMap::new()),
             files => files?,
         };
-        let alike = paths.iter().map(|path| (path.clone(), alike(path)));
-        let mut known: BTreeMap<_, _> = alike.collect();
+        let unchanged_diff = paths
+            .iter()
+            .map(|path| (path.clone(), unchanged_diff(path)));
+        let mut known: BTreeMap<_, _> = unchanged_diff.collect();
         known.extend(files.into_iter().map(|file| (file.path.clone(), file)));
         Ok(known)
     }
 
-    /// Reads files, and the entries of snapshots for them, for [`is_as_in`](Self::is_as_in).
+    /// Reads files, and the entries of snapshots for them, for [`equals_snapshot`](Self::equals_snapshot).
     async fn read_files<'a>(
         &mut self,
         wanted: impl Iterator<Item = (&'a str, &'a str)>,
@@ -348,7 +351,7 @@ impl Staging {
 
     /// True if the file was equal to its entry in the snapshot when it was read. False if it could not
     /// be read.
-    fn is_as_in(&mut self, path: &str, snapshot: &str) -> bool {
+    fn equals_snapshot(&mut self, path: &str, snapshot: &str) -> bool {
         let stored = self.stored.get(snapshot).and_then(|it| it.get(path));
         let (Some(Some(current)), Some(stored)) = (self.current.get(path), stored) else {
             return false;
@@ -361,7 +364,7 @@ impl Staging {
     }
 
     /// Excludes these paths from the revert and lists them as conflicts.
-    pub(super) fn leave(&mut self, paths: impl Iterator<Item = String>) {
+    pub(super) fn exclude(&mut self, paths: impl Iterator<Item = String>) {
         for path in paths {
             self.targets.remove(&path);
             self.conflicts.insert(path);
@@ -395,7 +398,7 @@ fn patch_bytes(files: &BTreeMap<String, FileDiff>) -> usize {
 }
 
 /// Returns the diff of a file that the reverted steps changed and whose content is the same in the end.
-fn alike(path: &str) -> FileDiff {
+fn unchanged_diff(path: &str) -> FileDiff {
     FileDiff {
         path: path.to_owned(),
         status: FileStatus::Modified,

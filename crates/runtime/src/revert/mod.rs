@@ -126,7 +126,7 @@ impl Reverts {
                 for (path, error) in &failed {
                     tracing::warn!(path, %error, "a file was not reverted");
                 }
-                staging.leave(failed.into_iter().map(|(path, _)| path));
+                staging.exclude(failed.into_iter().map(|(path, _)| path));
                 staging.describe(revert);
                 self.record_staged(session, revert).await?;
             }

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_goes_back_to_before_the_first_step_that_changed_it() {
+    fn a_file_returns_to_its_state_before_its_first_change() {
         let plan = Plan::of(vec![
             step("1", "2", &["b"]),
             step("3", "4", &["a", "b"]),

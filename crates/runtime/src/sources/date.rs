@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_date_is_that_of_the_hosts_zone() {
+    async fn the_date_follows_the_time_zone_of_the_host() {
         for (zone, now, expected) in [
             ("UTC", LATE, "Fri Nov 20 2026"),
             ("Europe/Berlin", LATE, "Sat Nov 21 2026"),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_name_the_machine_decides() {
+    async fn without_a_configured_zone_the_machine_decides() {
         let date = HostDate::new(&Environment::default(), Arc::new(At(LATE)));
         assert!(matches!(date.zone, Zone::Machine));
         let day = date.today().await;

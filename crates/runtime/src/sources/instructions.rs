@@ -50,7 +50,7 @@ const NEARBY: Kind = Kind {
 /// Instruction files of one kind.
 pub(super) struct InstructionFiles {
     kind: Kind,
-    look: Reading,
+    observation: Reading,
 }
 
 /// The sources of the instruction files at a Location.
@@ -67,14 +67,14 @@ impl FileSources {
         environment: &Arc<Environment>,
         nearby: &[PathBuf],
     ) -> Self {
-        let look = read_all(
+        let observation = read_all(
             Arc::clone(location),
             Arc::clone(environment),
             nearby.to_vec(),
         );
         let source = |kind| InstructionFiles {
             kind,
-            look: look.clone(),
+            observation: observation.clone(),
         };
         Self {
             general: source(GENERAL),
@@ -110,7 +110,7 @@ impl Source for InstructionFiles {
     }
 
     fn load(&self) -> BoxFuture<'_, Observation> {
-        let observing = self.look.clone().map(|observed| {
+        let observing = self.observation.clone().map(|observed| {
             let Some(observed) = observed else {
                 return Observation::Unavailable("reading the files was cut off".to_owned());
             };

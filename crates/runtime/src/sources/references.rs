@@ -13,12 +13,12 @@ const INTRODUCTION: &str = "Besides the workspace there are other directories. L
 
 /// The references of a Location that have a description.
 pub(super) struct ReferenceGuidance {
-    told: Vec<Told>,
+    references: Vec<ListedReference>,
 }
 
 /// The data of a reference that the model is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Told {
+struct ListedReference {
     name: String,
     path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,15 +28,15 @@ struct Told {
 impl ReferenceGuidance {
     pub(super) fn of(references: &[ReferenceInfo]) -> Self {
         let described = references.iter().filter(|it| it.description.is_some());
-        let mut told: Vec<_> = described
-            .map(|reference| Told {
+        let mut references: Vec<_> = described
+            .map(|reference| ListedReference {
                 name: reference.name.clone(),
                 path: reference.path.clone(),
                 description: reference.description.clone(),
             })
             .collect();
-        told.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Self { told }
+        references.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Self { references }
     }
 }
 
@@ -46,23 +46,26 @@ impl Source for ReferenceGuidance {
     }
 
     fn load(&self) -> BoxFuture<'_, Observation> {
-        let observation = if self.told.is_empty() {
+        let observation = if self.references.is_empty() {
             Observation::Absent
         } else {
-            Observation::Present(json!(self.told))
+            Observation::Present(json!(self.references))
         };
         futures::future::ready(observation).boxed()
     }
 
     fn is_valid(&self, value: &Value) -> bool {
-        Vec::<Told>::deserialize(value).is_ok()
+        Vec::<ListedReference>::deserialize(value).is_ok()
     }
 
     fn baseline(&self, value: &Value) -> String {
         let mut list = List::new("available_references");
-        for told in Vec::<Told>::deserialize(value).unwrap_or_default() {
-            let mut elements = vec![element("name", &told.name), element("path", &told.path)];
-            let description = told.description.as_deref();
+        for reference in Vec::<ListedReference>::deserialize(value).unwrap_or_default() {
+            let mut elements = vec![
+                element("name", &reference.name),
+                element("path", &reference.path),
+            ];
+            let description = reference.description.as_deref();
             elements.extend(description.map(|text| element("description", text)));
             list.item("reference", &elements);
         }

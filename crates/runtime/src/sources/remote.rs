@@ -1,12 +1,11 @@
 //! The Context Sources `core/instructions-remote/<hash>`: instructions behind an address, one source
 //! for each.
 //!
-//! The first boundary that needs an address waits for its answer. Later boundaries use the last text
-//! and request a newer one in the background, at most once a minute. A later boundary finds the newer
+//! The first boundary that needs an address waits for its answer. Later boundaries use the last text and request a
+//! newer one in the background, at most once a minute. A later boundary finds the newer text. A failure changes
+//! nothing: the last text stays valid. An address is unavailable if this host never got a text of it. It is not
+//! required, so no session waits until it becomes available. A session that an earlier host told of it keeps that
 //! text.
-//! A failure changes nothing: the last text stays valid. An address is unavailable if this host never
-//! got a text of it. It is not required, so no session waits until it becomes available. A session that
-//! an earlier host told of it keeps that text.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -152,7 +151,7 @@ impl RemoteTexts {
 
 impl RemoteText {
     /// Requests the text and stores the result.
-    async fn ask(&self) {
+    async fn request(&self) {
         let asking = self.access.fetch.fetch(self.address.clone(), MAX_BYTES);
         let answer = match tokio::time::timeout(TIMEOUT, asking).await {
             Ok(Ok(body)) => text_of(body),
@@ -175,7 +174,7 @@ impl RemoteText {
     }
 
     /// Starts a background request, unless one is running or ended within the last minute.
-    fn ask_again(self: &Arc<Self>) {
+    fn refresh(self: &Arc<Self>) {
         if !self.is_due() {
             return;
         }
@@ -185,7 +184,7 @@ impl RemoteText {
         let text = Arc::clone(self);
         opencode_log::spawn(async move {
             let closing = &text.access.closing;
-            closing.run_until_cancelled(text.ask()).await;
+            closing.run_until_cancelled(text.request()).await;
             drop(permit);
         });
     }
@@ -205,7 +204,7 @@ pub(super) struct RemoteInstructions {
 
 /// The stored value.
 #[derive(Serialize, Deserialize)]
-struct Told<'a> {
+struct StoredText<'a> {
     url: String,
     content: &'a str,
 }
@@ -214,7 +213,7 @@ impl RemoteInstructions {
     fn last(&self) -> Observation {
         let last = self.text.last.lock();
         match (&last.text, &last.failure) {
-            (Some(content), _) => Observation::Present(json!(Told {
+            (Some(content), _) => Observation::Present(json!(StoredText {
                 url: shown_address(&self.text.address),
                 content,
             })),
@@ -235,9 +234,9 @@ impl Source for RemoteInstructions {
     fn load(&self) -> BoxFuture<'_, Observation> {
         async {
             if self.text.asked.initialized() {
-                self.text.ask_again();
+                self.text.refresh();
             } else {
-                self.text.asked.get_or_init(|| self.text.ask()).await;
+                self.text.asked.get_or_init(|| self.text.request()).await;
             }
             self.last()
         }
@@ -245,12 +244,13 @@ impl Source for RemoteInstructions {
     }
 
     fn is_valid(&self, value: &Value) -> bool {
-        Told::deserialize(value).is_ok()
+        StoredText::deserialize(value).is_ok()
     }
 
     fn baseline(&self, value: &Value) -> String {
-        let told = Told::deserialize(value);
-        told.map(|told| format!("{NAME} ({}):\n{}", told.url, told.content))
+        let stored = StoredText::deserialize(value);
+        stored
+            .map(|stored| format!("{NAME} ({}):\n{}", stored.url, stored.content))
             .unwrap_or_default()
     }
 

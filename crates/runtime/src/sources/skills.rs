@@ -20,7 +20,7 @@ const INTRODUCTION: &str = "Skills are instructions for certain kinds of work. W
 
 /// The skills of an agent at a Location.
 pub(super) struct SkillGuidance {
-    judge: RuleScope,
+    scope: RuleScope,
 }
 
 /// The data of a skill that the model is guidance_of_skills.
@@ -38,7 +38,7 @@ impl SkillGuidance {
         location: &Arc<Location>,
     ) -> Self {
         Self {
-            judge: RuleScope {
+            scope: RuleScope {
                 location: Arc::clone(location),
                 agent: agent.id.clone(),
                 session: session.into(),
@@ -47,7 +47,7 @@ impl SkillGuidance {
     }
 
     fn observe(&self, skills: &[SkillInfo]) -> Observation {
-        let rules = self.judge.rules();
+        let rules = self.scope.rules();
         let available = available(skills, &rules);
         let mut guidance_of_skills: Vec<_> = available.into_iter().filter_map(guidance).collect();
         // An agent that may not load any skill is not guidance_of_skills of skills.
@@ -73,7 +73,7 @@ impl Source for SkillGuidance {
     }
 
     fn load(&self) -> BoxFuture<'_, Observation> {
-        async { self.observe(&self.judge.location.skills.observe().await) }.boxed()
+        async { self.observe(&self.scope.location.skills.observe().await) }.boxed()
     }
 
     fn is_valid(&self, value: &Value) -> bool {

@@ -25,11 +25,11 @@ impl TurnTasks {
         if is_deep.map_err(unavailable)? {
             return Err(TaskError::TooDeep { limit });
         }
-        let model = self.judge.location.agents.get(&task.agent);
+        let model = self.rule_scope.location.agents.get(&task.agent);
         let model = model.and_then(|agent| agent.model.clone());
         match &task.session_id {
             None => self.begin(task, model).await,
-            Some(id) => self.go_on(id, &task.agent, model).await,
+            Some(id) => self.continue_task(id, &task.agent, model).await,
         }
     }
 
@@ -48,21 +48,21 @@ impl TurnTasks {
         let descent = ParentLink {
             parent_id: parent.id.clone(),
             title: title(&task.description),
-            permission: limits(&self.judge.rules()),
+            permission: limits(&self.rule_scope.rules()),
         };
         let created = self.tasks.sessions.create_child(request, descent).await;
         Ok(created.map_err(unavailable)?.id)
     }
 
     /// Continues an earlier task, with the permissions that are denied to the parent now.
-    async fn go_on(
+    async fn continue_task(
         &self,
         id: &SessionID,
         agent: &str,
         model: Option<ModelRef>,
     ) -> Result<SessionID, TaskError> {
         let parent = self.parent.info.id.clone();
-        let limits = limits(&self.judge.rules());
+        let limits = limits(&self.rule_scope.rules());
         let limited = self.tasks.limit_child(&parent, id, limits).await;
         let child = limited.map_err(unavailable)?;
         let child = child.ok_or_else(|| TaskError::NotAChild(id.clone()))?;

@@ -48,14 +48,14 @@ pub(crate) struct TurnTasks {
     /// The session of the turn.
     pub(crate) parent: SessionRow,
     /// The permission rules of the turn.
-    pub(crate) judge: RuleScope,
+    pub(crate) rule_scope: RuleScope,
     /// The model of the turn, with its ids in the catalogue.
     pub(crate) model: ModelRef,
 }
 
 impl Tasks for TurnTasks {
     fn accepts(&self, agent: &str) -> bool {
-        let agents = &self.judge.location.agents;
+        let agents = &self.rule_scope.location.agents;
         agents.get(agent).is_some_and(takes_tasks)
     }
 

@@ -93,7 +93,7 @@ impl EnvironmentRequests {
         stream::unfold((asked, Arc::clone(&self.0)), |(mut asked, state)| async {
             loop {
                 let notice = asked.recv().await?;
-                let handed_out = lock(&state).hand_out(notice);
+                let handed_out = lock(&state).deliver(notice);
                 if let Some(notice) = handed_out {
                     return Some((notice, (asked, state)));
                 }
@@ -160,7 +160,7 @@ impl EnvironmentRequests {
 
 impl State {
     /// Returns nothing for a request that has already ended, and for the end of a request that was answered.
-    fn hand_out(
+    fn deliver(
         &mut self,
         notice: RequestNotice<Asked, u32>,
     ) -> Option<RequestNotice<EnvironmentRequest, u32>> {

@@ -58,7 +58,7 @@ impl HostTerminals {
             ids,
             clock,
             bounds: Bounds::default(),
-            tell: Box::new(move |place, notice| announcer.notify(Some(place), notice)),
+            notify: Box::new(move |place, notice| announcer.notify(Some(place), notice)),
         });
         Self {
             terminals,

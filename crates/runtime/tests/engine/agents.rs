@@ -105,7 +105,7 @@ async fn a_missing_agent_leaves_the_input_pending_and_is_reported() {
             (error.tag(), &*error.to_string()),
             ("AgentUnavailable", message)
         );
-        f.heard(&mut live, &format!("session.error {message}"))
+        f.read_until(&mut live, &format!("session.error {message}"))
             .await;
         let events = f.events_after(&session, before).await;
         assert_eq!(events, ["prompt.admitted Hi"]);

@@ -42,7 +42,8 @@ async fn a_drain_ends_when_the_allowance_is_used_up_and_reports_it() {
     let events = f.events(&session).await;
     let asked = ["prompt.admitted Go", "prompted Go"];
     assert_eq!(events, [&asked[..], &turn.repeat(ALLOWANCE)].concat());
-    f.heard(&mut live, &format!("session.error {error}")).await;
+    f.read_until(&mut live, &format!("session.error {error}"))
+        .await;
     assert_eq!(
         live.values().last().unwrap()["data"]["error"]["cause"],
         json!({"kind": "step-limit", "retryable": false})

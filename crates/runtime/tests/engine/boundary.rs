@@ -116,7 +116,7 @@ async fn observing() -> (Fixture, SessionID, ScriptedSource, Gate) {
 #[tokio::test]
 async fn inputs_are_promoted_before_the_system_context_is_observed() {
     let (f, session, source, gate) = observing().await;
-    source.tell("two");
+    source.set("two");
     f.prompt(&session, "2").await;
     f.reached(&gate).await;
     let events = f.events(&session).await;

@@ -9,7 +9,7 @@ const KEY: &str = "acme/rules";
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// The parts of the baseline that come from the sources of the test.
-fn told(request: &LlmRequest) -> Vec<&str> {
+fn baseline_parts(request: &LlmRequest) -> Vec<&str> {
     let baseline = request.system.last().unwrap();
     let pieces = baseline.text.split("\n\n");
     pieces.filter(|it| it.starts_with("acme/")).collect()
@@ -31,12 +31,12 @@ async fn a_change_is_reported_once_after_the_promoted_inputs() {
     let _told = f.contribute(&f.project.directory(), &source);
     f.model.otherwise(|_| Reply::says("Yes."));
     f.ask(&session, "1").await;
-    source.tell("two");
+    source.set("two");
     f.ask(&session, "2").await;
     f.ask(&session, "3").await;
     source.hide();
     f.ask(&session, "4").await;
-    source.tell("three");
+    source.set("three");
     f.ask(&session, "5").await;
     let turn = |text: &str, update: &str| {
         let mut events = vec![
@@ -69,7 +69,7 @@ async fn a_change_is_reported_once_after_the_promoted_inputs() {
     for request in &requests {
         assert_eq!(request.system, requests[0].system);
     }
-    assert_eq!(told(&requests[0]), ["acme/rules is one"]);
+    assert_eq!(baseline_parts(&requests[0]), ["acme/rules is one"]);
     assert_eq!(
         compact::messages(&requests[4]),
         [
@@ -103,7 +103,7 @@ async fn a_change_by_a_tool_is_reported_after_its_result_and_the_steers() {
         .reply(Reply::says("Done."));
     f.prompt(&session, "Go").await;
     f.reached(&gate).await;
-    source.tell("two");
+    source.set("two");
     f.prompt(&session, "Faster").await;
     gate.release();
     f.wait(&session).await;
@@ -143,17 +143,20 @@ async fn a_failed_first_observation_leaves_the_input_pending() {
     f.ask(&session, "1").await;
     let failure =
         "session.error the System Context is not available yet: acme/rules: the test says so";
-    f.heard(&mut live, failure).await;
+    f.read_until(&mut live, failure).await;
     assert_eq!(f.events(&session).await, ["prompt.admitted 1"]);
     assert_eq!(f.inbox(&session).await, ["1"]);
-    source.tell("one");
+    source.set("one");
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, "2").await;
     assert_eq!(
         f.events_after(&session, 1).await[..3],
         ["prompt.admitted 2", "prompted 1", "prompted 2"]
     );
-    assert_eq!(told(&f.model.last_request()), ["acme/rules is one"]);
+    assert_eq!(
+        baseline_parts(&f.model.last_request()),
+        ["acme/rules is one"]
+    );
 }
 
 #[tokio::test]
@@ -172,11 +175,11 @@ async fn a_failed_later_observation_keeps_the_last_value() {
     newcomer.fail();
     let _more = f.contribute(&here, &newcomer);
     f.ask(&session, "2").await;
-    source.tell("one");
+    source.set("one");
     f.ask(&session, "3").await;
     assert_eq!(updates(&f.events(&session).await), [""; 0]);
-    source.tell("two");
-    newcomer.tell("new");
+    source.set("two");
+    newcomer.set("new");
     f.ask(&session, "4").await;
     assert_eq!(
         updates(&f.events(&session).await),
@@ -195,7 +198,7 @@ async fn a_reported_change_stays_when_the_turn_fails() {
         .reply(Reply::fails(LlmError::invalid_request("no")))
         .reply(Reply::says("Yes."));
     f.ask(&session, "1").await;
-    source.tell("two");
+    source.set("two");
     f.ask(&session, "2").await;
     f.ask(&session, "3").await;
     assert_eq!(
@@ -226,11 +229,11 @@ async fn a_sent_message_is_not_extended() {
         .reply(refused())
         .reply(Reply::says("Yes."));
     f.ask(&session, "1").await;
-    source.tell("<two>");
+    source.set("<two>");
     // No input came in between, but the message was sent.
     f.run(&session).await;
     f.switch_agent(&session, "build").await;
-    source.tell("three");
+    source.set("three");
     f.run(&session).await;
     assert_eq!(
         compact::messages(&f.model.last_request()),
@@ -251,7 +254,7 @@ async fn a_change_wakes_no_session() {
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, "1").await;
     let before = f.events(&session).await;
-    source.tell("two");
+    source.set("two");
     f.leave(&session, "2", Delivery::Queue).await;
     f.withdraw(&f.leave(&session, "3", Delivery::Steer).await)
         .await;
@@ -327,10 +330,13 @@ async fn an_interruption_ends_an_observation_and_changes_nothing() {
         assert_eq!(f.events(&session).await.len(), before.len() + 1);
         gate.release();
     }
-    source.tell("two");
+    source.set("two");
     f.run(&session).await;
     // No epoch had begun.
-    assert_eq!(told(&f.model.last_request()), ["acme/rules is two"]);
+    assert_eq!(
+        baseline_parts(&f.model.last_request()),
+        ["acme/rules is two"]
+    );
     assert_eq!(updates(&f.events(&session).await), [""; 0]);
 }
 

@@ -220,7 +220,7 @@ async fn a_turn_is_abandoned_if_its_session_changes_at_each_preparation() {
     let failure = format!(
         "session.error the Location, agent or model of the session {session} changed {MAX_OUTDATED} times while its Provider Turn was prepared, and nothing was sent; resume the session once it does not change any more"
     );
-    f.heard(&mut live, &failure).await;
+    f.read_until(&mut live, &failure).await;
     let events = f.events(&session).await;
     let is_prompted = |event: &&String| event.starts_with("prompted");
     assert_eq!(events.iter().filter(is_prompted).count(), 2);

@@ -84,7 +84,7 @@ impl Dying {
         std::mem::forget(self.f.contribute(&self.f.project.directory(), &self.source));
     }
 
-    fn told(&self) -> String {
+    fn baseline_part(&self) -> String {
         let request = self.f.model.last_request();
         let baseline = &request.system.last().unwrap().text;
         let mut pieces = baseline.split("\n\n").filter(|it| it.starts_with(KEY));
@@ -106,12 +106,12 @@ async fn a_first_epoch_is_stored_with_its_promotion_or_not_at_all() {
         expected.extend(is_there.then_some("prompted 1"));
         assert_eq!(it.f.events(&it.session).await, expected);
         // The value in the next request shows which epoch the other process continues.
-        it.source.tell("two");
+        it.source.set("two");
         it.f.model.reply(Reply::says("Yes."));
         it.f.run(&it.session).await;
         let updates = it.f.payloads(&it.session, "context.updated").await.len();
         let told = if is_there { "one" } else { "two" };
-        assert_eq!(it.told(), format!("acme/rules is {told}"));
+        assert_eq!(it.baseline_part(), format!("acme/rules is {told}"));
         assert_eq!(updates, usize::from(is_there));
         it.blockade.release();
     }
@@ -120,25 +120,25 @@ async fn a_first_epoch_is_stored_with_its_promotion_or_not_at_all() {
 #[tokio::test]
 async fn an_update_is_stored_with_its_snapshot_or_not_at_all() {
     const PROMOTED: &str = "prompted 2";
-    const TOLD: &str = "context.updated acme/rules is now two";
+    const UPDATE: &str = "context.updated acme/rules is now two";
     for (point, recorded) in [
         (Point::Written(PROMPTED), &[][..]),
         (Point::Committed(PROMPTED), &[PROMOTED]),
         (Point::Written(UPDATED), &[PROMOTED]),
         (Point::Commits(UPDATED), &[PROMOTED]),
-        (Point::Committed(UPDATED), &[PROMOTED, TOLD]),
+        (Point::Committed(UPDATED), &[PROMOTED, UPDATE]),
     ] {
         let mut it = Dying::at(point).await;
         it.f.model.reply(Reply::says("Yes."));
         it.f.ask(&it.session, "1").await;
-        it.source.tell("two");
+        it.source.set("two");
         it.die("2").await;
         let expected = [&["prompt.admitted 2"], recorded].concat();
         assert_eq!(it.f.events_after(&it.session, 6).await, expected);
         // The update is sent once, by either process.
         it.f.model.reply(Reply::says("Yes."));
         it.f.run(&it.session).await;
-        assert_eq!(it.told(), "acme/rules is one");
+        assert_eq!(it.baseline_part(), "acme/rules is one");
         assert_eq!(
             compact::messages(&it.f.model.last_request()),
             [

@@ -56,7 +56,7 @@ impl Race {
     }
 
     /// The part of the baseline of the newest request that comes from the sources.
-    fn told(&self) -> String {
+    fn baseline_part(&self) -> String {
         let request = self.f.model.last_request();
         let baseline = &request.system.last().unwrap().text;
         let mut pieces = baseline.split("\n\n").filter(|it| it.starts_with(KEY));
@@ -80,16 +80,16 @@ fn turn(text: &str) -> Vec<String> {
 async fn a_first_epoch_of_the_former_location_is_not_stored() {
     let race = race().await;
     assert_eq!(race.run("1", &["two"]).await, turn("1"));
-    assert_eq!(race.told(), "acme/rules is two");
+    assert_eq!(race.baseline_part(), "acme/rules is two");
 }
 
 #[tokio::test]
 async fn an_update_of_the_former_location_is_not_reported() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
-    race.here.tell("changed");
+    race.here.set("changed");
     assert_eq!(race.run("2", &["two"]).await, turn("2"));
-    assert_eq!(race.told(), "acme/rules is two");
+    assert_eq!(race.baseline_part(), "acme/rules is two");
     assert_eq!(
         compact::messages(&race.f.model.last_request()),
         ["user: 1", "assistant: Yes.", "user: 2"]
@@ -100,9 +100,9 @@ async fn an_update_of_the_former_location_is_not_reported() {
 async fn a_replacement_of_the_former_location_is_not_stored() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
-    race.here.tell("v2").accept("v2");
+    race.here.set("v2").accept("v2");
     assert_eq!(race.run("2", &["two"]).await, turn("2"));
-    assert_eq!(race.told(), "acme/rules is two");
+    assert_eq!(race.baseline_part(), "acme/rules is two");
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn a_promoted_input_is_answered_at_the_new_location() {
     race.f.ask(&race.session, "1").await;
     // No source has changed, so only the promotion is written.
     assert_eq!(race.run("2", &["two"]).await, turn("2"));
-    assert_eq!(race.told(), "acme/rules is two");
+    assert_eq!(race.baseline_part(), "acme/rules is two");
 }
 
 /// The Location is the same again, but the epoch is not.
@@ -119,11 +119,11 @@ async fn a_promoted_input_is_answered_at_the_new_location() {
 async fn a_session_that_left_and_returned_starts_a_new_epoch() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
-    race.here.tell("changed");
+    race.here.set("changed");
     assert_eq!(race.run("2", &["two", "one"]).await, turn("2"));
-    assert_eq!(race.told(), "acme/rules is changed");
+    assert_eq!(race.baseline_part(), "acme/rules is changed");
     // The new epoch continues.
-    race.here.tell("again");
+    race.here.set("again");
     let expected = {
         let mut events = turn("3");
         events.insert(2, "context.updated acme/rules is now again".into());
@@ -136,5 +136,5 @@ async fn a_session_that_left_and_returned_starts_a_new_epoch() {
 async fn a_first_epoch_is_observed_again_after_a_return() {
     let race = race().await;
     assert_eq!(race.run("1", &["two", "one"]).await, turn("1"));
-    assert_eq!(race.told(), "acme/rules is one");
+    assert_eq!(race.baseline_part(), "acme/rules is one");
 }

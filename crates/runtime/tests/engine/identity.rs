@@ -195,7 +195,7 @@ async fn concurrently_created_sessions_with_one_id_are_one() {
     };
     assert_eq!(f.create(nonsense).await, created[0]);
     f.leave(&id, "Hi", Delivery::Steer).await;
-    f.heard(&mut live, "prompt.admitted Hi").await;
+    f.read_until(&mut live, "prompt.admitted Hi").await;
     assert_eq!(live.events(), ["session.created", "prompt.admitted Hi"]);
     assert_eq!(live.values()[0]["durable"]["seq"], 0);
     assert_eq!(f.info(&id).await, created[0]);

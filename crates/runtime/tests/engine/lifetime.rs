@@ -31,7 +31,7 @@ async fn closing_settles_a_running_turn_before_the_file_closes() {
         "step.failed Provider turn interrupted",
     ];
     // Subscribers receive these events before their streams end.
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     let heard = live.events();
     assert_eq!(heard[heard.len() - 4..heard.len() - 1], settlement);
     assert_eq!(heard.last().unwrap(), "global.disposed");
@@ -64,7 +64,7 @@ async fn a_closed_runtime_refuses_everything_and_may_be_closed_again() {
     }
     // The stream of a late subscriber ends immediately.
     let mut live = f.live();
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(live.events(), [""; 0]);
 }
 
@@ -143,7 +143,7 @@ async fn a_panic_in_a_drain_ends_only_that_drain_and_its_tools() {
     f.wait(&session).await;
     let failure =
         "session.error internal failure: the Session Drain panicked: the clock was told to panic";
-    f.heard(&mut live, failure).await;
+    f.read_until(&mut live, failure).await;
     assert_eq!(
         live.values().last().unwrap()["data"]["error"]["cause"],
         json!({"kind": "unknown", "retryable": false})

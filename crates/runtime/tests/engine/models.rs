@@ -216,7 +216,8 @@ async fn an_unusable_model_leaves_the_input_pending_and_is_reported() {
         assert_eq!(error.tag(), "ModelUnavailable");
         assert!(error.to_string().starts_with(message), "{error}");
         assert_eq!(f.events(&session).await, ["prompt.admitted Hi"]);
-        f.heard(&mut live, &format!("session.error {error}")).await;
+        f.read_until(&mut live, &format!("session.error {error}"))
+            .await;
         assert_eq!(
             live.values()[1]["data"],
             json!({
@@ -291,7 +292,7 @@ async fn a_location_that_cannot_be_opened_leaves_the_input_pending_and_is_report
         "session.error the Location of the session cannot be opened: The directory {} does not exist; create it first or give another one",
         f.project.path("later").display()
     );
-    f.heard(&mut live, &message).await;
+    f.read_until(&mut live, &message).await;
     assert_eq!(f.events(&session).await, ["prompt.admitted Hi"]);
     f.project.write("later/a.txt", "");
     f.model.reply(Reply::says("Hello."));

@@ -90,7 +90,7 @@ async fn the_shown_request_equals_the_sent_one() {
     assert_eq!(view.agent, "build");
     assert_eq!((view.history.messages, view.estimate.window), (1, 0));
     // A change for the next turn, and one that the turn cannot observe.
-    source.tell("two");
+    source.set("two");
     f.leave(&session, "Next", Delivery::Steer).await;
     let view = is_what_comes(&f, &session).await;
     assert_eq!(state(&view), Some(ContextSourceState::Changed));
@@ -269,7 +269,7 @@ async fn a_location_counts_its_observations() {
     f.model.otherwise(|_| Reply::says("Yes."));
     f.ask(&session, "1").await;
     let baseline = f.model.last_request().system[1].text.len() as u64;
-    source.tell("two");
+    source.set("two");
     f.ask(&session, "2").await;
     source.fail();
     f.ask(&session, "3").await;

@@ -210,7 +210,7 @@ impl Life {
                 f.switch_model(session, model).await;
                 self.breaks_by("model");
             }
-            Source(value) => drop(self.source.tell(value)),
+            Source(value) => drop(self.source.set(value)),
             Restart => {
                 f.reopen().await;
                 std::mem::forget(f.contribute(&f.project.directory(), &self.source));

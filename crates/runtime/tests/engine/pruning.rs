@@ -35,10 +35,10 @@ async fn called(f: &Fixture, session: &SessionID, tools: &[&str]) {
         reply.call(&format!("{tool}{n}"), tool, input)
     });
     f.model.reply(reply.tool_calls());
-    said(f, session, "Look").await;
+    answer(f, session, "Look").await;
 }
 
-async fn said(f: &Fixture, session: &SessionID, text: &str) {
+async fn answer(f: &Fixture, session: &SessionID, text: &str) {
     f.model.reply(Reply::says("Yes."));
     f.ask(session, text).await;
 }
@@ -64,10 +64,10 @@ fn cleared(f: &Fixture) -> Vec<String> {
 async fn old_output_is_pruned_in_one_batch_when_an_activity_ends_and_stays_readable() {
     let (f, session) = open().await;
     called(&f, &session, &["flood"; 8]).await;
-    said(&f, &session, "One").await;
+    answer(&f, &session, "One").await;
     // The output belongs to the last two turns.
     assert_eq!(pruned(&f, &session).await, [""; 0]);
-    said(&f, &session, "Two").await;
+    answer(&f, &session, "Two").await;
     let calls = "flood0 flood1 flood2 flood3 flood4";
     assert_eq!(pruned(&f, &session).await, [calls]);
     assert_eq!(
@@ -76,7 +76,7 @@ async fn old_output_is_pruned_in_one_batch_when_an_activity_ends_and_stays_reada
     );
     // The request before the pruning still contains the output.
     assert_eq!(cleared(&f), [""; 0]);
-    said(&f, &session, "Three").await;
+    answer(&f, &session, "Three").await;
     assert_eq!(cleared(&f).join(" "), calls);
     assert_eq!(pruned(&f, &session).await.len(), 1);
     let SessionMessage::Assistant(answer) = f.messages(&session).await.remove(1) else {
@@ -120,7 +120,7 @@ async fn skills_failures_and_hosted_results_are_kept() {
     .await;
     called(&f, &session, &["flood"; 4]).await;
     for text in ["One", "Two", "Three"] {
-        said(&f, &session, text).await;
+        answer(&f, &session, text).await;
     }
     assert_eq!(pruned(&f, &session).await, ["flood0 flood2 flood4 flood0"]);
     assert_eq!(cleared(&f), ["flood0", "flood2", "flood4", "flood0"]);
@@ -131,12 +131,12 @@ async fn little_output_is_not_pruned_until_there_is_more() {
     let (f, session) = open().await;
     called(&f, &session, &["flood"; 4]).await;
     for text in ["One", "Two", "Three"] {
-        said(&f, &session, text).await;
+        answer(&f, &session, text).await;
     }
     assert_eq!(pruned(&f, &session).await, [""; 0]);
     called(&f, &session, &["flood"; 1]).await;
     for text in ["Four", "Five", "Six", "Seven"] {
-        said(&f, &session, text).await;
+        answer(&f, &session, text).await;
     }
     assert_eq!(pruned(&f, &session).await, ["flood0 flood1"]);
     assert_eq!(cleared(&f), ["flood0", "flood1"]);
@@ -151,7 +151,7 @@ async fn configuration_switches_it_off() {
     let session = f.session().await;
     called(&f, &session, &["flood"; 8]).await;
     for text in ["One", "Two", "Three"] {
-        said(&f, &session, text).await;
+        answer(&f, &session, text).await;
     }
     assert_eq!(pruned(&f, &session).await, [""; 0]);
     assert_eq!(cleared(&f), [""; 0]);
@@ -162,7 +162,7 @@ async fn pruned_output_is_also_pruned_in_imported_sessions() {
     let (mut f, session) = open().await;
     called(&f, &session, &["flood"; 8]).await;
     for text in ["One", "Two"] {
-        said(&f, &session, text).await;
+        answer(&f, &session, text).await;
     }
     let exported = f.export(&session).await;
     let other = elsewhere().await;
@@ -172,7 +172,7 @@ async fn pruned_output_is_also_pruned_in_imported_sessions() {
     assert_eq!(other.messages(&session).await, f.messages(&session).await);
     f.reopen().await;
     for host in [&f, &other] {
-        said(host, &session, "Three").await;
+        answer(host, &session, "Three").await;
         assert_eq!(
             cleared(host),
             ["flood0", "flood1", "flood2", "flood3", "flood4"]

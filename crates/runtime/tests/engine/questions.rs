@@ -38,7 +38,7 @@ async fn asked() -> (Fixture, SessionID, LiveLog, QuestionRequest) {
     let input = json!({"questions": [colour()]});
     f.model.reply(Reply::calls("c0", "question", input));
     f.prompt(&session, "Go").await;
-    f.heard(&mut live, ASKED).await;
+    f.read_until(&mut live, ASKED).await;
     let request = waiting(&f, &session).await.remove(0);
     (f, session, live, request)
 }
@@ -86,7 +86,7 @@ async fn an_answer_reaches_the_model() {
          continue with the user's answers in mind."
     );
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(
         of_questions(&live),
         [ASKED, r#"question.v2.replied [["Red"]]"#]
@@ -109,7 +109,7 @@ async fn a_rejection_ends_the_drain_with_a_closed_step() {
         ]
     );
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(of_questions(&live), [ASKED, "question.v2.rejected"]);
 }
 
@@ -119,7 +119,7 @@ async fn an_interruption_withdraws_the_questions() {
     f.interrupt(&session).await;
     assert_eq!(waiting(&f, &session).await, []);
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(of_questions(&live), [ASKED, "question.v2.rejected"]);
 }
 
@@ -127,7 +127,7 @@ async fn an_interruption_withdraws_the_questions() {
 async fn closing_the_host_withdraws_the_questions() {
     let (f, _, mut live, _) = asked().await;
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(of_questions(&live), [ASKED, "question.v2.rejected"]);
     assert_eq!(live.events().last().unwrap(), "global.disposed");
 }

@@ -32,7 +32,7 @@ async fn an_identical_new_baseline_is_still_a_replacement() {
         let here = f.project.directory();
         let mut told = f.contribute(&here, &source);
         f.ask(&session, "1").await;
-        source.tell("two");
+        source.set("two");
         f.ask(&session, "2").await;
         if reopens {
             f.reopen().await;
@@ -40,7 +40,7 @@ async fn an_identical_new_baseline_is_still_a_replacement() {
         }
         // No update can describe this change, so the epoch is replaced, and its update is no longer
         // part of the history.
-        source.tell("one").accept("one");
+        source.set("one").accept("one");
         f.ask(&session, "3").await;
         let requests = f.model.requests();
         assert_eq!(requests[2].system, requests[0].system);
@@ -65,9 +65,9 @@ async fn an_epoch_that_starts_late_after_a_compaction_is_a_replacement() {
         let here = f.project.directory();
         let mut told = sources.each_ref().map(|source| f.contribute(&here, source));
         f.ask(&session, "1").await;
-        sources[0].tell("two");
+        sources[0].set("two");
         f.ask(&session, "2").await;
-        sources[0].tell("one");
+        sources[0].set("one");
         f.ask(&session, "3").await;
         let compacted = f.within("compact", f.runtime().compact(&session)).await;
         compacted.unwrap();
@@ -78,7 +78,7 @@ async fn an_epoch_that_starts_late_after_a_compaction_is_a_replacement() {
             told = sources.each_ref().map(|source| f.contribute(&here, source));
         }
         // The baseline is the same text, but it now includes the changes that were updates before.
-        sources[1].tell("one");
+        sources[1].set("one");
         f.ask(&session, "5").await;
         assert_eq!(
             reasons(&f, &session).await,

@@ -24,7 +24,7 @@ fn call(id: &str, n: u32) -> Reply {
 }
 
 async fn next(f: &Fixture, live: &mut LiveLog, session: &SessionID, with: PermissionReply) {
-    f.heard(live, ASKED).await;
+    f.read_until(live, ASKED).await;
     let request = waiting(f, session).await.remove(0);
     reply(f, &request, with).await;
 }
@@ -41,7 +41,7 @@ async fn the_third_and_every_later_equal_call_of_an_activity_requires_a_permissi
         .reply(call("c5", 1))
         .reply(Reply::says("Done."));
     f.prompt(&session, "Go").await;
-    f.heard(&mut live, ASKED).await;
+    f.read_until(&mut live, ASKED).await;
     let request = waiting(&f, &session).await.remove(0);
     let started = f.payloads(&session, "step.started").await;
     assert_eq!(
@@ -79,7 +79,7 @@ async fn equal_calls_of_one_answer_count_too() {
         .reply(three.tool_calls())
         .reply(Reply::says("Done."));
     f.prompt(&session, "Go").await;
-    f.heard(&mut live, ASKED).await;
+    f.read_until(&mut live, ASKED).await;
     let request = waiting(&f, &session).await.remove(0);
     answer(&f, &request, Reject, Some("stop it")).await;
     f.wait(&session).await;
@@ -125,7 +125,7 @@ async fn always_allows_the_tool_to_be_repeated_in_the_project() {
     f.wait(&session).await;
     assert_eq!(f.payloads(&session, "tool.success").await.len(), 4);
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(
         of_permissions(&live),
         [ASKED, "permission.v2.replied always"]

@@ -7,7 +7,7 @@ use opencode_testkit::{Fixture, Reply, ScriptedSource, compact};
 const KEY: &str = "acme/rules";
 const OTHER: &str = "acme/other";
 
-fn told(request: &LlmRequest) -> Vec<&str> {
+fn baseline_parts(request: &LlmRequest) -> Vec<&str> {
     let baseline = request.system.last().unwrap();
     let pieces = baseline.text.split("\n\n");
     pieces.filter(|it| it.starts_with("acme/")).collect()
@@ -29,7 +29,7 @@ async fn begun() -> (Fixture, SessionID, [ScriptedSource; 2]) {
     let here = f.project.directory();
     let registered = sources.each_ref().map(|source| f.contribute(&here, source));
     f.ask(&session, "1").await;
-    sources[0].tell("two");
+    sources[0].set("two");
     f.ask(&session, "2").await;
     assert_eq!(
         updates(&f, &session).await,
@@ -42,7 +42,7 @@ async fn begun() -> (Fixture, SessionID, [ScriptedSource; 2]) {
 
 /// The user messages of the newest request, and true if the request contains the update of the
 /// replaced epoch.
-fn said(f: &Fixture) -> (Vec<String>, bool) {
+fn user_messages(f: &Fixture) -> (Vec<String>, bool) {
     let mut messages = compact::messages(&f.model.last_request());
     let before = messages.len();
     messages.retain(|message| !message.starts_with("system: "));
@@ -54,19 +54,19 @@ fn said(f: &Fixture) -> (Vec<String>, bool) {
 #[tokio::test]
 async fn an_unreadable_stored_value_is_replaced_without_a_message() {
     let (f, session, [source, _]) = begun().await;
-    source.tell("v2: three").accept("v2: ");
+    source.set("v2: three").accept("v2: ");
     f.ask(&session, "3").await;
     assert_eq!(updates(&f, &session).await.len(), 1);
     let request = f.model.last_request();
     assert_eq!(
-        told(&request),
+        baseline_parts(&request),
         ["acme/other is one", "acme/rules is v2: three"]
     );
     // The update of the former epoch is no longer part of the history.
     let three = ["user: 1", "user: 2", "user: 3"].map(String::from).to_vec();
-    assert_eq!(said(&f), (three, false));
+    assert_eq!(user_messages(&f), (three, false));
     // Later changes are updates of the new epoch.
-    source.tell("v2: four");
+    source.set("v2: four");
     f.ask(&session, "4").await;
     assert_eq!(
         updates(&f, &session).await[1..],
@@ -79,26 +79,26 @@ async fn an_unreadable_stored_value_is_replaced_without_a_message() {
 async fn a_removed_source_that_cannot_be_revoked_is_replaced_when_all_sources_are_available() {
     let (f, session, [source, other]) = begun().await;
     // The value becomes irrevocable with its next update.
-    source.bind().tell("three");
+    source.bind().set("three");
     f.ask(&session, "3").await;
     let before = f.model.last_request().system;
     source.hide();
     other.fail();
     f.ask(&session, "4").await;
     assert_eq!(f.model.last_request().system, before);
-    assert!(said(&f).1);
-    other.tell("two");
+    assert!(user_messages(&f).1);
+    other.set("two");
     f.ask(&session, "5").await;
     let request = f.model.last_request();
-    assert_eq!(told(&request), ["acme/other is two"]);
-    assert!(!said(&f).1);
+    assert_eq!(baseline_parts(&request), ["acme/other is two"]);
+    assert!(!user_messages(&f).1);
     assert_eq!(updates(&f, &session).await.len(), 2);
 }
 
 #[tokio::test]
 async fn a_replaced_epoch_outlives_the_process() {
     let (mut f, session, [source, other]) = begun().await;
-    source.tell("v2: three").accept("v2: ");
+    source.set("v2: three").accept("v2: ");
     f.ask(&session, "3").await;
     let before = f.model.last_request();
     f.reopen().await;

@@ -77,8 +77,8 @@ async fn next(
 }
 
 /// The output of the program after its end.
-async fn said(f: &Fixture, live: &mut LiveLog) -> String {
-    f.heard(live, "pty.exited").await;
+async fn output_of(f: &Fixture, live: &mut LiveLog) -> String {
+    f.read_until(live, "pty.exited").await;
     std::fs::read_to_string(f.project.path("said")).unwrap()
 }
 
@@ -127,7 +127,7 @@ async fn variables_of_terminal_program_caller_and_host_override_in_this_order() 
     f.runtime().answer_environment(1, Ok(variables(&given)));
     ended(&f, creation).await.unwrap();
     assert_eq!(
-        said(&f, &mut live).await,
+        output_of(&f, &mut live).await,
         "host caller program program xterm-256color 1\n"
     );
 }
@@ -158,7 +158,7 @@ async fn terminals_that_wait_together_get_their_own_variables() {
                 .to_string_lossy()
                 .trim_end_matches('/')
         );
-        f.heard(&mut live, "pty.exited").await;
+        f.read_until(&mut live, "pty.exited").await;
     }
     for folder in ["", "below"] {
         let path = f.project.path(folder);
@@ -266,14 +266,14 @@ async fn a_replaced_or_dropped_handler_is_not_awaited() {
         .answer_environment(request.id, Ok(variables(&[("D", "latter")])));
     ended(&f, creation).await.unwrap();
     assert_eq!(
-        said(&f, &mut live).await,
+        output_of(&f, &mut live).await,
         "host host host latter xterm-256color 1\n"
     );
     drop(latter);
     let creation = create(&f, telling(&[]));
     ended(&f, creation).await.unwrap();
     assert_eq!(
-        said(&f, &mut live).await,
+        output_of(&f, &mut live).await,
         "host host host  xterm-256color 1\n"
     );
 }

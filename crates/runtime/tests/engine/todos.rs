@@ -32,7 +32,7 @@ async fn kept(f: &Fixture, session: &SessionID) -> Value {
 }
 
 /// The announced lists, with their sessions and directories.
-fn told(live: &LiveLog) -> Vec<Value> {
+fn announced(live: &LiveLog) -> Vec<Value> {
     let events = live.values().iter();
     let updates = events.filter(|event| event["type"] == "todo.updated");
     updates
@@ -53,9 +53,9 @@ async fn the_list_is_replaced_announced_and_outlives_the_host() {
     assert_eq!(kept(&f, &other).await, json!([]));
     f.reopen().await;
     assert_eq!(kept(&f, &session).await, list("Second"));
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     let update = |content: &str| json!([{"sessionID": session, "todos": list(content)}, f.project.directory()]);
-    assert_eq!(told(&live), [update("First"), update("Second")]);
+    assert_eq!(announced(&live), [update("First"), update("Second")]);
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn the_last_announced_list_is_the_stored_one() {
     f.ask(&session, "Go").await;
     let last = kept(&f, &session).await;
     f.close().await;
-    f.heard_all(&mut live).await;
-    let told = told(&live);
+    f.read_to_end(&mut live).await;
+    let told = announced(&live);
     assert_eq!((told.len(), &told[39][0]["todos"]), (40, &last));
 }

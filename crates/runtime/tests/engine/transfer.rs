@@ -104,7 +104,7 @@ async fn a_recorded_session_is_identical_after_every_replay() {
     // The import starts no drain, and no event is announced live.
     assert_eq!(g.runtime().active(), []);
     g.close().await;
-    g.heard_all(&mut live).await;
+    g.read_to_end(&mut live).await;
     assert_eq!(live.events(), ["global.disposed"]);
 }
 

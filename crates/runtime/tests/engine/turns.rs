@@ -231,7 +231,7 @@ async fn fragments_are_announced_between_their_records_and_never_stored() {
     f.ask(&session, "One").await;
     f.ask(&session, "Two").await;
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     let mut all = expected("One").to_vec();
     all.extend(expected("Two"));
     all.push("global.disposed".to_owned());
@@ -254,7 +254,7 @@ async fn stored_events_are_the_announced_ones_without_the_fragments() {
     let mut live = f.live();
     f.model.reply(Reply::says("Hello."));
     f.ask(&session, "Hi").await;
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     let announced: Vec<_> = live
         .values()
         .iter()

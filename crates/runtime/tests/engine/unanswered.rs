@@ -47,7 +47,7 @@ async fn requests_are_refused_at_once_without_an_answering_client() {
     let decided = f.runtime().ask_permission(client.clone()).await.unwrap();
     assert_eq!(decided.effect, PermissionEffect::Deny);
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     let told: Vec<_> = live.events();
     let told: Vec<_> = told.iter().filter(|it| it.contains(".v2.")).collect();
     assert_eq!(
@@ -68,7 +68,7 @@ async fn requests_are_refused_after_their_time_limit() {
     let mut live = f.live();
     f.model.reply(uses(&["x"])).reply(Reply::says("Well."));
     f.prompt(&session, "Go").await;
-    f.heard(&mut live, &asked("x")).await;
+    f.read_until(&mut live, &asked("x")).await;
     f.clock.advance(59_999);
     let client = opencode_runtime::AskPermission {
         session_id: session.clone(),
@@ -91,8 +91,10 @@ async fn requests_are_refused_after_their_time_limit() {
     );
     assert_eq!(waiting(&f, &session).await.len(), 1);
     f.clock.advance(59_999);
-    f.heard(&mut live, "permission.v2.replied reject").await;
-    f.heard(&mut live, "permission.v2.replied reject").await;
+    f.read_until(&mut live, "permission.v2.replied reject")
+        .await;
+    f.read_until(&mut live, "permission.v2.replied reject")
+        .await;
     assert_eq!(waiting(&f, &session).await, []);
     assert_eq!(of_permissions(&live).len(), 4);
 }

@@ -93,7 +93,7 @@ async fn an_unresolvable_following_turn_is_a_failed_step() {
     );
     // The step records the failure, so there is no further announcement.
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     let announced = live.events();
     let errors = announced
         .iter()
@@ -122,7 +122,7 @@ async fn a_steer_for_an_unresolvable_turn_stays_pending() {
         ]
     );
     assert_eq!(f.inbox(&session).await, ["And?"]);
-    f.heard(&mut live, &format!("session.error {MISSING}"))
+    f.read_until(&mut live, &format!("session.error {MISSING}"))
         .await;
 }
 

@@ -34,7 +34,7 @@ async fn a_change_of_a_session_is_followed_by_its_complete_record() {
         .move_to(&session, f.project.path("elsewhere").display().to_string())
         .await;
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
 
     let kinds: Vec<&str> = live
         .values()

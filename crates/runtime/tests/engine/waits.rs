@@ -49,10 +49,10 @@ async fn a_refused_request_is_repeated_at_the_time_of_the_provider() {
         .reply(Reply::nothing().events([LlmEvent::StepStart { index: 0 }, overloaded()]));
     f.model.reply(Reply::says("Hello"));
     f.prompt(&session, "Hi").await;
-    f.heard(&mut live, "retried 1").await;
+    f.read_until(&mut live, "retried 1").await;
     assert_eq!(f.model.requests().len(), 1);
     f.clock.advance(120_000);
-    f.heard(&mut live, "retried 2").await;
+    f.read_until(&mut live, "retried 2").await;
     assert_eq!(f.model.requests().len(), 2);
     f.clock.advance(1000);
     f.wait(&session).await;
@@ -71,7 +71,7 @@ async fn a_refused_request_is_repeated_at_the_time_of_the_provider() {
     );
     assert_eq!(retried[1]["error"]["metadata"]["reason"], "overloaded");
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     let statuses = [
         "busy",
         "retry",
@@ -90,7 +90,7 @@ async fn an_interruption_ends_a_wait_at_once() {
     let mut live = f.live();
     f.model.reply(slow_down(Some(240_000)));
     f.prompt(&session, "Hi").await;
-    f.heard(&mut live, "retried 1").await;
+    f.read_until(&mut live, "retried 1").await;
     f.interrupt(&session).await;
     f.wait(&session).await;
     assert_eq!(f.model.requests().len(), 1);
@@ -144,7 +144,7 @@ async fn a_silent_provider_is_reported() {
     gate.release();
     f.wait(&session).await;
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     let statuses = [
         "busy",
         "busy 30000",
@@ -163,7 +163,7 @@ async fn a_switch_during_a_wait_prepares_the_turn_again() {
     f.model.reply(slow_down(Some(60_000)));
     f.model.reply(Reply::says("Hello"));
     f.prompt(&session, "Hi").await;
-    f.heard(&mut live, "retried 1").await;
+    f.read_until(&mut live, "retried 1").await;
     f.switch_agent(&session, "plan").await;
     f.clock.advance(60_000);
     f.wait(&session).await;

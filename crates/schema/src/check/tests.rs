@@ -203,7 +203,7 @@ fn the_first_problem_is_reported_as_text() {
 }
 
 #[test]
-fn the_top_of_a_value_has_no_path() {
+fn a_problem_of_the_whole_value_has_no_path() {
     for (value, text) in [
         (json!(null), "Expected Payload, got null"),
         (json!("a\"b"), "Expected Payload, got \"a\\\"b\""),
@@ -218,7 +218,7 @@ fn the_top_of_a_value_has_no_path() {
 }
 
 #[test]
-fn a_null_may_stand_for_an_absent_member_at_the_top_only() {
+fn a_null_means_absent_only_for_members_of_the_top_object() {
     let schema = json!({
         "properties": {
             "a": { "type": "string" },
@@ -239,7 +239,7 @@ fn a_null_may_stand_for_an_absent_member_at_the_top_only() {
 }
 
 #[test]
-fn optional_members_that_can_only_be_left_out_say_so() {
+fn problems_of_optional_members_mention_undefined() {
     let schema = json!({
         "$defs": { "Object": { "type": "object" } },
         "properties": {
@@ -331,7 +331,7 @@ fn optional_members_that_can_only_be_left_out_say_so() {
 }
 
 #[test]
-fn long_descriptions_are_cut_and_say_by_how_much() {
+fn long_descriptions_are_cut_and_count_the_rest() {
     let issue = Issue::expected("nothing", &Value::from("é".repeat(5000))).at_key("place");
     let full = format!(
         "Expected nothing, got \"{}\"\n  at [\"place\"]",
@@ -362,7 +362,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn trying_alternatives_is_bounded() {
+fn the_number_of_tried_alternatives_is_bounded() {
     let alternative = |key: &str| json!({ "type": "object", "properties": { "x": { "$ref": "#" } }, "required": [key] });
     let schema = json!({ "anyOf": [alternative("x"), alternative("y"), { "const": 1 }] });
     let mut value = json!(2);

@@ -77,7 +77,7 @@ mod tests {
     use crate::replay::replay;
 
     #[test]
-    fn kept_rules_keep_their_properties() {
+    fn stored_fuzz_inputs_satisfy_the_properties_of_rules() {
         replay("rules", check);
     }
 }

@@ -1,8 +1,7 @@
 //! Limits of request bodies: their size, and the time that a listener waits for them.
 //!
 //! A problem of the body is reported after problems of the session, the path and the query. The body breaks, its
-//! reader
-//! refuses the request as unreadable, and only then the refusal gets its status.
+//! reader refuses the request as unreadable, and only then the refusal gets its status.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};

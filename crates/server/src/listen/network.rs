@@ -1,6 +1,5 @@
 //! The layers between the network and the routes, in this order: CORS, compression, credentials or the protection
-//! without
-//! them, and limits of bodies. Requests in memory do not pass them.
+//! without them, and limits of bodies. Requests in memory do not pass them.
 
 use std::sync::Arc;
 use std::time::Duration;

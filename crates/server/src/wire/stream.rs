@@ -161,11 +161,11 @@ fn broken(error: RuntimeError) -> Vec<Piece> {
     if closed {
         return vec![break_off];
     }
-    let told = match of_session(failure(error), None) {
-        told @ Failure::Unknown { .. } => told,
+    let text_of = match of_session(failure(error), None) {
+        text_of @ Failure::Unknown { .. } => text_of,
         other => unknown(other.message()),
     };
-    let Failure::Unknown { message, reference } = told else {
+    let Failure::Unknown { message, reference } = text_of else {
         return vec![break_off];
     };
     let mut defect = serde_json::json!({ "name": "UnknownError", "message": message });
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     /// The text before the break.
-    fn told(error: RuntimeError) -> String {
+    fn text_of(error: RuntimeError) -> String {
         let mut pieces = broken(error);
         let last = pieces.pop().expect("there is a last piece");
         last.expect_err("a body that cannot go on breaks");
@@ -220,7 +220,7 @@ mod tests {
             seq: 7.into(),
             reason: "it is no JSON".into(),
         };
-        let text = told(corrupt.into());
+        let text = text_of(corrupt.into());
         let data = text
             .strip_prefix("event: effect/httpapi/stream/failure\ndata: ")
             .and_then(|rest| rest.strip_suffix("\n\n"));
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_closing_host_breaks_streams_without_a_word() {
-        assert_eq!(told(RuntimeError::Closed), "");
-        assert_eq!(told(StoreError::Closed.into()), "");
+        assert_eq!(text_of(RuntimeError::Closed), "");
+        assert_eq!(text_of(StoreError::Closed.into()), "");
     }
 }

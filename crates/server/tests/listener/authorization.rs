@@ -31,7 +31,7 @@ async fn requests_without_credentials_are_refused_before_anything_else() {
         let method = spec.method.as_str();
         let reply = served.server.ask(method, &path, ACCEPTED, "{").await;
         let expected = json!({"_tag": "UnauthorizedError", "message": "Authentication required"});
-        assert_eq!(reply.told(), (401, expected), "{method} {path}");
+        assert_eq!(reply.status_and_json(), (401, expected), "{method} {path}");
         let challenge = reply.header("www-authenticate");
         assert_eq!(challenge.unwrap(), "Basic realm=\"Secure Area\"", "{path}");
     }
@@ -74,7 +74,7 @@ async fn with_credentials_the_other_checks_follow_in_order() {
         assert_eq!(reply.status, status, "{path} {headers}: {reply:?}");
     }
     let reply = served.server.ask("GET", "/api/health", KEY, "").await;
-    assert_eq!(reply.told(), (200, json!({"healthy": true})));
+    assert_eq!(reply.status_and_json(), (200, json!({"healthy": true})));
     let reply = served.server.ask("GET", "/nothing", KEY, "").await;
     let length = reply.header("content-length");
     assert_eq!((reply.status, length.as_deref()), (404, Some("0")));

@@ -57,14 +57,14 @@ async fn a_body_up_to_the_limit_is_accepted() {
         let reply = client.ask("POST", "/api/session", JSON, &body).await;
         match fits {
             true => assert_eq!(reply.status, 200, "{length}: {reply:?}"),
-            false => assert_eq!(reply.told(), too_large(), "{length}"),
+            false => assert_eq!(reply.status_and_json(), too_large(), "{length}"),
         }
         client.write(CHUNKED).await.unwrap();
         client.write(chunked(&body, 1000)).await.unwrap();
         let reply = client.reply().await;
         match fits {
             true => assert_eq!(reply.status, 200, "{length}: {reply:?}"),
-            false => assert_eq!(reply.told(), too_large(), "{length}"),
+            false => assert_eq!(reply.status_and_json(), too_large(), "{length}"),
         }
     }
 }
@@ -105,7 +105,7 @@ async fn a_client_that_continues_to_send_still_receives_its_answer() {
     let mut client = served.server.client().await;
     let body = padded(8 << 20);
     let reply = client.ask("POST", "/api/session", JSON, &body).await;
-    assert_eq!(reply.told(), too_large());
+    assert_eq!(reply.status_and_json(), too_large());
     // The rest was thrown away, and the connection goes on.
     let reply = client.ask("GET", "/api/health", "", "").await;
     assert_eq!(reply.status, 200);
@@ -125,7 +125,7 @@ async fn a_client_that_expects_continue_sends_no_refused_body() {
     client.write("{}").await.unwrap();
     assert_eq!(client.reply().await.status, 200);
     client.write(head(MOST + 1)).await.unwrap();
-    assert_eq!(client.reply().await.told(), too_large());
+    assert_eq!(client.reply().await.status_and_json(), too_large());
     assert_eq!(client.everything().await, b"");
 }
 
@@ -140,7 +140,7 @@ async fn a_body_that_stops_is_cancelled() {
     let head = "POST /api/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{";
     client.write(head).await.unwrap();
     let expected = unreadable(408, "nothing more of it came for 50ms");
-    assert_eq!(client.reply().await.told(), expected);
+    assert_eq!(client.reply().await.status_and_json(), expected);
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn the_number_of_large_bodies_in_memory_is_bounded() {
                 .ask("POST", "/api/session", JSON, &padded(64))
                 .await;
             if reply.status != 200 {
-                return reply.told();
+                return reply.status_and_json();
             }
         }
     };

@@ -47,7 +47,7 @@ impl Reply {
     }
 
     /// Status and body in one value.
-    pub(crate) fn told(&self) -> (u16, Value) {
+    pub(crate) fn status_and_json(&self) -> (u16, Value) {
         (self.status, self.json())
     }
 }

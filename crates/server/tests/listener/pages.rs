@@ -49,7 +49,7 @@ async fn only_host_names_of_this_machine_are_answered() {
         "\u{e4}",
     ] {
         let reply = ask_for(&served, Some(host), "").await;
-        assert_eq!(reply.told(), refused("host", message), "{host}");
+        assert_eq!(reply.status_and_json(), refused("host", message), "{host}");
     }
     let served = Served::open(locked()).await;
     let reply = ask_for(&served, Some("evil.example"), KEY).await;
@@ -76,10 +76,18 @@ async fn foreign_pages_cannot_send_requests() {
     let served = Served::open(options).await;
     for origin in ["https://evil.example", "null", "file://", "\u{e4}"] {
         let reply = create_from(&served, origin).await;
-        assert_eq!(reply.told(), refused("origin", message), "{origin}");
+        assert_eq!(
+            reply.status_and_json(),
+            refused("origin", message),
+            "{origin}"
+        );
         let headers = format!("origin: {origin}\r\n");
         let reply = served.server.ask("GET", "/api/session", &headers, "").await;
-        assert_eq!(reply.told(), refused("origin", message), "{origin}");
+        assert_eq!(
+            reply.status_and_json(),
+            refused("origin", message),
+            "{origin}"
+        );
     }
     for origin in ["http://localhost:5173", "https://app.example"] {
         assert_eq!(create_from(&served, origin).await.status, 200, "{origin}");
@@ -115,7 +123,11 @@ async fn a_password_stored_in_the_browser_does_not_let_foreign_pages_write() {
     };
     for origin in ["https://evil.example", "null"] {
         let (_, reply) = create("/api/session", format!("{KEY}origin: {origin}\r\n")).await;
-        assert_eq!(reply.told(), refused("origin", message), "{origin}");
+        assert_eq!(
+            reply.status_and_json(),
+            refused("origin", message),
+            "{origin}"
+        );
     }
     let stranger = "origin: https://evil.example\r\n";
     assert_eq!(create("/api/session", stranger.into()).await.0, 401);

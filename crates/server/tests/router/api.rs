@@ -50,7 +50,7 @@ impl Answer {
     }
 
     /// Status and body in one value.
-    pub(crate) fn told(&self) -> (u16, Value) {
+    pub(crate) fn status_and_json(&self) -> (u16, Value) {
         (self.status, self.json())
     }
 }

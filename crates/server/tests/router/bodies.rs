@@ -54,7 +54,7 @@ async fn a_body_must_be_an_object() {
         ("true", "Expected object, got true"),
     ] {
         let answer = api.post_text("/api/session", None, body).await;
-        assert_eq!(answer.told(), invalid(message), "{body}");
+        assert_eq!(answer.status_and_json(), invalid(message), "{body}");
     }
 }
 
@@ -72,7 +72,7 @@ async fn invalid_json_is_refused() {
         "{\"a\":\"\\ud800\"}x",
     ] {
         let answer = api.post_text("/api/session", None, body).await;
-        let (status, told) = answer.told();
+        let (status, told) = answer.status_and_json();
         assert_eq!(
             (status, &told["_tag"], &told["kind"]),
             (400, &json!("InvalidRequestError"), &json!("Payload"))
@@ -96,7 +96,7 @@ async fn endless_nesting_is_refused_and_does_no_harm() {
         format!(r#"{{"prompt":{{"text":"Hi"}},"unknown":{dive}1{rise}}}"#),
     ] {
         let answer = api.post_text(&path, None, body).await;
-        let (status, told) = answer.told();
+        let (status, told) = answer.status_and_json();
         assert_eq!((status, &told["kind"]), (400, &json!("Payload")));
     }
     assert_eq!(api.f.events(&session).await, [""; 0]);

@@ -102,6 +102,6 @@ async fn an_unknown_provider_is_reported() {
             "providerID": id,
             "message": format!("Provider not found: {id}"),
         });
-        assert_eq!(answer.told(), (404, told));
+        assert_eq!(answer.status_and_json(), (404, told));
     }
 }

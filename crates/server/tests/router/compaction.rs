@@ -44,10 +44,10 @@ async fn a_history_is_compacted_or_the_reason_is_reported() {
         "service": "session.compact",
     });
     let compact = format!("/api/session/{session}/compact");
-    assert_eq!(api.post(&compact).await.told(), (503, refused));
+    assert_eq!(api.post(&compact).await.status_and_json(), (503, refused));
     api.post(&compact).await.is_bare(204);
     let context = api.get(&format!("/api/session/{session}/context")).await;
-    let (status, mut told) = context.told();
+    let (status, mut told) = context.status_and_json();
     assert_eq!(status, 200);
     let message = told["data"][0].as_object_mut().unwrap();
     message.retain(|key, _| !matches!(&**key, "id" | "time"));
@@ -72,5 +72,5 @@ async fn a_session_with_a_removed_directory_cannot_be_compacted() {
         "service": "session.compact",
     });
     let compact = "/api/session/ses_gone/compact";
-    assert_eq!(api.post(compact).await.told(), (503, refused));
+    assert_eq!(api.post(compact).await.status_and_json(), (503, refused));
 }

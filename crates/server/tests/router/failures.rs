@@ -123,7 +123,7 @@ async fn failures_of_reads_are_reported_completely() {
         ),
     ] {
         let answer = api.get(&format!("/api/session/{session}{path}")).await;
-        assert_eq!(answer.told(), (status, body), "{path}");
+        assert_eq!(answer.status_and_json(), (status, body), "{path}");
     }
 }
 
@@ -207,7 +207,7 @@ async fn failures_of_prompts_are_reported_completely() {
         ),
     ] {
         let answer = api.post_json(&path(at.as_str()), body).await;
-        let (got, value) = answer.told();
+        let (got, value) = answer.status_and_json();
         // Optional fields say that null is welcome, too; how is not part of the contract.
         let value = match value["message"].as_str() {
             Some(message) => {
@@ -236,7 +236,7 @@ async fn invalid_locations_are_refused() {
     let relative = json!({"location": {"directory": "a/b"}});
     let answer = api.post_json("/api/session", &relative).await;
     let message = answer.json()["message"].as_str().unwrap().to_owned();
-    assert_eq!(answer.told(), refused(&message));
+    assert_eq!(answer.status_and_json(), refused(&message));
     assert!(message.contains("a/b"), "{message}");
     let missing = api.f.project.path("missing");
     let encoded = missing.to_string_lossy().replace('/', "%2F");
@@ -247,7 +247,7 @@ async fn invalid_locations_are_refused() {
         "The directory {} does not exist; create it first or give another one",
         missing.display()
     );
-    assert_eq!(answer.told(), refused(&message));
+    assert_eq!(answer.status_and_json(), refused(&message));
 }
 
 #[tokio::test]
@@ -267,7 +267,10 @@ async fn ids_that_no_path_can_contain_are_refused_for_new_records() {
         let message =
             format!("The id {id:?} holds a slash or a control character; choose another one");
         let refused = json!({"_tag": "InvalidRequestError", "message": message, "field": "id"});
-        assert_eq!(api.post_json(path, &body).await.told(), (400, refused));
+        assert_eq!(
+            api.post_json(path, &body).await.status_and_json(),
+            (400, refused)
+        );
     }
 }
 
@@ -293,7 +296,10 @@ async fn the_length_of_names_of_agents_and_models_is_limited() {
         let message =
             "A name of 1026 bytes is longer than any agent or model has; at most 1024 are accepted";
         let refused = json!({"_tag": "InvalidRequestError", "message": message, "field": field});
-        assert_eq!(api.post_json(&path, &body).await.told(), (400, refused));
+        assert_eq!(
+            api.post_json(&path, &body).await.status_and_json(),
+            (400, refused)
+        );
     }
     assert_eq!(api.f.events(&session).await.len(), 2);
     // A session that is there is given back whatever else is asked for.
@@ -312,7 +318,7 @@ async fn a_panic_ends_one_request_and_not_the_host() {
     let hi = json!({"prompt": {"text": "Hi"}, "resume": false});
     api.f.clock.panic_once();
     let answer = api.post_json(&path, &hi).await;
-    let (status, told) = answer.told();
+    let (status, told) = answer.status_and_json();
     let reference = told["ref"].as_str().unwrap();
     let digits = reference.strip_prefix("err_").unwrap();
     assert_eq!(digits.len(), 8, "{reference}");
@@ -358,7 +364,7 @@ async fn a_closed_host_is_reported() {
         // Not even a broken request is told that something else is wrong.
         api.post_json(&path, &json!({})).await,
     ] {
-        let (status, told) = answer.told();
+        let (status, told) = answer.status_and_json();
         assert_eq!(
             (status, &told["_tag"]),
             (503, &json!("ServiceUnavailableError"))

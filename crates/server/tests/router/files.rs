@@ -146,7 +146,7 @@ async fn a_path_outside_of_the_location_is_invalid() {
             "a.txt is not a directory; give the path of one".to_owned(),
         ),
     ] {
-        let told = api.get(&format!("/api/fs/{path}")).await.told();
+        let told = api.get(&format!("/api/fs/{path}")).await.status_and_json();
         let refused = json!({"_tag": "InvalidRequestError", "message": message, "field": "path"});
         assert_eq!(told, (400, refused), "{path}");
     }

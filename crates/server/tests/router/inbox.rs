@@ -66,7 +66,7 @@ async fn a_pending_input_can_be_withdrawn_once() {
         })
     );
     assert_eq!(
-        api.delete(&input).await.told(),
+        api.delete(&input).await.status_and_json(),
         not_found(session.as_str(), id)
     );
     // The id stays used.
@@ -77,7 +77,10 @@ async fn a_pending_input_can_be_withdrawn_once() {
         "message": format!("Prompt message ID conflicts with an existing durable record: {id}"),
         "resource": id,
     });
-    assert_eq!(api.post_json(&prompt, &again).await.told(), (409, conflict));
+    assert_eq!(
+        api.post_json(&prompt, &again).await.status_and_json(),
+        (409, conflict)
+    );
 }
 
 #[tokio::test]
@@ -137,9 +140,9 @@ async fn only_pending_inputs_can_be_changed() {
         (promoted.as_str(), (409, conflict)),
     ] {
         let input = format!("/api/session/{session}/inbox/{id}");
-        assert_eq!(api.delete(&input).await.told(), told, "{id}");
+        assert_eq!(api.delete(&input).await.status_and_json(), told, "{id}");
         let changed = api.put_json(&input, &json!({"delivery": "queue"})).await;
-        assert_eq!(changed.told(), told, "{id}");
+        assert_eq!(changed.status_and_json(), told, "{id}");
     }
     assert_eq!(api.f.inbox(&other).await, ["Hi"]);
 }
@@ -156,7 +159,10 @@ async fn only_two_deliveries_are_valid() {
         ),
     ] {
         let told = json!({"_tag": "InvalidRequestError", "message": message, "kind": "Payload"});
-        assert_eq!(api.put_json(&input, &body).await.told(), (400, told));
+        assert_eq!(
+            api.put_json(&input, &body).await.status_and_json(),
+            (400, told)
+        );
     }
 }
 
@@ -181,7 +187,10 @@ async fn a_full_inbox_refuses_and_reports_it() {
         "retryable": true,
         "message": format!("1 inputs wait in the inbox of the session {session}, and 1 may; try again once the session has taken some"),
     });
-    assert_eq!(api.post_json(&prompt, &body).await.told(), (429, told));
+    assert_eq!(
+        api.post_json(&prompt, &body).await.status_and_json(),
+        (429, told)
+    );
     assert_eq!(api.f.events(&session).await, ["prompt.admitted First"]);
     // As soon as there is room, the same prompt is taken.
     let input = format!("/api/session/{session}/inbox/{}", first.id);
@@ -200,6 +209,9 @@ async fn a_prompt_that_no_event_can_contain_is_refused() {
         "message": "The prompt has 8388619 bytes as JSON, and at most 8388608 are accepted; attach large files by their path",
         "field": "prompt",
     });
-    assert_eq!(api.post_json(&prompt, &body).await.told(), (400, told));
+    assert_eq!(
+        api.post_json(&prompt, &body).await.status_and_json(),
+        (400, told)
+    );
     assert_eq!(api.f.events(&session).await, [""; 0]);
 }

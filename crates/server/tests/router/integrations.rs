@@ -52,7 +52,7 @@ async fn using_an_unknown_integration_is_refused() {
     ] {
         let answer = api.send(request(method, path, body.into())).await;
         let told = json!({"_tag": "InvalidRequestError", "message": message, "field": field});
-        assert_eq!(answer.told(), (400, told), "{method} {path}");
+        assert_eq!(answer.status_and_json(), (400, told), "{method} {path}");
     }
 }
 
@@ -94,6 +94,6 @@ async fn invalid_input_is_reported_first() {
     ] {
         let answer = api.send(request(method, path, body.into())).await;
         let told = json!({"_tag": "InvalidRequestError", "message": message, "kind": "Payload"});
-        assert_eq!(answer.told(), (400, told), "{method} {path}");
+        assert_eq!(answer.status_and_json(), (400, told), "{method} {path}");
     }
 }

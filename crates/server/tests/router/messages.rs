@@ -153,7 +153,7 @@ async fn cursors_of_other_lists_are_refused() {
         ),
     ] {
         let path = format!("/api/session/{session}/message?{query}");
-        assert_eq!(api.get(&path).await.told(), expected, "{query}");
+        assert_eq!(api.get(&path).await.status_and_json(), expected, "{query}");
     }
     // An empty cursor is none, and padding does no harm.
     assert_eq!(

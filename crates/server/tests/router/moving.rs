@@ -44,7 +44,7 @@ async fn an_invalid_destination_is_refused() {
     let path = format!("/api/session/{session}/move");
     let relative = json!({"location": {"directory": "a/b"}});
     assert_eq!(
-        api.post_json(&path, &relative).await.told(),
+        api.post_json(&path, &relative).await.status_and_json(),
         refused(
             "location.directory",
             "The directory \"a/b\" is not an absolute path; give the full path, from the root on"
@@ -61,7 +61,7 @@ async fn an_invalid_destination_is_refused() {
     let root = api.f.project.root().to_string_lossy().into_owned();
     let outside = json!({"location": {"directory": root}});
     assert_eq!(
-        api.post_json(&path, &outside).await.told(),
+        api.post_json(&path, &outside).await.status_and_json(),
         refused(
             "location",
             &format!(

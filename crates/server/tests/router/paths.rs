@@ -92,7 +92,7 @@ async fn a_parameter_is_decoded_once_and_may_contain_any_character() {
     ] {
         let answer = api.get(&format!("/api/session/{given}")).await;
         assert_eq!(
-            answer.told(),
+            answer.status_and_json(),
             (
                 404,
                 json!({
@@ -115,7 +115,7 @@ async fn a_parameter_may_be_as_long_as_an_identifier() {
     assert_eq!(found.ok(), created.json());
     let answer = api.get(&format!("/api/session/{}", id(257))).await;
     assert_eq!(
-        answer.told(),
+        answer.status_and_json(),
         (
             400,
             json!({
@@ -157,6 +157,6 @@ async fn a_fixed_segment_takes_precedence_over_a_parameter() {
             "message": "Invalid session ID",
             "field": "sessionID",
         });
-        assert_eq!(answer.told(), (400, told), "{method} {path}");
+        assert_eq!(answer.status_and_json(), (400, told), "{method} {path}");
     }
 }

@@ -79,7 +79,7 @@ async fn a_request_waits_until_it_is_answered() {
     let again = format!("/api/session/{session}/permission");
     let again = api.post_json(&again, &request).await;
     assert_eq!(
-        again.told(),
+        again.status_and_json(),
         (
             409,
             json!({
@@ -92,13 +92,13 @@ async fn a_request_waits_until_it_is_answered() {
     // It belongs to its session.
     let once = json!({"reply": "once"});
     let foreign = api.reply(&other, "per_mine", once.clone()).await;
-    assert_eq!(foreign.told(), not_found("per_mine"));
+    assert_eq!(foreign.status_and_json(), not_found("per_mine"));
     api.reply(&session, "per_mine", once.clone())
         .await
         .is_bare(204);
     let late = api.reply(&session, "per_mine", once).await;
-    assert_eq!(late.told(), not_found("per_mine"));
-    assert_eq!(api.get(&one).await.told(), not_found("per_mine"));
+    assert_eq!(late.status_and_json(), not_found("per_mine"));
+    assert_eq!(api.get(&one).await.status_and_json(), not_found("per_mine"));
 }
 
 #[tokio::test]
@@ -171,7 +171,11 @@ async fn an_unknown_session_has_no_permissions() {
         "/api/session/ses_nope/permission/per_x",
         "/api/session/ses_nope/question",
     ] {
-        assert_eq!(api.get(path).await.told(), (404, told.clone()), "{path}");
+        assert_eq!(
+            api.get(path).await.status_and_json(),
+            (404, told.clone()),
+            "{path}"
+        );
     }
     for (path, body) in [
         ("/api/session/ses_nope/permission", bash("ls")),
@@ -186,7 +190,7 @@ async fn an_unknown_session_has_no_permissions() {
         ("/api/session/ses_nope/question/que_x/reject", json!({})),
     ] {
         let answer = api.post_json(path, &body).await;
-        assert_eq!(answer.told(), (404, told.clone()), "{path}");
+        assert_eq!(answer.status_and_json(), (404, told.clone()), "{path}");
     }
 }
 

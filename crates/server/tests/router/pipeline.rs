@@ -40,7 +40,7 @@ async fn an_unknown_session_is_reported_before_anything_else() {
             "sessionID": "ses_nope",
             "message": "Session not found: ses_nope",
         });
-        assert_eq!(answer.told(), (404, expected), "{method} {path}");
+        assert_eq!(answer.status_and_json(), (404, expected), "{method} {path}");
     }
     assert_ne!(of_sessions().count(), 0);
 }
@@ -57,7 +57,7 @@ async fn a_malformed_session_id_is_reported_before_anything_else() {
                 "message": "Invalid session ID",
                 "field": "sessionID",
             });
-            assert_eq!(answer.told(), (400, expected), "{method} {path}");
+            assert_eq!(answer.status_and_json(), (400, expected), "{method} {path}");
         }
     }
 }
@@ -105,10 +105,18 @@ async fn a_location_that_cannot_be_opened_is_reported_before_anything_else() {
                 continue;
             }
             let answer = api.send(all_wrong(method, path, "", &query)).await;
-            assert_eq!(answer.told(), (400, told.clone()), "{method} {path}");
+            assert_eq!(
+                answer.status_and_json(),
+                (400, told.clone()),
+                "{method} {path}"
+            );
             let path = format!("{}?query=x{query}", concrete(path, ""));
             let answer = api.send(request(method, &path, VALID.into())).await;
-            assert_eq!(answer.told(), (400, told.clone()), "{method} {path}");
+            assert_eq!(
+                answer.status_and_json(),
+                (400, told.clone()),
+                "{method} {path}"
+            );
         }
     }
     assert_eq!(placed(Middleware::Location, true).len(), 32);
@@ -149,10 +157,10 @@ async fn with_a_location_path_query_content_type_text_and_schema_are_checked_in_
     };
     let answer = api.put_json("/api/pty/foo?location=x", &json!(5)).await;
     let params = "Expected a string starting with \"pty\", got \"foo\"\n  at [\"ptyID\"]";
-    assert_eq!(answer.told(), invalid("Params", params));
+    assert_eq!(answer.status_and_json(), invalid("Params", params));
     let answer = api.put_json("/api/pty/pty_x?location={}", &json!(5)).await;
     let query = "Expected LocationQuery | null, got \"{}\"\n  at [\"location\"]";
-    assert_eq!(answer.told(), invalid("Query", query));
+    assert_eq!(answer.status_and_json(), invalid("Query", query));
     let answer = api.post_text("/api/pty", Some("text/plain"), "{").await;
     assert_eq!(
         (answer.status, &*answer.text),
@@ -163,7 +171,7 @@ async fn with_a_location_path_query_content_type_text_and_schema_are_checked_in_
     assert!(message.starts_with("Malformed JSON: "), "{message}");
     let answer = api.post_text("/api/pty", None, r#"{"args":[1]}"#).await;
     let payload = "Expected string, got 1\n  at [\"args\"][0]";
-    assert_eq!(answer.told(), invalid("Payload", payload));
+    assert_eq!(answer.status_and_json(), invalid("Payload", payload));
 }
 
 #[tokio::test]
@@ -177,7 +185,7 @@ async fn path_query_content_type_text_and_schema_are_checked_in_this_order() {
         .get(&format!("/api/session/{session}/message/foo?limit=x"))
         .await;
     assert_eq!(
-        answer.told(),
+        answer.status_and_json(),
         invalid(
             "Params",
             "Expected a string starting with \"msg_\", got \"foo\"\n  at [\"messageID\"]"
@@ -187,7 +195,7 @@ async fn path_query_content_type_text_and_schema_are_checked_in_this_order() {
         .get(&format!("/api/session/{session}/message?limit=x&order=up"))
         .await;
     assert_eq!(
-        answer.told(),
+        answer.status_and_json(),
         invalid("Query", "Expected an integer, got NaN\n  at [\"limit\"]")
     );
     let prompt = format!("/api/session/{session}/prompt");
@@ -203,7 +211,7 @@ async fn path_query_content_type_text_and_schema_are_checked_in_this_order() {
         .post_text(&prompt, None, r#"{"delivery":"later"}"#)
         .await;
     assert_eq!(
-        answer.told(),
+        answer.status_and_json(),
         invalid("Payload", "Missing key\n  at [\"prompt\"]")
     );
     // None of these did anything.

@@ -112,7 +112,7 @@ async fn valid_and_invalid_selections_of_a_location() {
         "message": "Expected LocationQuery | null, got \"{}\"\n  at [\"location\"]",
         "kind": "Query",
     });
-    assert_eq!(answer.told(), (400, refused));
+    assert_eq!(answer.status_and_json(), (400, refused));
 }
 
 #[tokio::test]
@@ -139,7 +139,11 @@ async fn a_malformed_workspace_is_refused_only_by_operations_with_a_location() {
             }
             let answer = api.send(request).await;
             if refused {
-                assert_eq!(answer.told(), (400, malformed.clone()), "{method} {path}");
+                assert_eq!(
+                    answer.status_and_json(),
+                    (400, malformed.clone()),
+                    "{method} {path}"
+                );
             } else {
                 assert_eq!(answer.status, 200, "{method} {path}: {answer:?}");
             }

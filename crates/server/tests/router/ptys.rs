@@ -61,7 +61,7 @@ async fn a_terminal_is_created_changed_and_removed() {
         api.delete(&path).await,
         token(&api, &path, &[TICKET]).await,
     ] {
-        assert_eq!(answer.told(), not_found(id));
+        assert_eq!(answer.status_and_json(), not_found(id));
     }
     let none = json!({"location": location, "data": []});
     assert_eq!(api.get("/api/pty").await.ok(), none);
@@ -123,7 +123,7 @@ async fn a_terminal_that_cannot_be_started_is_a_bad_request() {
     ] {
         let told = json!({"_tag": "InvalidRequestError", "message": message, "field": field});
         let answer = api.post_json("/api/pty", &body).await;
-        assert_eq!(answer.told(), (400, told), "{body}");
+        assert_eq!(answer.status_and_json(), (400, told), "{body}");
     }
     let long = json!({"title": "x".repeat(2_000_000)});
     let answer = api.post_json("/api/pty", &long).await;
@@ -146,7 +146,7 @@ async fn the_number_of_running_programs_is_bounded() {
         "message": "64 terminals run already, which is the most; remove one and try again",
         "service": "pty.create",
     });
-    assert_eq!(answer.told(), (503, told));
+    assert_eq!(answer.status_and_json(), (503, told));
 }
 
 #[tokio::test]
@@ -215,7 +215,11 @@ async fn a_ticket_requires_its_header() {
         &[TICKET, ("origin", "null")],
     ] {
         let answer = token(&api, &path, headers).await;
-        assert_eq!(answer.told(), (403, forbidden.clone()), "{headers:?}");
+        assert_eq!(
+            answer.status_and_json(),
+            (403, forbidden.clone()),
+            "{headers:?}"
+        );
     }
     let page = token(&api, &path, &[TICKET, ("origin", "http://localhost:3000")])
         .await

@@ -19,7 +19,9 @@ async fn asked() -> (Api, SessionID, Value) {
     let input = json!({"questions": [question]});
     api.f.model.reply(Reply::calls("c0", "question", input));
     api.f.prompt(&session, "Go").await;
-    api.f.heard(&mut live, "question.v2.asked Which?").await;
+    api.f
+        .read_until(&mut live, "question.v2.asked Which?")
+        .await;
     let waiting = api.get(&format!("/api/session/{session}/question")).await;
     (api, session, waiting.ok()["data"].clone())
 }
@@ -44,7 +46,10 @@ async fn questions_are_listed_and_answered_once() {
         "requestID": id,
         "message": format!("Question request not found: {id}"),
     });
-    assert_eq!(api.post_json(&path, &answers).await.told(), (404, told));
+    assert_eq!(
+        api.post_json(&path, &answers).await.status_and_json(),
+        (404, told)
+    );
 }
 
 #[tokio::test]

@@ -131,7 +131,7 @@ async fn an_invalid_directory_is_reported() {
         "field": "directory",
     });
     let answer = api.get("/api/session?directory=a%2Fb").await;
-    assert_eq!(answer.told(), (400, relative));
+    assert_eq!(answer.status_and_json(), (400, relative));
     // Beside a cursor a filter says nothing.
     let page = list(&api, "limit=2").await;
     let next = page["cursor"]["next"].as_str().unwrap();
@@ -155,6 +155,6 @@ async fn cursors_of_other_lists_are_refused() {
     ] {
         let answer = api.get(&format!("/api/session?cursor={cursor}")).await;
         let expected = json!({"_tag": "InvalidCursorError", "message": message});
-        assert_eq!(answer.told(), (400, expected), "{cursor}");
+        assert_eq!(answer.status_and_json(), (400, expected), "{cursor}");
     }
 }

@@ -36,7 +36,7 @@ async fn open() -> (Api, Arc<Faulty>) {
 }
 
 /// Status, tag and service. The message is not compared.
-fn told(answer: (u16, Value)) -> (u16, Value) {
+fn status_and_service(answer: (u16, Value)) -> (u16, Value) {
     let (status, body) = answer;
     (status, json!([body["_tag"], body["service"]]))
 }
@@ -49,10 +49,16 @@ async fn a_locked_file_makes_the_service_unavailable() {
     let hi = json!({"id": "msg_hi", "prompt": {"text": "Hi"}, "resume": false});
     let busy = (503, json!(["ServiceUnavailableError", "store"]));
     *faulty.begin.lock().unwrap() = Some(Fault::Locked);
-    assert_eq!(told(api.post_json(&prompt, &hi).await.told()), busy);
+    assert_eq!(
+        status_and_service(api.post_json(&prompt, &hi).await.status_and_json()),
+        busy
+    );
     *faulty.read.lock().unwrap() = Some(Fault::Locked);
     let get = format!("/api/session/{session}");
-    assert_eq!(told(api.get(&get).await.told()), busy);
+    assert_eq!(
+        status_and_service(api.get(&get).await.status_and_json()),
+        busy
+    );
     // Nothing was stored, and it may be tried again.
     assert_eq!(api.f.events(&session).await, [""; 0]);
     api.post_json(&prompt, &hi).await.ok();
@@ -69,7 +75,7 @@ async fn a_failed_store_refuses_all_writes() {
     for _ in 0..2 {
         let answer = api.post_json(&prompt, &hi).await;
         assert_eq!(
-            told(answer.told()),
+            status_and_service(answer.status_and_json()),
             (503, json!(["StorePoisonedError", null]))
         );
     }

@@ -33,7 +33,9 @@ async fn an_unknown_session_has_none() {
         "message": "Session not found: ses_unknown",
     });
     assert_eq!(
-        api.get("/api/session/ses_unknown/todo").await.told(),
+        api.get("/api/session/ses_unknown/todo")
+            .await
+            .status_and_json(),
         (404, told)
     );
 }

@@ -150,10 +150,10 @@ async fn an_unreadable_line_is_reported_and_nothing_is_recorded() {
             format!("line {last}: the type \"session.next.prompt.admitted.9\" is not known"),
         ),
     ] {
-        assert_eq!(import(&to, text).await.told(), invalid(&message));
+        assert_eq!(import(&to, text).await.status_and_json(), invalid(&message));
     }
     for (at, text) in [(1, replaced(1, "{")), (last, replaced(last, "{"))] {
-        let (status, told) = import(&to, text).await.told();
+        let (status, told) = import(&to, text).await.status_and_json();
         assert_eq!(
             (status, &told["_tag"], &told["kind"]),
             (400, &json!("InvalidRequestError"), &json!("Payload"))
@@ -198,7 +198,10 @@ async fn a_contradicting_line_is_reported_and_nothing_is_recorded() {
             ),
         ),
     ] {
-        assert_eq!(import(&to, text).await.told(), conflict(&message));
+        assert_eq!(
+            import(&to, text).await.status_and_json(),
+            conflict(&message)
+        );
         assert_eq!(export(&to, &session).await, before);
     }
 }
@@ -218,7 +221,7 @@ async fn a_running_session_refuses_lines() {
             "The session {session} is running; wait for it, or interrupt it, and try again"
         ),
     });
-    assert_eq!(import(&api, text).await.told(), (409, busy));
+    assert_eq!(import(&api, text).await.status_and_json(), (409, busy));
     api.f.interrupt(&session).await;
 }
 
@@ -250,7 +253,7 @@ async fn a_body_that_breaks_records_nothing() {
     let to = Api::open().await;
     let pieces = [Ok(Bytes::from(text)), Err(io::Error::other("reset"))];
     let answer = import(&to, Body::from_stream(stream::iter(pieces))).await;
-    let (status, told) = answer.told();
+    let (status, told) = answer.status_and_json();
     assert_eq!((status, &told["kind"]), (400, &json!("Payload")));
     let message = told["message"].as_str().unwrap();
     assert!(

@@ -81,6 +81,6 @@ async fn invalid_input_is_reported_first() {
     ] {
         let answer = api.send(request(method, &path, body.into())).await;
         let told = json!({"_tag": "InvalidRequestError", "message": message, "kind": kind});
-        assert_eq!(answer.told(), (400, told), "{method} {path}");
+        assert_eq!(answer.status_and_json(), (400, told), "{method} {path}");
     }
 }

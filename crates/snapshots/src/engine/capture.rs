@@ -20,7 +20,7 @@ use crate::rules::{self, Rules};
 use crate::tree::{self, Item};
 use crate::worktree::watch::Watching;
 use crate::worktree::{
-    Content, Folder, Look, Tree, content,
+    Content, Folder, Pending, Tree, content,
     listing::{self, How},
     trees,
 };
@@ -196,7 +196,7 @@ impl Engine {
                 known.folder.own.path.clone(),
                 Arc::clone(&known.above.rules),
             );
-            known.folder.own.look = Look::Same;
+            known.folder.own.pending = Pending::Same;
         } else {
             let rules = Arc::clone(&known.above.rules);
             let folder = &mut known.folder;
@@ -299,7 +299,7 @@ impl Knowledge {
         self.unsaved += 1;
     }
 
-    pub(crate) fn doubt(&mut self) {
+    pub(crate) fn recheck_objects(&mut self) {
         self.renewed = SystemTime::UNIX_EPOCH;
     }
 
@@ -318,8 +318,8 @@ impl Knowledge {
         });
         skipped.sort_unstable();
         skipped.truncate(MAX_SKIPPED);
-        let told = |(path, reason): (String, SkipReason)| Skipped { path, reason };
-        skipped.into_iter().map(told).collect()
+        let entry = |(path, reason): (String, SkipReason)| Skipped { path, reason };
+        skipped.into_iter().map(entry).collect()
     }
 }
 

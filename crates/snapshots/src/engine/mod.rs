@@ -1,8 +1,8 @@
-//! The operations, which run one at a time. `capture`, `looks` and `restore` have separate files.
+//! The operations, which run one at a time. `capture`, `contents` and `restore` have separate files.
 
 mod capture;
+pub(crate) mod contents;
 mod ignored;
-pub(crate) mod looks;
 mod restore;
 
 use std::{
@@ -45,8 +45,8 @@ impl Engine {
     }
 
     /// Makes the next capture check that the objects it reuses still exist.
-    pub(crate) fn doubt(&mut self) {
-        self.known.iter_mut().for_each(Knowledge::doubt);
+    pub(crate) fn recheck_objects(&mut self) {
+        self.known.iter_mut().for_each(Knowledge::recheck_objects);
     }
 
     pub(crate) fn files(&mut self, from: &str, to: &str) -> Result<Vec<String>, SnapshotError> {
@@ -103,7 +103,7 @@ impl Engine {
         let invalid = || SnapshotError::InvalidPath(scope.display().to_string());
         let joined = relative(scope).ok_or_else(invalid)?;
         if !joined.is_empty() {
-            path::judge(&joined)?;
+            path::check(&joined)?;
         }
         Ok(joined)
     }

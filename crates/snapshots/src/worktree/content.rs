@@ -154,10 +154,10 @@ impl Reading<'_> {
         held: &Directory,
         directory: &str,
         file: &Known,
-        looks: Stamp,
+        stamp: Stamp,
     ) -> io::Result<(Mode, Stamp, Option<Vec<u8>>)> {
-        if self.is_too_large(directory, file, looks.size) {
-            return Ok((Mode::File, looks, None));
+        if self.is_too_large(directory, file, stamp.size) {
+            return Ok((Mode::File, stamp, None));
         }
         let (opened, stamp) = held.open_seen_file(&file.name, None)?;
         let mode = match stamp.kind {

@@ -9,7 +9,7 @@ use std::{
 use git2::Oid;
 use opencode_handles::{Child, Directory, Kind, is_absent, is_temporary, now};
 
-use super::{Content, Folder, Known, Listing, Look, Tree};
+use super::{Content, Folder, Known, Listing, Pending, Tree};
 use crate::entry::SkipReason;
 use crate::error::SnapshotError;
 use crate::path;
@@ -86,15 +86,15 @@ impl Pass<'_> {
             ));
         }
         let mut anew = anew;
-        match std::mem::replace(&mut folder.own.look, Look::Same) {
-            Look::Same if !anew => {}
-            Look::Same | Look::Names => match self.list(folder, above)? {
+        match std::mem::replace(&mut folder.own.pending, Pending::Same) {
+            Pending::Same if !anew => {}
+            Pending::Same | Pending::Names => match self.list(folder, above)? {
                 Listed::Gone => return Ok(false),
                 Listed::SameRules => {}
                 Listed::OtherRules => anew = true,
             },
-            Look::Gone => {
-                self.leave(folder);
+            Pending::Gone => {
+                self.forget_directory(folder);
                 return Ok(false);
             }
         }
@@ -128,7 +128,7 @@ impl Pass<'_> {
             }
             Ok(read) => read,
             Err(error) => {
-                self.leave(folder);
+                self.forget_directory(folder);
                 if is_absent(&error) {
                     return Ok(Listed::Gone);
                 }
@@ -136,12 +136,12 @@ impl Pass<'_> {
                 *folder = Folder::unknown(std::mem::take(&mut folder.own.path), Arc::clone(above));
                 let reason = (String::new(), SkipReason::Unreadable);
                 folder.own.skipped.push(reason);
-                folder.own.look = Look::Same;
+                folder.own.pending = Pending::Same;
                 return Ok(Listed::SameRules);
             }
         };
         let own = &mut folder.own;
-        let is_watched_anew = self.watch_over(&held, own);
+        let is_watched_anew = self.watch_directory(&held, own);
         let (rules, ignore_file) = rules::read(&held, &own.path, above);
         let same_rules = own.has_settled_rules && ignore_file == own.ignore_file;
         own.rules = rules;
@@ -188,12 +188,15 @@ impl Pass<'_> {
         own.skipped.sort_unstable();
         self.left
             .extend(before.files.values().filter_map(|file| file.content.id()));
-        before.children.values().for_each(|child| self.leave(child));
+        before
+            .children
+            .values()
+            .for_each(|child| self.forget_directory(child));
     }
 
     /// Watches a directory if a watch is active. Returns true if the directory was not watched
     /// before.
-    fn watch_over(&mut self, held: &Directory, own: &mut Listing) -> bool {
+    fn watch_directory(&mut self, held: &Directory, own: &mut Listing) -> bool {
         let Some(watch) = &mut self.watch else {
             return false;
         };
@@ -208,7 +211,7 @@ impl Pass<'_> {
     }
 
     /// Records the contents of a removed directory.
-    fn leave(&mut self, folder: &Folder) {
+    fn forget_directory(&mut self, folder: &Folder) {
         folder.each(&mut |listing| {
             if let (Some(watch), Some(number)) = (&mut self.watch, listing.watch) {
                 watch.remove(number, &listing.path);

@@ -47,13 +47,13 @@ pub(crate) struct Listing {
     /// False if the ignore file may have changed again within the same tick of the clock.
     pub has_settled_rules: bool,
     /// Result of the survey.
-    pub look: Look,
+    pub pending: Pending,
     pub tree: Tree,
 }
 
 /// The work that a directory needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Pending {
     /// None: names and rules are unchanged.
     Same,
     /// The names in the directory may have changed.
@@ -103,7 +103,7 @@ impl Folder {
             rules,
             ignore_file: None,
             has_settled_rules: true,
-            look: Look::Names,
+            pending: Pending::Names,
             tree: Tree::Unknown,
         };
         Self {
@@ -141,7 +141,7 @@ impl Folder {
 
 impl Known {
     /// True if the watch of its directory reports every change of the file.
-    pub(crate) fn is_told_of(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         self.stamp.is_some_and(|stamp| !stamp.has_other_names)
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use opencode_handles::{Directory, is_absent};
 
-use super::{Folder, Listing, Look, threads};
+use super::{Folder, Listing, Pending, threads};
 use crate::rules::IGNORE_FILE;
 
 /// Number of directories that one thread checks in the time that another thread needs to start.
@@ -15,7 +15,7 @@ const FEW: usize = 24;
 
 /// The result of checking a directory.
 #[derive(PartialEq, Eq)]
-enum Looks {
+enum Checked {
     Same,
     Different,
     /// Another directory has this path, so everything below also differs.
@@ -28,7 +28,7 @@ pub(crate) fn all(root: &Directory, folder: &mut Folder) -> bool {
     folder.each_mut(&mut |listing| listings.push(listing));
     let differs = AtomicBool::new(false);
     threads::each(listings, FEW, |listing| {
-        if check(root, listing) != Looks::Same {
+        if check(root, listing) != Checked::Same {
             differs.store(true, Ordering::Relaxed);
         }
     });
@@ -37,29 +37,33 @@ pub(crate) fn all(root: &Directory, folder: &mut Folder) -> bool {
 
 /// As [`all`], but with one thread and until `is_stopped` returns true, because no caller waits for
 /// the result.
-pub(crate) fn at_leisure(
+pub(crate) fn in_background(
     root: &Directory,
     folder: &mut Folder,
     is_stopped: impl Fn() -> bool,
 ) -> bool {
     let mut differs = false;
     folder.each_mut(&mut |listing| {
-        differs |= !is_stopped() && check(root, listing) != Looks::Same;
+        differs |= !is_stopped() && check(root, listing) != Checked::Same;
     });
     differs
 }
 
 /// Checks some directories. Returns true if any differs, or `None` if a full survey is needed.
-pub(crate) fn some(root: &Directory, folder: &mut Folder, paths: &HashSet<String>) -> Option<bool> {
+pub(crate) fn directories(
+    root: &Directory,
+    folder: &mut Folder,
+    paths: &HashSet<String>,
+) -> Option<bool> {
     let mut differs = false;
     for path in paths {
         let Some(listing) = folder.find_mut(path) else {
             continue;
         };
         match check(root, listing) {
-            Looks::Same => {}
-            Looks::Different => differs = true,
-            Looks::Replaced => return None,
+            Checked::Same => {}
+            Checked::Different => differs = true,
+            Checked::Replaced => return None,
         }
     }
     Some(differs)
@@ -72,38 +76,38 @@ pub(crate) fn is_replaced(root: &Directory, listing: &Listing) -> bool {
 }
 
 /// Checks one directory.
-fn check(root: &Directory, listing: &mut Listing) -> Looks {
+fn check(root: &Directory, listing: &mut Listing) -> Checked {
     let opened = root.below(&listing.path);
     let (stamp, held) = match opened.and_then(|held| Ok((held.stamp()?, held))) {
         Ok(opened) => opened,
         Err(error) => {
-            listing.look = if is_absent(&error) {
-                Look::Gone
+            listing.pending = if is_absent(&error) {
+                Pending::Gone
             } else {
-                Look::Names
+                Pending::Names
             };
-            return Looks::Different;
+            return Checked::Different;
         }
     };
-    let mut looks = Looks::Same;
+    let mut checked = Checked::Same;
     // A directory without an ignore file can get one only if its names change.
     let other_rules = || {
         listing.ignore_file.is_some()
             && held.stat(IGNORE_FILE).ok().flatten() != listing.ignore_file
     };
     if listing.stamp != Some(stamp) || other_rules() {
-        listing.look = Look::Names;
-        looks = Looks::Different;
+        listing.pending = Pending::Names;
+        checked = Checked::Different;
     }
     for file in &mut listing.files {
         if file.stamp.is_none() || held.stat(&file.name).ok().flatten() != file.stamp {
             file.stamp = None;
-            looks = Looks::Different;
+            checked = Checked::Different;
         }
     }
     if listing.inode == Some(stamp.inode) {
-        looks
+        checked
     } else {
-        Looks::Replaced
+        Checked::Replaced
     }
 }

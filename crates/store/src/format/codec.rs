@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_owner_is_left_out_and_put_back() {
+    fn the_owner_is_removed_for_storage_and_restored() {
         let creator = r#"{"assistantMessageID":"msg_\"a","agent":"build"}"#;
         for data in [
             r#"{"assistantMessageID":"msg_\"a","textID":"t","text":"x"}"#,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_shares_the_argument_text_when_both_read_the_same() {
+    fn a_call_shares_an_equal_argument_text() {
         let data = r#"{"assistantMessageID":"msg_a","callID":"c","tool":"read","input":{"path":"a \"b\" file.txt"},"provider":{"executed":false}}"#;
         let SessionEvent::ToolCalled(call) = SessionEvent::read(ToolCalled::NUMBER, data).unwrap()
         else {

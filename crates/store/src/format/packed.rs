@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_canonical_form_is_packed_and_both_come_back() {
+    fn only_canonical_identifiers_are_packed_and_all_are_restored() {
         for (text, is_packed) in [
             ("msg_0123456789abAZaz09AZaz09AZ", true),
             ("msg_0123456789ABAZaz09AZaz09AZ", false),

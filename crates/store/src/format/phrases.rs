@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_is_found_before_one_that_begins_it() {
+    fn longer_phrases_are_listed_before_their_prefixes() {
         for Phrases(phrases) in [PAYLOAD, METADATA] {
             // The control characters without NUL.
             assert!(phrases.len() < 32);

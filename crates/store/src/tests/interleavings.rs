@@ -101,7 +101,7 @@ impl Log {
         }
     }
 
-    fn beside(&self, work: impl FnOnce(Self) + Send + 'static) -> thread::JoinHandle<()> {
+    fn spawn(&self, work: impl FnOnce(Self) + Send + 'static) -> thread::JoinHandle<()> {
         let log = self.clone();
         thread::spawn(move || work(log))
     }
@@ -115,16 +115,16 @@ fn grown(aggregate: i64, last: u64) -> (SessionKey, Sequence) {
 fn a_follower_reads_everything_and_reads_no_more_often_than_needed() {
     check(|| {
         let log = Log::default();
-        let writes = log.beside(|log| {
+        let writes = log.spawn(|log| {
             log.commit(&[1]);
             log.commit(&[2, 1, 1]);
             log.commit(&[2]);
         });
         let follows = [
             // At most one read before the commits, and one for each commit.
-            log.beside(|log| assert!(log.follow(1, 3) <= 3)),
-            log.beside(|log| assert!(log.follow(1, 3) <= 3)),
-            log.beside(|log| assert!(log.follow(2, 2) <= 3)),
+            log.spawn(|log| assert!(log.follow(1, 3) <= 3)),
+            log.spawn(|log| assert!(log.follow(1, 3) <= 3)),
+            log.spawn(|log| assert!(log.follow(2, 2) <= 3)),
         ];
         follows.into_iter().for_each(|it| it.join().unwrap());
         writes.join().unwrap();
@@ -136,11 +136,11 @@ fn a_follower_reads_everything_and_reads_no_more_often_than_needed() {
 fn a_dropped_follower_does_not_affect_others() {
     check(|| {
         let log = Log::default();
-        let writes = log.beside(|log| {
+        let writes = log.spawn(|log| {
             log.commit(&[1]);
             log.commit(&[1]);
         });
-        let goes = log.beside(|log| drop(log.tails.register(SessionKey(1))));
+        let goes = log.spawn(|log| drop(log.tails.register(SessionKey(1))));
         log.follow(1, 2);
         goes.join().unwrap();
         writes.join().unwrap();
@@ -154,7 +154,7 @@ fn commits_of_other_sessions_wake_no_follower() {
         let log = Log::default();
         let tail = log.tails.register(SessionKey(1));
         log.commit(&[2]);
-        let writes = log.beside(|log| log.commit(&[2, 1]));
+        let writes = log.spawn(|log| log.commit(&[2, 1]));
         block_on(tail.changed());
         assert_eq!(log.count(1), 1);
         writes.join().unwrap();
@@ -170,14 +170,14 @@ fn waiting_for_all_readers_covers_only_their_announced_events() {
             log.tails.register(SessionKey(1)),
         );
         log.commit(&[1, 2]);
-        let reads = log.beside(move |log| {
+        let reads = log.spawn(move |log| {
             block_on(late.changed());
             late.has_read((log.count(1) as u64 - 1).into());
             assert!(late.has_all());
             block_on(log.tails.caught_up());
             drop(late);
         });
-        let goes = log.beside(move |_| drop(gone));
+        let goes = log.spawn(move |_| drop(gone));
         block_on(log.tails.caught_up());
         reads.join().unwrap();
         goes.join().unwrap();
@@ -190,7 +190,7 @@ fn announced_events_are_not_rolled_back() {
         let log = Log::default();
         let tail = log.tails.register(SessionKey(1));
         // If the listener receives only a part of a commit, the larger end can be signalled first.
-        let writes = log.beside(|log| log.tails.signal([grown(1, 3), grown(1, 2)].into_iter()));
+        let writes = log.spawn(|log| log.tails.signal([grown(1, 3), grown(1, 2)].into_iter()));
         tail.has_read(2.into());
         block_on(tail.changed());
         writes.join().unwrap();
@@ -203,7 +203,7 @@ fn omitted_events_keep_no_follower_busy() {
     check(|| {
         let log = Log::default();
         let tail = log.tails.register(SessionKey(1));
-        let reads = log.beside(move |log| {
+        let reads = log.spawn(move |log| {
             // One read for the existing entries, one for each of three commits, and one more to
             // find that an earlier read already returned everything.
             assert!(log.read_to(&tail, 3) <= 6);
@@ -225,7 +225,7 @@ fn waiting_for_all_readers_includes_a_new_reader() {
         let tail = log.tails.register(SessionKey(1));
         let looked = Arc::new(Mutex::new(false));
         let looks = Arc::clone(&looked);
-        let reads = log.beside(move |log| {
+        let reads = log.spawn(move |log| {
             let end = tail.end();
             tail.has_read(log.last(1).unwrap().into());
             assert!(!tail.has_all());

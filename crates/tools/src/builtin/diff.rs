@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn hunks_count_their_lines_and_say_where_a_newline_is_missing() {
+    fn hunks_count_their_lines_and_mark_a_missing_newline() {
         let no_newline = "\\ No newline at end of file";
         for (before, after, expected, additions, deletions) in [
             ("", "", String::new(), 0, 0),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn four_unchanged_lines_stand_around_a_change_and_eight_join_two() {
+    fn a_hunk_has_four_lines_of_context_and_joins_close_changes() {
         let lines = |from: u32, to: u32, mark: &str| -> String {
             (from..=to).map(|n| format!("{mark}{n}\n")).collect()
         };

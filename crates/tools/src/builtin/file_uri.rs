@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_but_plain_names_is_escaped() {
+    fn special_characters_are_escaped() {
         for (path, expected) in [
             (&b"/"[..], "file:///"),
             (b"/a/b-c_d.txt", "file:///a/b-c_d.txt"),

@@ -93,9 +93,9 @@ fn find(
         limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS),
     ));
     // An invalid pattern matches nothing.
-    if let Ok(fitting) = fitting(root, pattern) {
+    if let Ok(rules_of) = rules_of(root, pattern) {
         let mut walk = walk::below(root).ok()?;
-        walk.overrides(fitting);
+        walk.overrides(rules_of);
         walk::run(&walk, root, cancel, || {
             |path: &Path, entry: walk::Entry| {
                 if entry.kind == FileSystemEntryType::File {
@@ -121,7 +121,7 @@ fn find(
 }
 
 /// Returns the rules of a pattern below `root`.
-pub(super) fn fitting(root: &Path, pattern: &str) -> Result<Override, ignore::Error> {
+pub(super) fn rules_of(root: &Path, pattern: &str) -> Result<Override, ignore::Error> {
     let mut rules = OverrideBuilder::new(root);
     rules.add(pattern)?.add("!**/.git/**")?.build()
 }

@@ -11,7 +11,7 @@ use crate::failure::ToolFailure;
 
 /// Resolves a path. For a path outside the Location, also asks for permission to use its directory.
 /// `refused` is the tool's generic error text.
-pub(crate) async fn approach(
+pub(crate) async fn locate_with_permission(
     context: &ToolContext,
     path: &str,
     kind: TargetKind,
@@ -80,7 +80,7 @@ fn is_within(file: &Path, directory: &Path) -> bool {
 
 /// Resolves the path of a file to change. For a path outside the Location, also asks for permission to
 /// use its directory.
-pub(crate) async fn approach_to_change(
+pub(crate) async fn locate_to_change_with_permission(
     context: &ToolContext,
     path: &str,
     refused: &str,

@@ -72,9 +72,9 @@ impl TypedTool for Question {
         context.assert(request, REFUSED).await?;
         let questions: Vec<QuestionInfo> = input.questions.into_iter().map(Into::into).collect();
         let answers = context.ask(questions.clone(), REFUSED).await?;
-        let told = answers_for_model(&questions, &answers);
+        let answer_text = answers_for_model(&questions, &answers);
         let output = ToolOutput::encode(&json!({ "answers": answers }))?;
-        Ok(output.with_content(vec![ToolContent::Text { text: told }]))
+        Ok(output.with_content(vec![ToolContent::Text { text: answer_text }]))
     }
 }
 

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_lines_are_refused() {
+    fn a_text_with_too_many_lines_is_refused() {
         let lines = "\n".repeat(MAX_LINES);
         assert_eq!(Text::decode(lines.as_bytes()).unwrap().text, lines);
         let error = Text::decode((lines + "\n").as_bytes()).unwrap_err();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     mutation::change,
-    paths::{approach_to_change, ask_to_edit},
+    paths::{ask_to_edit, locate_to_change_with_permission},
     place::{FileError, Place},
     text::BYTE_ORDER_MARK,
 };
@@ -36,7 +36,7 @@ impl TypedTool for Write {
 
     async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to write {}", input.path);
-        let target = approach_to_change(&context, &input.path, &refused).await?;
+        let target = locate_to_change_with_permission(&context, &input.path, &refused).await?;
         ask_to_edit(&context, vec![target.resource.clone()], &refused).await?;
         let path = target.canonical.clone();
         let written = change(&context, [path.as_path()].into_iter(), move || {

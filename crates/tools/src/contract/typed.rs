@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// Returns the message to the model about refused arguments.
-    fn told(input: Value) -> String {
+    fn refusal_of(input: Value) -> String {
         match decoded(input).unwrap_err() {
             ToolFailure::Failed { message, .. } => message,
             other => panic!("arguments are refused, not {other:?}"),
@@ -275,13 +275,13 @@ mod tests {
                 "Missing key\n  at [\"options\"][1][\"label\"]",
             ),
         ] {
-            assert_eq!(told(input), format!("Invalid tool input: {expected}"));
+            assert_eq!(refusal_of(input), format!("Invalid tool input: {expected}"));
         }
     }
 
     #[test]
     fn a_long_wrong_value_is_cut() {
-        let message = told(json!(["é".repeat(1_000_000)]));
+        let message = refusal_of(json!(["é".repeat(1_000_000)]));
         let start = "Invalid tool input: Expected object, got [\"éé";
         assert!(message.starts_with(start), "{message}");
         assert!(message.ends_with(" more chars)"), "{message}");

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_carries_the_words_of_the_person() {
+    fn a_corrected_refusal_contains_the_feedback_of_the_user() {
         let failed = |message: &str| ToolFailure::Failed {
             message: message.to_owned(),
             kind: ErrorKind::Permission,

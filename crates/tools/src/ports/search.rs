@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_not_shown() {
+    fn debug_shows_no_search_keys() {
         let services = with(&[("EXA_API_KEY", "k-1"), ("PARALLEL_API_KEY", "")]);
         assert_eq!(services.exa.key.as_deref(), Some("k-1"));
         assert_eq!(services.parallel.key, None);

@@ -100,10 +100,10 @@ impl Contributions {
         slot.stack.last().map(Arc::clone)
     }
 
-    fn winners(&self) -> Vec<Arc<Entry>> {
+    fn current(&self) -> Vec<Arc<Entry>> {
         let slots = self.lock();
-        let winners = slots.iter().filter_map(|slot| slot.stack.last());
-        winners.map(Arc::clone).collect()
+        let current = slots.iter().filter_map(|slot| slot.stack.last());
+        current.map(Arc::clone).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Slots> {
@@ -187,10 +187,10 @@ impl Scopes {
 
     /// Returns the current tools of a Location, the tools of all Locations first. A tool that shadows another one takes
     /// its position.
-    fn winners(&self, directory: &str) -> Vec<Arc<Entry>> {
+    fn current(&self, directory: &str) -> Vec<Arc<Entry>> {
         let location = self.locations.lock().get(directory).cloned();
-        let mut entries = self.host.winners();
-        for entry in location.iter().flat_map(Contributions::winners) {
+        let mut entries = self.host.current();
+        for entry in location.iter().flat_map(Contributions::current) {
             let name = &entry.definition.name;
             match entries
                 .iter_mut()
@@ -242,7 +242,7 @@ impl Registry {
 
     /// Fixes the tools of one Provider Turn in a Location: those with a permission action that `visible` accepts.
     pub fn materialize(&self, directory: &str, visible: impl Fn(&str) -> bool) -> Materialized {
-        let mut entries = self.scopes.winners(directory);
+        let mut entries = self.scopes.current(directory);
         entries.retain(|entry| visible(&entry.permission));
         Materialized::new(
             entries,

@@ -68,7 +68,7 @@ async fn calls_beyond_the_limit_wait() {
     let others: Vec<_> = (0..MAX_RUNNING - 1)
         .map(|_| project.call(endless))
         .collect();
-    let alive = first.alive.said(MAX_RUNNING - 1).await;
+    let alive = first.alive.read_lines(MAX_RUNNING - 1).await;
     let (waiting, given_up) = (project.call("touch made"), project.call("touch given-up"));
     while waiting.asked() + given_up.asked() < 2 {
         tokio::task::yield_now().await;

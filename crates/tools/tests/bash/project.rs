@@ -76,7 +76,7 @@ impl Project {
         mknodat(CWD, &pipe, FileType::Fifo, mode, 0).expect("it is new");
         let input = json!({"command": format!("exec 3>alive\n{command}"), "timeout": timeout});
         let call = self.spawn(input);
-        let alive = Alive::open(pipe).await.said(lines).await;
+        let alive = Alive::open(pipe).await.read_lines(lines).await;
         Started {
             call: call.settled,
             cancel: call.cancel,
@@ -155,7 +155,7 @@ impl Alive {
     }
 
     /// Waits until `lines` more lines were written.
-    pub(crate) async fn said(mut self, lines: usize) -> Self {
+    pub(crate) async fn read_lines(mut self, lines: usize) -> Self {
         let reading = tokio::task::spawn_blocking(move || {
             for _ in 0..lines {
                 let mut line = String::new();

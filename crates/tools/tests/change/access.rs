@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::common::{Recorder, failed};
-use crate::project::{Project, changes, patch, told};
+use crate::project::{Project, changes, patch, text_of};
 use opencode_schema::message::ErrorKind;
 use opencode_tools::{PermissionError, Settlement};
 use serde_json::json;
@@ -68,7 +68,7 @@ async fn a_file_needs_one_permission_and_an_outside_directory_another() {
             project.put("a.txt", "old\n");
             fs::write(&outside, "old\n").unwrap();
             let permissions = Recorder::new(|_| Ok(()));
-            told(project.ask(tool, input, &permissions).await).unwrap();
+            text_of(project.ask(tool, input, &permissions).await).unwrap();
             let external = external.map(|pattern| {
                 let patterns = vec![pattern.clone()];
                 ("external_directory".to_owned(), patterns.clone(), patterns)
@@ -211,7 +211,7 @@ async fn a_read_only_file_is_kept_for_every_user() {
             unreachable!("it is a failure");
         };
         // Without permissions for the file, the system refuses first, and the reason is not known.
-        let settled = told(project.run(tool, input).await).unwrap_err();
+        let settled = text_of(project.run(tool, input).await).unwrap_err();
         let expected = [format!("{message}: the file is read-only"), message];
         assert!(expected.contains(&settled), "{settled}");
     }
@@ -229,7 +229,7 @@ async fn a_read_only_directory_is_kept_for_every_user() {
     for (tool, input, _) in changes("sub/a.txt") {
         let settled = project.run(tool, input).await;
         if may.is_ok() {
-            told(settled).unwrap();
+            text_of(settled).unwrap();
             fs::write(sub.join("a.txt"), "old\n").unwrap();
         } else {
             assert_eq!(settled, unable(tool, "sub/a.txt"));
@@ -277,7 +277,7 @@ async fn managed_files_cannot_be_changed_and_no_permission_is_requested() {
         .to_str()
         .unwrap()
         .to_owned();
-    told(
+    text_of(
         project
             .run("write", json!({"path": beside, "content": "x"}))
             .await,

@@ -1,7 +1,7 @@
 //! Tests for the changes and messages of `edit`.
 
 use crate::common::{failed, success, text};
-use crate::project::{Project, told};
+use crate::project::{Project, text_of};
 use serde_json::{Value, json};
 
 fn input(path: &str, old: &str, new: &str) -> Value {
@@ -48,7 +48,7 @@ async fn byte_order_marks_and_line_breaks_are_kept() {
         ("$1", "$1", "$& $1", "$& $1"),
     ] {
         project.put("a.txt", before);
-        let settled = told(project.run("edit", input("a.txt", old, new)).await);
+        let settled = text_of(project.run("edit", input("a.txt", old, new)).await);
         assert_eq!(settled.is_ok(), before != after, "{settled:?}");
         assert_eq!(project.get("a.txt"), after.as_bytes());
     }
@@ -61,7 +61,7 @@ async fn the_shown_diff_has_no_carriage_returns_before_line_breaks() {
     let settled = project.run("edit", input("a.txt", "a\r\nb", "c\r\nd\re"));
     let shown = "Edited file successfully: a.txt\nReplacements: 1\n\
         ```diff\n-a\n-b\n+c\n+d\re\n```";
-    assert_eq!(told(settled.await), Ok(shown.to_owned()));
+    assert_eq!(text_of(settled.await), Ok(shown.to_owned()));
     assert_eq!(project.get("a.txt"), b"c\r\nd\re\r\n");
 }
 
@@ -76,7 +76,10 @@ async fn all_matches_are_replaced_on_request() {
     let mut all = input("a.txt", "a", "b");
     all["replaceAll"] = true.into();
     let shown = "Edited file successfully: a.txt\nReplacements: 3\n```diff\n-a\n+b\n```";
-    assert_eq!(told(project.run("edit", all).await), Ok(shown.to_owned()));
+    assert_eq!(
+        text_of(project.run("edit", all).await),
+        Ok(shown.to_owned())
+    );
     assert_eq!(project.get("a.txt"), b"b b\nb");
 }
 
@@ -143,7 +146,7 @@ async fn edits_of_one_file_wait_for_each_other() {
         project.run("edit", input("a.txt", &old, &new))
     });
     for settled in futures::future::join_all(edits).await {
-        told(settled).unwrap();
+        text_of(settled).unwrap();
     }
     let changed = lines.concat().replace("line", "changed");
     assert_eq!(project.get("a.txt"), changed.as_bytes());

@@ -1,7 +1,7 @@
 //! Tests for interrupted calls: nothing was changed, or the change is settled as a success.
 
 use crate::common::{Recorder, call};
-use crate::project::{Project, changes, told};
+use crate::project::{Project, changes, text_of};
 use opencode_tools::Settlement;
 use serde_json::json;
 use tokio_util::task::TaskTracker;
@@ -46,7 +46,7 @@ async fn an_interruption_at_any_time_reports_the_actual_state() {
         let exists = project.location().join(&name).exists();
         assert_eq!(settled != Settlement::Interrupted, exists, "{settled:?}");
         if exists {
-            told(settled).unwrap();
+            text_of(settled).unwrap();
             written += 1;
         }
     }

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::symlink};
 
 use crate::common::{Recorder, failed, success, text};
-use crate::project::{Project, patch, told};
+use crate::project::{Project, patch, text_of};
 use serde_json::json;
 
 fn head(file: &str) -> String {
@@ -152,7 +152,7 @@ async fn a_file_can_be_deleted_and_written_again() {
         .patch("*** Delete File: a.txt\n*** Add File: a.txt\n+b\n")
         .await;
     let shown = "Applied patch sequentially:\nD a.txt\nA a.txt";
-    assert_eq!(told(settled), Ok(shown.to_owned()));
+    assert_eq!(text_of(settled), Ok(shown.to_owned()));
     assert_eq!(project.get("a.txt"), b"b\n");
 }
 
@@ -165,7 +165,7 @@ async fn any_file_can_be_deleted() {
         .patch("*** Delete File: bytes\n*** Delete File: big\n")
         .await;
     let shown = "Applied patch sequentially:\nD bytes\nD big";
-    assert_eq!(told(settled), Ok(shown.to_owned()));
+    assert_eq!(text_of(settled), Ok(shown.to_owned()));
     assert_eq!(project.files(), [].into());
 }
 
@@ -185,7 +185,7 @@ async fn one_request_covers_all_files_after_one_per_outside_directory() {
     let permissions = Recorder::new(|_| Ok(()));
     let settled = project.ask("apply_patch", patch(&body), &permissions).await;
     // The patch names one of its own files twice. That is detected after the permission.
-    told(settled).unwrap_err();
+    text_of(settled).unwrap_err();
     let question = |action: &str, resources: Vec<String>, save: &str| {
         (action.to_owned(), resources, vec![save.to_owned()])
     };

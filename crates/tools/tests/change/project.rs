@@ -140,7 +140,7 @@ pub(crate) fn changes(path: &str) -> [(&'static str, Value, String); 4] {
 }
 
 /// Returns the message for the model, which must be one text.
-pub(crate) fn told(settlement: Settlement) -> Result<String, String> {
+pub(crate) fn text_of(settlement: Settlement) -> Result<String, String> {
     match settlement {
         Settlement::Success { content, .. } => match &content[..] {
             [ToolContent::Text { text }] => Ok(text.clone()),

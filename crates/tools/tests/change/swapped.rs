@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::common::Recorder;
-use crate::project::{Project, changes, patch, told};
+use crate::project::{Project, changes, patch, text_of};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ async fn a_link_that_is_created_during_the_permission_request_is_not_followed() 
                 }
                 Ok(())
             });
-            let settled = told(project.ask(tool, input, &permissions).await);
+            let settled = text_of(project.ask(tool, input, &permissions).await);
             settled.unwrap_err();
             assert_eq!(fs::read_dir(project.outside("")).unwrap().count(), 1);
             assert_eq!(
@@ -76,7 +76,7 @@ async fn a_link_that_appears_and_disappears_leads_to_no_outside_write() {
                 patch("*** Update File: sub/a.txt\n@@\n+more\n"),
             ),
         ] {
-            done += usize::from(told(project.run(tool, input).await).is_ok());
+            done += usize::from(text_of(project.run(tool, input).await).is_ok());
         }
     }
     stop.store(true, Ordering::Relaxed);

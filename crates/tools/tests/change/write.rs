@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::common::{success, text};
-use crate::project::{Project, told};
+use crate::project::{Project, text_of};
 use serde_json::json;
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn one_byte_order_mark_is_written_if_the_file_or_the_text_has_one() {
             project.put("a.txt", before);
         }
         let input = json!({"path": "a.txt", "content": content});
-        told(project.run("write", input).await).unwrap();
+        text_of(project.run("write", input).await).unwrap();
         assert_eq!(
             project.get("a.txt"),
             after.as_bytes(),
@@ -65,7 +65,7 @@ async fn mode_and_owner_are_kept_and_any_content_can_be_replaced() {
     for mode in [0o755, 0o600, 0o666] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         let before = fs::metadata(&path).unwrap();
-        told(
+        text_of(
             project
                 .run("write", json!({"path": "run.sh", "content": "new"}))
                 .await,
@@ -82,7 +82,7 @@ async fn mode_and_owner_are_kept_and_any_content_can_be_replaced() {
 async fn a_new_file_has_the_default_mode_of_the_process() {
     let project = Project::new();
     let usual = project.put("usual.txt", "");
-    told(
+    text_of(
         project
             .run("write", json!({"path": "new.txt", "content": ""}))
             .await,
@@ -101,7 +101,7 @@ async fn a_link_inside_the_location_is_written_through() {
         .run("write", json!({"path": "link", "content": "new"}))
         .await;
     assert_eq!(
-        told(settled),
+        text_of(settled),
         Ok("Wrote file successfully: real.txt".to_owned())
     );
     let files = [("loc/link", "real.txt"), ("loc/real.txt", "new")];
@@ -120,7 +120,7 @@ async fn a_reader_finds_the_old_content_or_the_new_one() {
     });
     for content in contents.iter().cycle().take(100) {
         let input = json!({"path": "big.txt", "content": content});
-        told(project.run("write", input).await).unwrap();
+        text_of(project.run("write", input).await).unwrap();
     }
     assert!(seen.await.unwrap(), "a reader saw half a file");
     assert_eq!(project.files().len(), 1, "something stayed behind");
@@ -142,7 +142,7 @@ async fn a_name_may_contain_any_character_and_have_the_maximum_length() {
             .run("write", json!({"path": name, "content": "x"}))
             .await;
         assert_eq!(
-            told(settled),
+            text_of(settled),
             Ok(format!("Created file successfully: {name}"))
         );
         assert_eq!(project.get(name), b"x");

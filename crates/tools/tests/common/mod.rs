@@ -35,14 +35,14 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         directory: directory.into(),
         cancel: CancellationToken::new(),
         permissions: Recorder::new(|_| Ok(())),
-        progress: Arc::new(Nobody),
-        questions: Arc::new(Nobody),
-        skills: Arc::new(Nobody),
+        progress: Arc::new(NoProgressReports),
+        questions: Arc::new(NoProgressReports),
+        skills: Arc::new(NoProgressReports),
         secrets: opencode_location::secret::Redactor::default(),
         shell: Arc::new(Shell::new(None, Arc::default())),
-        tasks: Arc::new(Nobody),
-        todos: Arc::new(Nobody),
-        web: Arc::new(Nobody),
+        tasks: Arc::new(NoProgressReports),
+        todos: Arc::new(NoProgressReports),
+        web: Arc::new(NoProgressReports),
         search: Arc::new(SearchServices::from_variables(|_| None)),
         commitment: Commitment::default(),
         output_limits: OutputLimits::default(),
@@ -52,19 +52,19 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
 }
 
 /// Answers no question, has no skill, accepts no task, stores no todos, and reaches no server.
-struct Nobody;
+struct NoProgressReports;
 
-impl Questions for Nobody {
+impl Questions for NoProgressReports {
     fn ask(&self, _: QuestionRequest) -> BoxFuture<'_, Result<Vec<QuestionAnswer>, QuestionError>> {
         Box::pin(std::future::ready(Err(QuestionError::Unanswered)))
     }
 }
 
-impl Progress for Nobody {
+impl Progress for NoProgressReports {
     fn report(&self, _: &str, _: Record, _: Vec<ToolContent>) {}
 }
 
-impl Todos for Nobody {
+impl Todos for NoProgressReports {
     fn replace<'a>(
         &'a self,
         _: &'a SessionID,
@@ -74,19 +74,19 @@ impl Todos for Nobody {
     }
 }
 
-impl Web for Nobody {
+impl Web for NoProgressReports {
     fn send(&self, _: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>> {
         Box::pin(std::future::ready(Err(WebError("no web".to_owned()))))
     }
 }
 
-impl Skills for Nobody {
+impl Skills for NoProgressReports {
     fn find<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
         Box::pin(std::future::ready(None))
     }
 }
 
-impl Tasks for Nobody {
+impl Tasks for NoProgressReports {
     fn accepts(&self, _: &str) -> bool {
         false
     }

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_refine_the_status() {
+    fn the_body_refines_the_kind_from_the_status() {
         let rows = [
             (
                 429,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_context_is_bounded_and_named() {
+    fn the_error_keeps_a_bounded_body_and_the_request_id() {
         let headers = [
             ("cf-ray".to_owned(), "ray".to_owned()),
             ("request-id".to_owned(), "req_1".to_owned()),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_blamed_parameter_is_kept() {
+    fn an_invalid_request_names_the_rejected_parameter() {
         let error = failure(400, r#"{"error":{"message":"no","param":"tools"}}"#, &[]);
         assert_eq!(
             *error.reason(),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn in_stream_errors_have_kinds() {
+    fn errors_inside_a_stream_have_kinds() {
         let rows = [
             (
                 "context_length_exceeded",

@@ -80,7 +80,7 @@ impl HttpFailure<'_> {
         let body = redactor.text(self.body);
         let message = self
             .page()
-            .unwrap_or_else(|| said(self.status, &body, self.body_truncated));
+            .unwrap_or_else(|| status_message(self.status, &body, self.body_truncated));
         LlmError::new(classify::status_reason(&self), redactor.text(&message))
             .with_http(self.context(&redactor, &body))
     }
@@ -116,7 +116,7 @@ impl HttpFailure<'_> {
 }
 
 /// Returns a message with the status, and with the body if it is short and complete.
-fn said(status: u16, body: &str, truncated: bool) -> String {
+fn status_message(status: u16, body: &str, truncated: bool) -> String {
     let shown = body.trim();
     if shown.is_empty() || truncated || shown.chars().count() > SHOWN_CHARS {
         return format!("Provider request failed with HTTP {status}");

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_positive_per_phrase() {
+    fn every_overflow_phrase_is_recognised() {
         let rows = [
             "prompt is too long: 210,000 tokens > 200,000 maximum",
             r#"{"error":{"type":"request_too_large"}}"#,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn throttling_and_other_texts_are_none() {
+    fn throttling_and_other_texts_are_no_overflow() {
         let rows = [
             "",
             "Throttling error: too many tokens, wait before trying again",
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_ends() {
+    fn the_parts_of_an_overflow_phrase_must_be_close_together() {
         let far = format!("input token count {} exceeds the maximum", "x".repeat(300));
         assert!(!is_overflow_text(&far));
     }

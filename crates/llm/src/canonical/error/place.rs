@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_known_by_their_type_or_their_beginning() {
+    fn html_pages_are_recognised_by_media_type_or_first_bytes() {
         for (content_type, body, page) in [
             (Some("text/html; charset=utf-8"), "", true),
             (Some("Text/HTML"), "{}", true),
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_no_secrets() {
+    fn a_shown_address_has_no_secrets() {
         let url = Url::parse("https://user:key@host:8443/v1/responses?key=1#key").unwrap();
         assert_eq!(place("p/m", &url), "p/m at https://host:8443/v1/responses");
     }

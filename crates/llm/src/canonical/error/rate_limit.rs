@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_read() {
+    fn http_dates_are_parsed() {
         let seconds = |text| {
             parse_http_date(text)
                 .map(|at| at.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_read_in_order_of_precision() {
+    fn the_most_precise_retry_header_decides() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
         type Row<'a> = (&'a [(&'a str, &'a str)], Option<u64>);
         let rows: [Row<'_>; 9] = [
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn both_header_families_are_read() {
+    fn both_families_of_rate_limit_headers_are_read() {
         let limits = RateLimits::from_headers(&headers(&[
             ("x-ratelimit-limit-requests", "10"),
             ("x-ratelimit-reset-tokens", "6m0s"),

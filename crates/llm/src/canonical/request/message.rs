@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_carry_only_their_parts() {
+    fn each_role_accepts_only_its_parts() {
         let media = Part::Media(Media {
             media_type: "image/png".into(),
             data: String::new(),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn serialises_in_a_stable_shape() {
+    fn a_message_serialises_in_a_stable_shape() {
         let message = Message::tool([result(false)]);
         assert_eq!(
             serde_json::to_value(&message).unwrap(),

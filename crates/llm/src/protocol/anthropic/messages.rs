@@ -157,7 +157,7 @@ impl Writer<'_> {
         for part in content.iter() {
             let (block, is_text, is_hosted) = match part {
                 Part::Text(text) if is_blank(&text.text) => continue,
-                Part::Text(text) => (said(text), true, false),
+                Part::Text(text) => (answer_text(text), true, false),
                 Part::Reasoning(part) => match thought(part) {
                     ReasoningForm::Nothing => continue,
                     ReasoningForm::Native(block) => {
@@ -354,7 +354,7 @@ fn file_block(file: Attachment<'_>) -> Value {
     }
 }
 
-fn said(text: &TextPart) -> Value {
+fn answer_text(text: &TextPart) -> Value {
     let mut block = text_block(&text.text);
     if let Some(citations) = member(text.provider_metadata.as_ref(), "citations") {
         block["citations"] = citations.clone();

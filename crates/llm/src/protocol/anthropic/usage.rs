@@ -17,8 +17,8 @@ impl Counts {
     pub(super) fn take(&mut self, report: Option<&RawValue>) {
         let report = report.and_then(|report| serde_json::from_str(report.get()).ok());
         let report: Map<String, Value> = report.unwrap_or_default();
-        let told = report.into_iter().filter(|(_, value)| !value.is_null());
-        self.0.extend(told);
+        let reported = report.into_iter().filter(|(_, value)| !value.is_null());
+        self.0.extend(reported);
     }
 
     /// Returns the usage. The server counts cached input separately from other input.

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_but_an_object_is_no_report() {
+    fn only_an_object_is_a_usage_report() {
         for raw in ["null", "5", "[]", "\"x\""] {
             assert_eq!(parse(raw), None);
         }

@@ -78,7 +78,7 @@ impl Frames for ResponseFrames {
             }
             "response.reasoning_summary_part.done" => {
                 let (part, stores) = (event.part(), self.stores);
-                self.reasoning(&item, sink)?.conclude(part, stores, sink)
+                self.reasoning(&item, sink)?.end_part(part, stores, sink)
             }
             "response.reasoning_summary_text.delta"
             | "response.reasoning_summary.delta"
@@ -87,7 +87,7 @@ impl Frames for ResponseFrames {
                 None => Ok(()),
             },
             "response.output_text.delta" | "response.refusal.delta" => match event.delta.take() {
-                Some(delta) => self.say(&item, delta, sink),
+                Some(delta) => self.text_delta(&item, delta, sink),
                 None => Ok(()),
             },
             "response.function_call_arguments.delta" => {
@@ -179,7 +179,7 @@ impl ResponseFrames {
             // Some servers send a text only as a whole.
             "message" => match message(&item) {
                 whole if whole.is_empty() || self.text(&id, None, sink)?.is_begun => Ok(()),
-                whole => self.say(&id, whole, sink),
+                whole => self.text_delta(&id, whole, sink),
             },
             kind => match hosted::call(kind, &item) {
                 Some((name, input)) => {
@@ -282,7 +282,7 @@ impl ResponseFrames {
     }
 
     /// Handles text. The text stays open until the step ends, because more of it may follow other items.
-    fn say(&mut self, id: &str, delta: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    fn text_delta(&mut self, id: &str, delta: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let stores = self.stores;
         let text = self.text(id, None, sink)?;
         if !text.is_begun {

@@ -41,7 +41,7 @@ impl Form for Style {
             Role::System => self.push_update(&message.content, page),
             Role::User => self.push_user(&message.content, page),
             Role::Assistant => {
-                let items = self.said(&message.content);
+                let items = self.answer_items(&message.content);
                 // Bytes that were sent do not change, even if this answer has no items.
                 close(page);
                 if !items.is_empty() {
@@ -121,7 +121,7 @@ impl Style {
     }
 
     /// Returns the items of an answer, in order. Reasoning precedes the items that follow from it.
-    fn said(&self, content: &[Part]) -> Vec<Value> {
+    fn answer_items(&self, content: &[Part]) -> Vec<Value> {
         let mut items = Vec::new();
         for part in content {
             match part {

@@ -80,7 +80,7 @@ impl Reasoning {
 
     /// Handles the end of a part. Without a store, the part waits for the end of the item, which
     /// may add encrypted reasoning.
-    pub(super) fn conclude(
+    pub(super) fn end_part(
         &mut self,
         index: u32,
         stores: bool,

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_contains_itself_ends() {
+    fn a_recursive_schema_is_expanded_to_a_limit() {
         let schema = json!({"type": "object", "properties": {"next": {"$ref": "#"}, "also": {"$ref": "#"}},
             "$defs": {"loop": {"$ref": "#/$defs/loop"}}});
         let mut node = &project(&schema);

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_and_items() {
+    fn references_lose_siblings_and_tuples_become_unions() {
         let rows = [
             (
                 json!({"properties": {"a": {"$ref": "#/$defs/x", "description": "d"}}, "$defs": {"x": {"type": "string"}}}),

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_become_objects() {
+    fn a_root_schema_becomes_an_object() {
         let rows = [
             (json!(true), json!({"type": "object", "properties": {}})),
             (

@@ -27,7 +27,7 @@ fn options(reasoner: &Reasoner<'_>) -> Vec<Value> {
 }
 
 #[test]
-fn names_follow_from_package_and_model() {
+fn package_and_model_determine_the_names_of_variants() {
     const OPENAI: &str = "@ai-sdk/openai";
     const COMPATIBLE: &str = "@ai-sdk/openai-compatible";
     const CLAUDE: &str = "@ai-sdk/anthropic";
@@ -98,7 +98,7 @@ fn names_follow_from_package_and_model() {
 }
 
 #[test]
-fn newer_models_of_openai_have_more_efforts() {
+fn newer_openai_models_have_more_efforts() {
     for (date, expected) in [
         ("2025-11-12", "low medium high"),
         ("2025-11-13", "none low medium high"),

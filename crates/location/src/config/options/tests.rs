@@ -145,7 +145,7 @@ fn an_overlay_merges_deeply_and_null_removes() {
 }
 
 #[test]
-fn the_domains_of_a_request() {
+fn options_are_split_into_the_domains_of_a_request() {
     let given = members(json!({
         "maxTokens": 10.9, "temperature": 1, "top_k": 5, "seed": 3.0, "stop": "end",
         "store": null, "serviceTier": "flex", "field": null,

@@ -155,7 +155,7 @@ fn a_position_after_replacements_is_mapped_to_the_original() {
 }
 
 #[test]
-fn hostile_text_does_no_harm() {
+fn every_fragment_of_a_document_is_substituted_without_a_panic() {
     let text = "// {env:A}\n{\"ä\\\"{env:KEY}\": {file:x} /* {env:B} */ \"\\{env:NUMBER}\\";
     for (start, _) in text.char_indices() {
         for (end, _) in text[start..].char_indices() {

@@ -30,7 +30,7 @@ async fn names(skills: &Skills) -> Vec<String> {
 }
 
 /// The diagnostics of the skills, without the root of the machine.
-fn said(machine: &Machine, skills: &Skills) -> Vec<String> {
+fn diagnostics_of(machine: &Machine, skills: &Skills) -> Vec<String> {
     let said = skills.diagnostics();
     let text = |it: &opencode_location::config::Diagnostic| it.to_string();
     said.iter()
@@ -193,13 +193,13 @@ async fn changes_of_files_are_visible_at_the_next_observation() {
     machine.write("config/skill/a.md", "---\nname: [x]\n---\n");
     assert_eq!(names(&skills).await, ["a", "b"]);
     assert_eq!(
-        said(&machine, &skills),
+        diagnostics_of(&machine, &skills),
         ["config/skill/a.md:2:1: name must be a string, found an array; this value is left out"]
     );
 
     fs::remove_file(machine.path("config/skill/a.md")).unwrap();
     assert_eq!(names(&skills).await, ["b"]);
-    assert_eq!(said(&machine, &skills), Vec::<String>::new());
+    assert_eq!(diagnostics_of(&machine, &skills), Vec::<String>::new());
 
     fs::rename(
         machine.path("config/skills/new"),

@@ -166,7 +166,7 @@ impl Permissions {
                 source: ask.source,
             },
             location: session.location,
-            judge: RuleScope {
+            rule_scope: RuleScope {
                 location,
                 agent,
                 session: permission.into(),
@@ -179,7 +179,7 @@ impl Permissions {
                 PermissionEffect::Deny
             }
             PermissionEffect::Ask => {
-                self.leave(pending, before).await?;
+                self.ask_in_background(pending, before).await?;
                 PermissionEffect::Ask
             }
             decided => decided,
@@ -187,13 +187,13 @@ impl Permissions {
         Ok(PermissionDecided { id, effect })
     }
 
-    async fn leave(&self, pending: Pending, before: u64) -> Result<(), RuntimeError> {
+    async fn ask_in_background(&self, pending: Pending, before: u64) -> Result<(), RuntimeError> {
         let id = pending.request.id.clone();
         let location = pending.location.clone();
         let project = pending.project().to_owned();
         let timeout = self.timeout.wait();
         match self.waiting.ask(pending) {
-            Ok(asked) if self.timeout.unanswered == Unanswered::Wait => asked.leave(),
+            Ok(asked) if self.timeout.unanswered == Unanswered::Wait => asked.keep_waiting(),
             Ok(asked) => drop(opencode_log::spawn(asked.answer(timeout))),
             Err(NotAsked::Taken) => return Err(RuntimeError::PermissionConflict(id)),
             Err(NotAsked::Ended) => return Err(RuntimeError::Closed),

@@ -38,7 +38,7 @@ pub(crate) struct Pending {
     pub(crate) request: PermissionRequest,
     /// The Location of the session when it asked.
     pub(crate) location: LocationRef,
-    pub(crate) judge: RuleScope,
+    pub(crate) rule_scope: RuleScope,
 }
 
 impl Pending {
@@ -47,12 +47,12 @@ impl Pending {
         let PermissionRequest {
             action, resources, ..
         } = &self.request;
-        decide(action, resources, &self.judge.rules(), saved)
+        decide(action, resources, &self.rule_scope.rules(), saved)
     }
 
     /// Returns the project whose saved permissions apply; for an untrusted project its worktree.
     pub(crate) fn project(&self) -> &str {
-        self.judge.location.approvals()
+        self.rule_scope.location.approvals()
     }
 
     pub(crate) fn replied(&self, reply: PermissionReply) -> Notice {
@@ -80,11 +80,11 @@ impl Request for Pending {
         &self.location
     }
 
-    fn asked(&self) -> Notice {
+    fn asked_notice(&self) -> Notice {
         Notice::PermissionAsked(self.request.clone())
     }
 
-    fn given_up(&self) -> Notice {
+    fn ended_notice(&self) -> Notice {
         self.replied(PermissionReply::Reject)
     }
 }

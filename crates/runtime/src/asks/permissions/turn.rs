@@ -18,7 +18,7 @@ pub(crate) struct TurnPermissions {
     /// The Location of the session.
     pub(crate) place: LocationRef,
     /// The agent, Location and session whose rules apply.
-    pub(crate) judge: RuleScope,
+    pub(crate) rule_scope: RuleScope,
 }
 
 impl tools::Permissions for TurnPermissions {
@@ -45,7 +45,7 @@ impl TurnPermissions {
                 source: None,
             },
             location: self.place.clone(),
-            judge: self.judge.clone(),
+            rule_scope: self.rule_scope.clone(),
         };
         matches!(
             self.permissions.decide(&pending).await,
@@ -69,7 +69,7 @@ impl TurnPermissions {
                 }),
             },
             location: self.place.clone(),
-            judge: self.judge.clone(),
+            rule_scope: self.rule_scope.clone(),
         }
     }
 }

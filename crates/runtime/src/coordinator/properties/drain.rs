@@ -4,7 +4,7 @@ use opencode_schema::prompt::Delivery;
 
 use super::super::state::Exit;
 use super::Progress;
-use super::onlooker::Ended;
+use super::observed::Ended;
 
 #[derive(Debug, Default)]
 pub(super) struct Inbox {

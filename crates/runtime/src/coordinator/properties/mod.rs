@@ -2,13 +2,13 @@
 //! that callers of a session must get, with an inbox and drains that act as those of the runner.
 
 mod drain;
-mod onlooker;
+mod observed;
 
 use opencode_schema::id::SessionID;
 use opencode_schema::prompt::Delivery;
 use proptest::prelude::*;
 
-use self::onlooker::Seen;
+use self::observed::ObservedSession;
 use super::state::{CoordinatorInput, State, Ticket};
 
 const SESSIONS: usize = 2;
@@ -55,7 +55,7 @@ enum Step {
 #[derive(Default)]
 struct World {
     state: State,
-    sessions: [Seen; SESSIONS],
+    sessions: [ObservedSession; SESSIONS],
     tickets: Ticket,
 }
 
@@ -65,7 +65,7 @@ impl World {
             Step::Session(at, what) => self.happen(at, what),
             Step::Crash => {
                 self.state = State::default();
-                self.sessions.iter_mut().for_each(Seen::crash);
+                self.sessions.iter_mut().for_each(ObservedSession::crash);
             }
         }
         for at in 0..SESSIONS {
@@ -104,7 +104,7 @@ impl World {
                 seen.wait(self.tickets);
                 CoordinatorInput::Wait(self.tickets)
             }
-            Happens::GoAway => match seen.go_away() {
+            Happens::GoAway => match seen.drop_caller() {
                 Some(ticket) => CoordinatorInput::Forget(ticket),
                 None => return,
             },

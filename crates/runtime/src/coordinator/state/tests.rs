@@ -183,7 +183,7 @@ fn a_declined_call_stops_its_drain_and_keeps_later_wakes() {
 }
 
 #[test]
-fn waiters_wait_over_reruns_and_restarts() {
+fn waiting_callers_wait_through_reruns_and_restarts() {
     check(&[
         (Wake, &[START]),
         (Wait(1), &[]),

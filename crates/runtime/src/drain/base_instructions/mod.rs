@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_is_recognised_by_the_model_and_else_by_the_provider() {
+    fn the_model_and_then_the_provider_determine_the_family() {
         for (provider, id, wire, expected) in [
             ("anthropic", "claude-sonnet-4-5", "", Family::Anthropic),
             (

@@ -31,40 +31,40 @@ fn skills(names: &[&str]) -> String {
 #[tokio::test]
 async fn a_new_day_is_reported_once() {
     let mut world = World::new(json!({})).await;
-    world.told().await;
+    world.update().await;
     world.clock.advance(DAY);
-    assert_eq!(world.told().await, "Today is now Sat Nov 21 2026.");
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, "Today is now Sat Nov 21 2026.");
+    assert_eq!(world.update().await, "");
 }
 
 #[tokio::test]
 async fn another_model_is_reported_and_another_variant_is_not() {
     let mut world = World::new(json!({})).await;
-    world.told().await;
+    world.update().await;
     world.model.variant = Some("high".to_owned());
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, "");
     world.model = model("m2");
     let now = "You are now the model m2 of the provider mock.";
-    assert_eq!(world.told().await, now);
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, now);
+    assert_eq!(world.update().await, "");
 }
 
 #[tokio::test]
 async fn skills_with_a_description_are_listed() {
     let mut world = World::new(json!({})).await;
-    assert_eq!(world.told().await, always(""));
+    assert_eq!(world.update().await, always(""));
     skill(&world, "b", "description: b\n");
     skill(&world, "a", "description: a\n");
     skill(&world, "silent", "");
     assert_eq!(
-        world.told().await,
+        world.update().await,
         format!("{CHANGED}{}", skills(&["a", "b"]))
     );
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, "");
     world.remove(".opencode/skills/b/SKILL.md");
-    assert_eq!(world.told().await, format!("{CHANGED}{}", skills(&["a"])));
+    assert_eq!(world.update().await, format!("{CHANGED}{}", skills(&["a"])));
     world.remove(".opencode/skills/a/SKILL.md");
-    assert_eq!(world.told().await, format!("{CHANGED}{NO_SKILLS}"));
+    assert_eq!(world.update().await, format!("{CHANGED}{NO_SKILLS}"));
 }
 
 #[tokio::test]
@@ -81,9 +81,9 @@ async fn skills_are_filtered_by_the_selected_agent() {
     .await;
     skill(&world, "a", "description: a\n");
     skill(&world, "b", "description: b\n");
-    let told = always("").replace(NO_SKILLS, &skills(&["a", "b"]));
-    assert_eq!(world.told().await, told);
-    for (agent, told) in [
+    let update = always("").replace(NO_SKILLS, &skills(&["a", "b"]));
+    assert_eq!(world.update().await, update);
+    for (agent, update) in [
         ("no-b", format!("{CHANGED}{}", skills(&["a"]))),
         ("only-a", String::new()),
         ("none", REVOKED.to_owned()),
@@ -93,34 +93,34 @@ async fn skills_are_filtered_by_the_selected_agent() {
         ("only-a", skills(&["a"])),
     ] {
         world.agent = agent.to_owned();
-        assert_eq!(world.told().await, told, "{agent}");
+        assert_eq!(world.update().await, update, "{agent}");
     }
 }
 
 #[tokio::test]
 async fn references_with_a_description_are_listed() {
     let reference = |name: &str| json!({ (name): { "path": "/x", "description": "for tests" } });
-    let told = |name: &str| {
+    let update = |name: &str| {
         format!(
             "Besides the workspace there are other directories. Look into one when what it holds matters to the task.\n<available_references>\n  <reference>\n    <name>{name}</name>\n    <path>/x</path>\n    <description>for tests</description>\n  </reference>\n</available_references>"
         )
     };
     let silent = json!({ "references": { "silent": "/x" } });
     let mut world = World::new(silent.clone()).await;
-    assert_eq!(world.told().await, always(""));
+    assert_eq!(world.update().await, always(""));
     world
         .configure(json!({ "references": reference("a") }))
         .await;
-    assert_eq!(world.told().await, told("a"));
+    assert_eq!(world.update().await, update("a"));
     world
         .configure(json!({ "references": reference("b") }))
         .await;
     let changed =
         "The other directories have changed; this list takes the place of the one before.\n\n";
-    assert_eq!(world.told().await, format!("{changed}{}", told("b")));
+    assert_eq!(world.update().await, format!("{changed}{}", update("b")));
     world.configure(silent).await;
     assert_eq!(
-        world.told().await,
+        world.update().await,
         "There are no other directories any more; do not use those that were listed."
     );
 }
@@ -134,9 +134,9 @@ async fn contributions_are_sorted_by_key_among_those_of_the_runtime() {
     let early = contribute(&world, "acme/early", "early");
     let files = "General instructions (~/project/AGENTS.md):\nrules\n\nlate\n\n";
     let expected = format!("early\n\nmiddle\n\n{}", always(files));
-    assert_eq!(world.told().await, expected);
+    assert_eq!(world.update().await, expected);
     drop(early);
-    assert_eq!(world.told().await, "no early");
+    assert_eq!(world.update().await, "no early");
 }
 
 fn contribute(world: &World, key: &str, text: &str) -> Registration {

@@ -100,7 +100,7 @@ impl World {
 
     /// Returns the text that the model is told at the next boundary: first the baseline, then changes.
     /// Empty if there is none.
-    async fn told(&mut self) -> String {
+    async fn update(&mut self) -> String {
         let observed = self.observe().await;
         let text = match &self.known {
             None => match observed.initialize() {
@@ -248,6 +248,6 @@ async fn all_sources_are_reported_in_order() {
     let references = "Besides the workspace there are other directories. Look into one when what it holds matters to the task.\n<available_references>\n  <reference>\n    <name>docs</name>\n    <path>~/home/docs</path>\n    <description>How &lt;it&gt; works</description>\n  </reference>\n</available_references>";
     let files = "General instructions (~/config/AGENTS.md):\nBe brief.\n\nGeneral instructions (~/project/AGENTS.md):\nUse tabs.\n\n\nConfigured instructions (~/project/rules/a.md):\nTest first.\n\nRemote instructions (https://example.com/rules.md):\nSign your commits.\n\nInstructions for a directory and what lies below it (~/project/src/AGENTS.md):\nNo globals.\n\n";
     let expected = always(files).replace(NO_SKILLS, &format!("{skills}\n\n{references}"));
-    assert_eq!(world.told().await, expected);
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, expected);
+    assert_eq!(world.update().await, "");
 }

@@ -33,13 +33,13 @@ async fn within<T>(wait: impl Future<Output = T>) -> T {
 }
 
 /// Returns the next text that the model is told after a background request.
-async fn told_at_last(world: &mut World) -> String {
+async fn update_after_request(world: &mut World) -> String {
     world.clock.advance(INTERVAL);
     let waiting = async {
         loop {
-            let told = world.told().await;
-            if !told.is_empty() {
-                return told;
+            let update = world.update().await;
+            if !update.is_empty() {
+                return update;
             }
             tokio::task::yield_now().await;
         }
@@ -48,16 +48,16 @@ async fn told_at_last(world: &mut World) -> String {
 }
 
 /// Runs boundaries until a background request for the address starts. The gate holds the answer.
-async fn asked_again(world: &mut World, gate: &Gate) {
+async fn until_requested(world: &mut World, gate: &Gate) {
     world.clock.advance(INTERVAL);
     let asking = async {
         while gate.reached().now_or_never().is_none() {
-            assert_eq!(world.told().await, "", "nobody waits for the answer");
+            assert_eq!(world.update().await, "", "nobody waits for the answer");
             tokio::task::yield_now().await;
         }
     };
     within(asking).await;
-    assert_eq!(world.told().await, "", "nobody waits for the answer");
+    assert_eq!(world.update().await, "", "nobody waits for the answer");
 }
 
 /// Runs boundaries until a background request has failed. The model is told nothing.
@@ -65,7 +65,7 @@ async fn fails(world: &mut World) {
     world.clock.advance(INTERVAL);
     let failing = async {
         while failures(world).is_empty() {
-            assert_eq!(world.told().await, "");
+            assert_eq!(world.update().await, "");
             tokio::task::yield_now().await;
         }
     };
@@ -85,8 +85,8 @@ fn failures(world: &World) -> Vec<String> {
                 None
             )
         );
-        let told = "The instructions behind this address cannot be loaded: ";
-        it.message.strip_prefix(told).unwrap().to_owned()
+        let update = "The instructions behind this address cannot be loaded: ";
+        it.message.strip_prefix(update).unwrap().to_owned()
     });
     each.collect()
 }
@@ -101,15 +101,15 @@ async fn the_first_boundary_waits_and_later_ones_use_the_available_texts() {
         gate.reached().await;
         gate.release();
     };
-    let (told, ()) = within(futures::future::join(world.told(), answer)).await;
-    assert_eq!(told, began);
-    assert_eq!(world.told().await, "");
+    let (update, ()) = within(futures::future::join(world.update(), answer)).await;
+    assert_eq!(update, began);
+    assert_eq!(world.update().await, "");
 
     world.web.say(ADDRESS, "two");
     let gate = world.web.hold(ADDRESS);
-    asked_again(&mut world, &gate).await;
+    until_requested(&mut world, &gate).await;
     gate.release();
-    assert_eq!(told_at_last(&mut world).await, replaced("two"));
+    assert_eq!(update_after_request(&mut world).await, replaced("two"));
     assert_eq!(failures(&world), [""; 0]);
 }
 
@@ -118,13 +118,13 @@ async fn the_first_boundary_waits_and_later_ones_use_the_available_texts() {
 async fn an_address_is_not_requested_again_for_a_minute_after_an_answer() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
-    world.told().await;
+    world.update().await;
     left_alone(&mut world).await;
     world.web.answer(ADDRESS, Err("gone"));
     fails(&mut world).await;
     left_alone(&mut world).await;
     let gate = world.web.hold(ADDRESS);
-    asked_again(&mut world, &gate).await;
+    until_requested(&mut world, &gate).await;
     assert_eq!(world.web.asked(), [ADDRESS; 3]);
 }
 
@@ -132,7 +132,7 @@ async fn an_address_is_not_requested_again_for_a_minute_after_an_answer() {
 async fn left_alone(world: &mut World) {
     world.clock.advance(INTERVAL - 1);
     for _ in 0..3 {
-        assert_eq!(world.told().await, "");
+        assert_eq!(world.update().await, "");
     }
 }
 
@@ -142,15 +142,15 @@ async fn an_unresponsive_address_delays_no_turn() {
     world
         .web
         .answer(ADDRESS, Err("the server answers 404 Not Found"));
-    assert_eq!(world.told().await, always(""));
+    assert_eq!(world.update().await, always(""));
     assert_eq!(failures(&world), ["the server answers 404 Not Found"]);
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, "");
 
     let gate = world.web.hold(ADDRESS);
-    asked_again(&mut world, &gate).await;
+    until_requested(&mut world, &gate).await;
     world.web.say(ADDRESS, "one");
     gate.release();
-    assert_eq!(told_at_last(&mut world).await, stated("one"));
+    assert_eq!(update_after_request(&mut world).await, stated("one"));
     assert_eq!(failures(&world), [""; 0]);
 }
 
@@ -159,14 +159,14 @@ async fn a_text_is_kept_while_its_address_fails() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
     let began = always(&format!("{}\n\n", stated("one")));
-    assert_eq!(world.told().await, began);
+    assert_eq!(world.update().await, began);
     world.web.answer(ADDRESS, Err("gone"));
     fails(&mut world).await;
     assert_eq!(failures(&world), ["gone"]);
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, "");
     assert_eq!(world.replaced().await, began);
     world.known = None;
-    assert_eq!(world.told().await, began, "a new session");
+    assert_eq!(world.update().await, began, "a new session");
 }
 
 /// A session keeps what an earlier host told it, and is not told that it no longer applies.
@@ -174,7 +174,7 @@ async fn a_text_is_kept_while_its_address_fails() {
 async fn a_text_of_an_earlier_host_is_kept_while_the_address_fails() {
     let mut before = world().await;
     before.web.say(ADDRESS, "one");
-    before.told().await;
+    before.update().await;
     let mut world = World {
         known: before.known.clone(),
         project: before.project,
@@ -182,7 +182,7 @@ async fn a_text_of_an_earlier_host_is_kept_while_the_address_fails() {
     };
     world.configure(json!({ "instructions": [ADDRESS] })).await;
     world.web.answer(ADDRESS, Err("gone"));
-    assert_eq!(world.told().await, "");
+    assert_eq!(world.update().await, "");
     let key = before
         .known
         .unwrap()
@@ -193,17 +193,17 @@ async fn a_text_of_an_earlier_host_is_kept_while_the_address_fails() {
         format!("blocked: {}: gone", key.unwrap())
     );
     world.web.say(ADDRESS, "two");
-    assert_eq!(told_at_last(&mut world).await, replaced("two"));
+    assert_eq!(update_after_request(&mut world).await, replaced("two"));
 }
 
 #[tokio::test]
 async fn an_address_that_is_no_longer_configured_is_revoked() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
-    world.told().await;
+    world.update().await;
     world.configure(json!({})).await;
     let gone = format!("{TITLE}: nothing told under this title before applies any more.");
-    assert_eq!(world.told().await, gone);
+    assert_eq!(world.update().await, gone);
 }
 
 #[tokio::test]
@@ -217,7 +217,7 @@ async fn binary_and_large_answers_are_failures() {
     ] {
         let mut world = world().await;
         world.web.answer(ADDRESS, Ok(body));
-        assert_eq!(world.told().await, always(""));
+        assert_eq!(world.update().await, always(""));
         assert_eq!(failures(&world), [failure]);
     }
 }
@@ -228,7 +228,7 @@ async fn a_request_to_an_unresponsive_server_times_out() {
     let gate = world.web.hold(ADDRESS);
     tokio::time::pause();
     let began = tokio::time::Instant::now();
-    assert_eq!(world.told().await, always(""));
+    assert_eq!(world.update().await, always(""));
     assert_eq!(began.elapsed().as_secs(), 5);
     assert_eq!(failures(&world), ["no answer within 5 seconds"]);
     gate.dropped().await;
@@ -252,8 +252,8 @@ async fn sessions_share_requests() {
     let (one, two, ()) = within(both).await;
     assert_eq!(one.initialize(), two.initialize());
     let text = one.initialize().unwrap().text;
-    let told = format!("{}\n\nRemote instructions ({other}):\ntwo", stated("one"));
-    assert_eq!(world.shown(&text), always(&format!("{told}\n\n")));
+    let update = format!("{}\n\nRemote instructions ({other}):\ntwo", stated("one"));
+    assert_eq!(world.shown(&text), always(&format!("{update}\n\n")));
     assert_eq!(world.web.asked(), [ADDRESS, other]);
 }
 
@@ -261,9 +261,9 @@ async fn sessions_share_requests() {
 async fn closing_ends_background_requests() {
     let mut world = world().await;
     world.web.say(ADDRESS, "one");
-    world.told().await;
+    world.update().await;
     let gate = world.web.hold(ADDRESS);
-    asked_again(&mut world, &gate).await;
+    until_requested(&mut world, &gate).await;
     world.closing.cancel();
     within(gate.dropped()).await;
 }
@@ -276,12 +276,12 @@ async fn addresses_beyond_the_limit_are_reported_and_not_requested() {
     for address in &addresses {
         world.web.say(address, "text");
     }
-    world.told().await;
+    world.update().await;
     assert_eq!(world.web.asked(), addresses[..32]);
-    let told = world.sources.diagnostics(&world.location);
-    let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+    let update = world.sources.diagnostics(&world.location);
+    let update: Vec<_> = update.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        update,
         [
             "https://example.com/32.md: This address has no effect, nor have those that follow: at most 32 of instructions are asked"
         ]

@@ -50,7 +50,7 @@ async fn a_turn_that_exceeds_the_window_continues_from_a_checkpoint() {
     assert_eq!(turn.system, first.system);
     assert_eq!(compact::messages(turn), [checkpoint(summary, &recent)]);
     // The live events and the stored message.
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     let told = live.events();
     assert_eq!(
         told[2..6],
@@ -211,7 +211,7 @@ async fn the_context_is_replaced_together_with_the_history() {
     let source = ScriptedSource::telling("acme/rules", "one");
     let _contributed = f.contribute(&f.project.directory(), &source);
     grown(&f, &session).await;
-    source.tell("two");
+    source.set("two");
     f.model
         .reply(Reply::says("SUMMARY"))
         .reply(Reply::says("Yes."));
@@ -234,7 +234,7 @@ async fn a_context_that_cannot_be_replaced_stays_and_causes_no_endless_compactio
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, &filler("alpha", 1_000)).await;
     // The update in this epoch is too large by itself, and it stays until the epoch ends.
-    source.tell(&filler("rule", 12_500));
+    source.set(&filler("rule", 12_500));
     let gate = Gate::new();
     f.model
         .reply(Reply::new().text("FIRST").hold(&gate).stop())
@@ -260,7 +260,7 @@ async fn a_context_that_cannot_be_replaced_stays_and_causes_no_endless_compactio
     let last = f.model.last_request();
     assert_eq!(baseline(&last), "acme/rules is one");
     // When the context can be replaced, the update of the former epoch disappears.
-    source.tell("two");
+    source.set("two");
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, "Done?").await;
     let last = f.model.last_request();

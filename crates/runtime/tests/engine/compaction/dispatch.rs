@@ -177,7 +177,7 @@ async fn a_switch_while_waiting_for_the_provider_ends_the_compaction() {
     let mut live = f.live();
     let (runtime, id) = (f.runtime().clone(), session.clone());
     let asked = tokio::spawn(async move { runtime.compact(&id).await });
-    f.heard(&mut live, "retried 1").await;
+    f.read_until(&mut live, "retried 1").await;
     f.switch_model(&session, "m2").await;
     f.clock.advance(60_000);
     let ended = f.within("compact", asked).await.unwrap();

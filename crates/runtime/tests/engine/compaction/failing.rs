@@ -28,7 +28,7 @@ async fn failed(f: &Fixture, session: &SessionID, reply: Reply) -> (String, Stri
             "step.ended stop",
         ]
     );
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     let errors = live.values().iter();
     let mut errors = errors.filter(|event| event["type"] == "session.error");
     let error = &errors.next().expect("it is told").clone()["data"]["error"];
@@ -109,7 +109,7 @@ async fn a_summary_that_takes_too_long_is_cancelled() {
         asked_for(&f.model.last_request()),
         [ALPHA, BETA, "user: Next"]
     );
-    f.heard(
+    f.read_until(
         &mut live,
         &format!("session.error The history of {session} was not compacted: the model did not finish its summary within 600 seconds"),
     )
@@ -149,7 +149,7 @@ async fn a_window_that_is_too_small_for_a_summary_request_gets_none() {
     assert_eq!(asked(&f), [vec![ALPHA], vec![ALPHA, BETA, "user: Next"]]);
     let none: [serde_json::Value; 0] = [];
     assert_eq!(f.payloads(&session, "compaction.started").await, none);
-    f.heard(&mut live, "text.delta Yes.").await;
+    f.read_until(&mut live, "text.delta Yes.").await;
     let told = live.events();
     let errors: Vec<_> = told
         .iter()

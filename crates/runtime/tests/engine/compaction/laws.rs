@@ -74,7 +74,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-async fn tell(answers: Vec<Says>, story: Vec<Act>) {
+async fn play(answers: Vec<Says>, story: Vec<Act>) {
     let (mut f, session) = with(json!({"limit": {"context": 9_000, "output": OUTPUT}})).await;
     f.tool("echo", |input, _| async { opencode_testkit::output(input) });
     let plan = Arc::new(Mutex::new((VecDeque::from(answers), 0)));
@@ -169,6 +169,6 @@ proptest! {
         story in prop::collection::vec(act(), 0..14),
     ) {
         let threads = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        threads.block_on(tell(answers, story));
+        threads.block_on(play(answers, story));
     }
 }

@@ -107,7 +107,7 @@ async fn a_history_larger_than_the_window_is_summarised_in_parts() {
     let expected = checkpoint("SUM6MARY", &kept(&last, "Next"));
     assert_eq!(compact::messages(&f.model.last_request()), [expected]);
     // The live deltas contain only the summary that is recorded.
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     let told = live.events();
     assert_eq!(
         told[2..6],
@@ -146,7 +146,7 @@ async fn a_failed_part_is_a_failed_attempt() {
         // The turn contains the whole history, and no part of a summary was sent live.
         let requests = asked(&f);
         assert_eq!(requests.last().map(Vec::len), Some(2 * TURNS + 1));
-        f.heard(&mut live, "step.ended stop").await;
+        f.read_until(&mut live, "step.ended stop").await;
         let told = live.events();
         let expected = [
             "compaction.started auto".to_owned(),
@@ -217,7 +217,7 @@ async fn a_part_that_takes_too_long_is_cancelled() {
     f.clock.advance(10 * MINUTE);
     f.wait(&session).await;
     f.dropped(&gate).await;
-    f.heard(&mut live, &given_up(&session, 600)).await;
+    f.read_until(&mut live, &given_up(&session, 600)).await;
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn parts_that_take_too_long_in_total_are_cancelled() {
     f.reached(&gates[TURNS - 1]).await;
     f.clock.advance(6 * MINUTE);
     f.wait(&session).await;
-    f.heard(&mut live, &given_up(&session, 3_600)).await;
+    f.read_until(&mut live, &given_up(&session, 3_600)).await;
 }
 
 #[tokio::test]

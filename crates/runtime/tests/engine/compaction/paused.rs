@@ -25,7 +25,7 @@ async fn a_checkpoint_without_gain_pauses_compaction_until_the_history_has_grown
             vec![CHECKPOINT, "assistant: Yes.", "user: Then"],
         ]
     );
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     let told = live.events();
     let errors: Vec<_> = told
         .iter()

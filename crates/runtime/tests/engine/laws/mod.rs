@@ -166,7 +166,7 @@ impl World {
             Act::Kill => {
                 let killed = self.f.runtime().clone();
                 self.f.kill().await;
-                self.bury(killed).await;
+                self.end_process(killed).await;
                 self.begins_anew().await;
             }
         }
@@ -289,13 +289,16 @@ impl World {
             session
                 .settled
                 .extend(stored.last().map(|it| u64::from(it.seq)));
-            assert!(!self.board.owes(&session.id), "results wait for a model");
+            assert!(
+                !self.board.has_pending_work(&session.id),
+                "results wait for a model"
+            );
         }
         self.board.close();
     }
 
     /// Ends the killed runtime, so that its effects are not mistaken for those of the new one.
-    async fn bury(&self, killed: Runtime) {
+    async fn end_process(&self, killed: Runtime) {
         killed.abandon();
         for session in &self.sessions {
             let buried = self.f.within("burial", killed.wait(&session.id)).await;

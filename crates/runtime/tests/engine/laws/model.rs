@@ -174,7 +174,7 @@ impl Board {
     }
 
     /// True if the newest answer waits for results that the model has not received.
-    pub(super) fn owes(&self, session: &SessionID) -> bool {
+    pub(super) fn has_pending_work(&self, session: &SessionID) -> bool {
         self.plan().asked(session.as_str()).continues
     }
 

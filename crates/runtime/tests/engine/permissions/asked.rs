@@ -97,7 +97,7 @@ async fn a_request_is_listed_unchanged() {
     assert_eq!(one, expected);
     let here = f.new_session().location;
     assert_eq!(f.runtime().permission_requests(&here), alone);
-    f.heard(&mut live, &super::asked("x")).await;
+    f.read_until(&mut live, &super::asked("x")).await;
     let event = live.values().last().unwrap();
     assert_eq!(event["data"], serde_json::to_value(&expected).unwrap());
     assert_eq!(event["location"]["directory"], f.project.directory());
@@ -133,7 +133,7 @@ async fn answers_also_reach_the_tools_of_the_session() {
     f.wait(&session).await;
     assert_eq!(settled(&f, &session).await, ["tool.success c0 {}"]);
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(
         of_permissions(&live)[2..],
         ["permission.v2.replied always"; 2]

@@ -75,7 +75,7 @@ pub(crate) async fn heard_asked(f: &Fixture, live: &mut LiveLog, resources: &[&s
     for on in resources {
         let wanted = asked(on);
         if !live.events().contains(&wanted) {
-            f.heard(live, &wanted).await;
+            f.read_until(live, &wanted).await;
         }
     }
 }

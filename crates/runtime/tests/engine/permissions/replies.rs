@@ -31,7 +31,7 @@ async fn once_allows_one_call() {
     assert!(
         matches!(twice.await, Err(RuntimeError::PermissionNotFound(id)) if id == requests[0].id)
     );
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     assert_eq!(
         of_permissions(&live)[2..],
         ["permission.v2.replied once", "permission.v2.replied once"]
@@ -53,7 +53,7 @@ async fn the_event_of_an_answer_precedes_its_effect() {
     let requests = ask(&f, &mut live, &session, &["a"]).await;
     f.model.reply(Reply::says("Well."));
     reply(&f, &requests[0], Once).await;
-    f.heard(&mut live, "tool.success c0 {}").await;
+    f.read_until(&mut live, "tool.success c0 {}").await;
     let events = live.events();
     let place = |wanted: &str| events.iter().position(|event| event == wanted);
     assert!(place("permission.v2.replied once") < place("tool.success c0 {}"));
@@ -93,7 +93,7 @@ async fn declining_one_request_declines_all_of_its_session_and_ends_the_drain() 
     f.model.reply(Reply::says("Well."));
     reply(&f, &theirs[0], Once).await;
     f.wait(&other).await;
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     let told = of_permissions(&live).split_off(4);
     assert_eq!(
         told,
@@ -130,7 +130,7 @@ async fn a_rejection_with_a_reason_declines_the_others_of_its_session() {
     assert_eq!(settled[1], "tool.failed c1 Tool execution interrupted");
     assert_eq!(f.model.requests().len(), 1);
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(of_permissions(&live)[2..], declined(2));
 }
 
@@ -169,7 +169,7 @@ async fn always_answers_all_matching_requests_in_every_session() {
     reply(&f, &theirs[1], Once).await;
     f.wait(&other).await;
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(
         of_permissions(&live)[3..],
         [
@@ -189,6 +189,6 @@ async fn always_without_a_pattern_allows_once() {
     f.model.reply(super::uses(&["a"]));
     reply(&f, &requests[0], Always).await;
     f.asked(2).await;
-    f.heard(&mut live, &asked("a")).await;
+    f.read_until(&mut live, &asked("a")).await;
     f.interrupt(&session).await;
 }

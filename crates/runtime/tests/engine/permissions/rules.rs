@@ -21,7 +21,7 @@ async fn rules_that_allow_or_deny_create_no_request() {
     );
     let failed = f.payloads(&session, "tool.failed").await;
     assert_eq!(failed[0]["error"]["cause"]["kind"], "permission");
-    f.heard(&mut live, "step.ended stop").await;
+    f.read_until(&mut live, "step.ended stop").await;
     assert_eq!(of_permissions(&live), [""; 0]);
 }
 
@@ -39,7 +39,7 @@ async fn one_resource_decides_for_all_resources() {
         .reply(use_of("c3", &["ok 1", "x"]));
     let mut live = f.live();
     f.prompt(&session, "Go").await;
-    f.heard(&mut live, r#"permission.v2.asked use ["ok 1","x"]"#)
+    f.read_until(&mut live, r#"permission.v2.asked use ["ok 1","x"]"#)
         .await;
     let called = r#"tool.called c3 use {"on":["ok 1","x"]}"#;
     f.recorded(&session, called).await;
@@ -54,7 +54,7 @@ async fn one_resource_decides_for_all_resources() {
         ]
     );
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(
         of_permissions(&live),
         [
@@ -135,7 +135,7 @@ async fn by_default_reading_is_allowed_and_secrets_and_outside_paths_are_asked()
         r#"permission.v2.asked read [".env"]"#.to_owned(),
         format!(r#"permission.v2.asked external_directory ["{outside}/*"]"#),
     ] {
-        f.heard(&mut live, &asked).await;
+        f.read_until(&mut live, &asked).await;
         let request = super::waiting(&f, &session).await.remove(0);
         reply(&f, &request, PermissionReply::Once).await;
     }

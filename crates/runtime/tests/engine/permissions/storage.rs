@@ -55,7 +55,7 @@ async fn a_request_that_is_being_answered_cannot_get_another_answer() {
     f.within("always", always).await.unwrap().unwrap();
     f.wait(&session).await;
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(of_permissions(&live)[1..], ["permission.v2.replied always"]);
 }
 
@@ -89,6 +89,6 @@ async fn an_answer_that_cannot_be_stored_leaves_the_request_waiting() {
     f.wait(&session).await;
     assert_eq!(settled(&f, &session).await, ["tool.success c0 {}"]);
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(of_permissions(&live)[1..], ["permission.v2.replied always"]);
 }

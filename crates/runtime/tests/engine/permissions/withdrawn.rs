@@ -23,7 +23,7 @@ async fn an_interruption_withdraws_pending_requests() {
         ]
     );
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(
         of_permissions(&live)[2..],
         ["permission.v2.replied reject"; 2]
@@ -39,7 +39,7 @@ async fn closing_the_host_withdraws_pending_requests_before_global_disposed() {
     let left = super::asked::of(&session, "use", &["b"]);
     f.runtime().ask_permission(left).await.unwrap();
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(
         of_permissions(&live)[2..],
         ["permission.v2.replied reject"; 2]
@@ -87,7 +87,7 @@ async fn a_tool_that_stops_waiting_withdraws_its_request() {
         .reply(Reply::calls("c0", "hasty", json!({})))
         .reply(Reply::says("Well."));
     f.prompt(&session, "Go").await;
-    f.heard(&mut live, &super::asked("a")).await;
+    f.read_until(&mut live, &super::asked("a")).await;
     let request = waiting(&f, &session).await.remove(0);
     gate.release();
     f.wait(&session).await;
@@ -98,7 +98,7 @@ async fn a_tool_that_stops_waiting_withdraws_its_request() {
         .reply_permission(&session, &request.id, Once, None);
     assert!(late.await.is_err());
     f.close().await;
-    f.heard_all(&mut live).await;
+    f.read_to_end(&mut live).await;
     assert_eq!(of_permissions(&live)[1..], ["permission.v2.replied reject"]);
 }
 

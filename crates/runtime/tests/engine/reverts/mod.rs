@@ -118,7 +118,7 @@ impl World {
     /// The messages, each with its type.
     async fn story(&self) -> Vec<String> {
         let messages = self.f.messages(&self.session).await;
-        messages.iter().map(|it| told(&json!(it))).collect()
+        messages.iter().map(|it| text_of(&json!(it))).collect()
     }
 }
 
@@ -159,7 +159,7 @@ fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
     }
 }
 
-fn told(message: &Value) -> String {
+fn text_of(message: &Value) -> String {
     let kind = message["type"].as_str().unwrap_or_default();
     match kind {
         "assistant" => {

@@ -126,7 +126,7 @@ async fn a_permission_may_allow_all_tasks_permanently() {
     let mut live = f.live();
     f.model.reply(task("general", "Go"));
     f.prompt(&session, "Go").await;
-    f.heard(&mut live, r#"permission.v2.asked task ["general"]"#)
+    f.read_until(&mut live, r#"permission.v2.asked task ["general"]"#)
         .await;
     assert_eq!(children(&f, &session).await, []);
     let request = waiting(&f, &session).await.remove(0);

@@ -118,7 +118,8 @@ async fn an_interruption_withdraws_the_requests_of_a_child() {
     let child = child(&f, &session).await;
     f.interrupt(&session).await;
     assert_eq!(waiting(&f, &child).await, []);
-    f.heard(&mut live, "permission.v2.replied reject").await;
+    f.read_until(&mut live, "permission.v2.replied reject")
+        .await;
     assert_eq!(
         settled(&f, &child).await,
         ["tool.failed c0 Tool execution interrupted"]

@@ -30,7 +30,7 @@ fn rule(action: &str, resource: &str, effect: PermissionEffect) -> PermissionRul
 }
 
 #[test]
-fn patterns() {
+fn patterns_match_like_wildcards() {
     for (pattern, text, expected) in [
         ("", "", true),
         ("", "a", false),
@@ -183,7 +183,7 @@ proptest! {
 }
 
 #[test]
-fn long_texts_and_patterns_take_no_time_worth_mentioning() {
+fn long_texts_and_patterns_are_matched_quickly() {
     let text = "a".repeat(100_000);
     let began = std::time::Instant::now();
     assert!(!matches(&format!("{}b", "a*".repeat(1_000)), &text));
@@ -228,7 +228,7 @@ fn saved(action: &str, resource: &str) -> SavedPermission {
 }
 
 #[test]
-fn decisions_about_several_resources() {
+fn a_decision_covers_all_resources() {
     let configured = [
         rule("edit", "*", Ask),
         rule("edit", "docs/*", Allow),

@@ -69,7 +69,10 @@ impl Shown {
         let path = format!("{}/connect-token", self.path);
         let headers = format!("{}{headers}", self.credentials);
         let server = &self.served.server;
-        server.ask("POST", &path, &headers, "").await.told()
+        server
+            .ask("POST", &path, &headers, "")
+            .await
+            .status_and_json()
     }
 
     async fn a_ticket(&self) -> String {

@@ -62,7 +62,7 @@ impl Watching {
             && self.surveyed.is_some()
         {
             changed.extend(self.pending.iter().cloned());
-            if let Some(differs) = self.survey_some(root, folder, &changed) {
+            if let Some(differs) = self.survey_directories(root, folder, &changed) {
                 return found || differs;
             }
         }
@@ -83,13 +83,13 @@ impl Watching {
         is_stopped: impl Fn() -> bool,
     ) {
         let started = Instant::now();
-        self.found |= survey::at_leisure(root, folder, &is_stopped);
+        self.found |= survey::in_background(root, folder, &is_stopped);
         if !is_stopped() {
             self.surveyed = Some(started);
         }
     }
 
-    fn survey_some(
+    fn survey_directories(
         &self,
         root: &Directory,
         folder: &mut Folder,
@@ -103,7 +103,7 @@ impl Watching {
         if survey::is_replaced(root, &folder.own) {
             return None;
         }
-        survey::some(root, folder, changed)
+        survey::directories(root, folder, changed)
     }
 
     /// Records the state after a capture that changed something.
@@ -117,7 +117,7 @@ impl Watching {
             files += listing.files.len();
             let is_settled = listing.stamp.is_some()
                 && (listing.watch.is_some() || !is_watched)
-                && listing.files.iter().all(Known::is_told_of);
+                && listing.files.iter().all(Known::is_watched);
             if !is_settled {
                 self.pending.push(listing.path.clone());
             }

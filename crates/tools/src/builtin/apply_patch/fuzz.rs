@@ -34,7 +34,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn kept_patches_keep_their_properties() {
+    fn stored_fuzz_inputs_satisfy_the_properties_of_patches() {
         replay("patch", check);
     }
 }

@@ -222,7 +222,7 @@ mod tests {
         format!("{BEGIN}\n{body}{END}")
     }
 
-    fn told(text: &str) -> String {
+    fn error_of(text: &str) -> String {
         parse(text).unwrap_err().to_string()
     }
 
@@ -298,14 +298,14 @@ mod tests {
     #[test]
     fn an_invalid_patch_is_refused_with_the_reason() {
         for blank in ["", " \n\t"] {
-            assert_eq!(told(blank), "patchText is required");
+            assert_eq!(error_of(blank), "patchText is required");
         }
-        assert_eq!(told(&patch("")), "patch rejected: empty patch");
+        assert_eq!(error_of(&patch("")), "patch rejected: empty patch");
         let markers =
             "Invalid patch format: missing Begin/End markers (*** Begin Patch, *** End Patch)";
         for text in ["hello", BEGIN, END, "*** End Patch\n*** Begin Patch"] {
             let expected = format!("apply_patch verification failed: Error: {markers}");
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(error_of(text), expected, "{text}");
         }
         for (body, issue) in [
             ("*** Add File: \n+a\n", "Invalid add file path"),
@@ -341,20 +341,20 @@ mod tests {
             ("*** End of File\n", "Invalid patch line: *** End of File"),
         ] {
             let expected = format!("apply_patch verification failed: Error: {issue}");
-            assert_eq!(told(&patch(body)), expected, "{body}");
+            assert_eq!(error_of(&patch(body)), expected, "{body}");
         }
     }
 
     #[test]
-    fn a_move_is_refused_once_the_rest_is_right() {
+    fn a_valid_patch_with_a_move_is_refused() {
         let moves = "*** Update File: a\n*** Move to: b\n@@\n-a\n+b\n";
         assert_eq!(
-            told(&patch(moves)),
+            error_of(&patch(moves)),
             "apply_patch moves are not supported yet"
         );
         let wrong = patch(&format!("{moves}nonsense\n"));
         let issue = "apply_patch verification failed: Error: Invalid update chunk line: nonsense";
-        assert_eq!(told(&wrong), issue);
+        assert_eq!(error_of(&wrong), issue);
     }
 
     proptest! {

@@ -134,9 +134,9 @@ fn splice(file: &[&str], edits: &[Edit<'_>]) -> String {
 }
 
 /// Normalizes a line for comparison. The list starts with the strictest way.
-type Look = fn(&str) -> Cow<'_, str>;
+type Normalise = fn(&str) -> Cow<'_, str>;
 
-const LOOKS: [Look; 4] = [
+const NORMALISATIONS: [Normalise; 4] = [
     |line| Cow::Borrowed(line),
     |line| Cow::Borrowed(line.trim_end()),
     |line| Cow::Borrowed(line.trim()),
@@ -146,14 +146,14 @@ const LOOKS: [Look; 4] = [
 /// The lines of a file, normalized in each way when that way is first needed.
 struct Lines<'a> {
     exact: Vec<&'a str>,
-    seen: [Option<Vec<Cow<'a, str>>>; LOOKS.len()],
+    seen: [Option<Vec<Cow<'a, str>>>; NORMALISATIONS.len()],
 }
 
 impl<'a> Lines<'a> {
     fn new(exact: Vec<&'a str>) -> Self {
         Self {
             exact,
-            seen: [const { None }; LOOKS.len()],
+            seen: [const { None }; NORMALISATIONS.len()],
         }
     }
 
@@ -169,14 +169,18 @@ impl<'a> Lines<'a> {
     /// `at_end` is set, a match at the end of the file has priority.
     fn find(&mut self, wanted: &[&str], from: usize, at_end: bool) -> Option<usize> {
         let last = self.len().checked_sub(wanted.len())?;
-        LOOKS.iter().zip(&mut self.seen).find_map(|(look, seen)| {
-            let exact = &self.exact;
-            let seen = seen.get_or_insert_with(|| exact.iter().map(|line| look(line)).collect());
-            let wanted: Vec<_> = wanted.iter().map(|line| look(line)).collect();
-            let stands = |at: &usize| seen[*at..*at + wanted.len()] == wanted;
-            let end = (at_end && last >= from).then_some(last).filter(stands);
-            end.or_else(|| (from..=last).find(stands))
-        })
+        NORMALISATIONS
+            .iter()
+            .zip(&mut self.seen)
+            .find_map(|(normalise, seen)| {
+                let exact = &self.exact;
+                let seen =
+                    seen.get_or_insert_with(|| exact.iter().map(|line| normalise(line)).collect());
+                let wanted: Vec<_> = wanted.iter().map(|line| normalise(line)).collect();
+                let stands = |at: &usize| seen[*at..*at + wanted.len()] == wanted;
+                let end = (at_end && last >= from).then_some(last).filter(stands);
+                end.or_else(|| (from..=last).find(stands))
+            })
     }
 }
 
@@ -234,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_go_where_their_lines_are() {
+    fn chunks_are_applied_at_their_lines() {
         let abc = "a\nb\nc\n";
         let twice = "start one\nx\nstart two\nx\n";
         for (text, chunks, expected) in [

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_bound_is_exact_and_cuts_no_character() {
+    async fn the_limit_is_exact_and_cuts_no_character() {
         let exact = "x".repeat(MAX_BYTES);
         let whole = |truncated| Captured {
             text: exact.clone(),
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_does_not_depend_on_how_the_bytes_were_divided(
+        fn the_text_does_not_depend_on_the_split_of_the_bytes(
             bytes in prop::collection::vec(prop_oneof![
                 any::<u8>().prop_map(|byte| vec![byte]),
                 any::<char>().prop_map(|char| char.to_string().into_bytes()),
@@ -162,7 +162,7 @@ mod tests {
         }
 
         #[test]
-        fn a_stream_does_not_break_the_characters_of_the_other(
+        fn one_stream_does_not_break_characters_of_the_other(
             (out, err) in ("\\PC{0,20}", "\\PC{0,20}"),
             size in 1_usize..6,
         ) {

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::{blocking::blocking, paths::approach};
+use super::{blocking::blocking, paths::locate_with_permission};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -64,7 +64,8 @@ impl TypedTool for Bash {
         }
         let refused = format!("Unable to execute command: {}", input.command);
         let workdir = input.workdir.as_deref().unwrap_or(".");
-        let target = approach(&context, workdir, TargetKind::Directory, &refused).await?;
+        let target =
+            locate_with_permission(&context, workdir, TargetKind::Directory, &refused).await?;
         let (command, directory) = (input.command.clone(), target.canonical.clone());
         let warnings = blocking(move || scan(&command, &directory)).await?;
         ask(&context, &input.command, &refused).await?;

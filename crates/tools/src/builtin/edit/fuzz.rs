@@ -35,7 +35,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn kept_edits_keep_their_properties() {
+    fn stored_fuzz_inputs_satisfy_the_properties_of_edits() {
         replay("edit", check);
     }
 }

@@ -76,14 +76,14 @@ mod tests {
 
     const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-    fn told(text: &str, old: &str, new: &str, all: bool) -> Result<(String, usize), String> {
+    fn outcome(text: &str, old: &str, new: &str, all: bool) -> Result<(String, usize), String> {
         let replaced = replace(text, old, new, all, MAX_BYTES);
         let replaced = replaced.map_err(|mismatch| format!("{mismatch:?}"))?;
         Ok((replaced.text, replaced.count))
     }
 
     #[test]
-    fn one_match_is_replaced_or_all_of_them() {
+    fn an_edit_replaces_one_match_or_all() {
         let done = |text: &str, count| Ok((text.to_owned(), count));
         let failed = |reason: &str| Err(reason.to_owned());
         for (text, old, new, all, expected) in [
@@ -106,12 +106,12 @@ mod tests {
             ),
             ("é\u{1F600}", "\u{1F600}", "é", false, done("éé", 1)),
         ] {
-            assert_eq!(told(text, old, new, all), expected, "{text:?} {old:?}");
+            assert_eq!(outcome(text, old, new, all), expected, "{text:?} {old:?}");
         }
     }
 
     #[test]
-    fn line_breaks_are_those_of_the_file() {
+    fn an_edit_uses_the_line_breaks_of_the_file() {
         let done = |text: &str| Ok((text.to_owned(), 1));
         let failed = |reason: &str| Err(reason.to_owned());
         for (text, old, new, expected) in [
@@ -124,22 +124,22 @@ mod tests {
             ("a\rb", "\r", "\n", done("a\nb")),
             ("a\nb", "a\nb", "a\r\nb", failed("Same")),
         ] {
-            assert_eq!(told(text, old, new, false), expected, "{text:?} {old:?}");
+            assert_eq!(outcome(text, old, new, false), expected, "{text:?} {old:?}");
         }
     }
 
     #[test]
-    fn a_result_without_bounds_is_refused() {
+    fn a_result_over_the_size_limit_is_refused() {
         let text = "a".repeat(1024 * 1024);
         let new = "b".repeat(17);
-        assert_eq!(told(&text, "a", &new, true), Err("TooLarge".to_owned()));
-        let all = told(&text, "a", &new[1..], true);
+        assert_eq!(outcome(&text, "a", &new, true), Err("TooLarge".to_owned()));
+        let all = outcome(&text, "a", &new[1..], true);
         assert_eq!(all.unwrap().0.len() as u64, MAX_BYTES);
     }
 
     proptest! {
         #[test]
-        fn nothing_panics_and_one_match_is_one_splice(
+        fn a_single_match_is_replaced_in_place(
             text in "[ab\r\n é]{0,40}",
             old in "[ab\r\n é]{1,3}",
             new in "[ab\r\n é$&]{0,3}",
@@ -154,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn the_inverse_restores(
+        fn the_inverse_edit_restores_the_text(
             text in "[ab\n é]{0,40}",
             old in "[ab\n é]{1,3}",
             windows in any::<bool>(),

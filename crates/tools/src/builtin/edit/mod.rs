@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     diff::{FileDiff, Status},
     mutation::change,
-    paths::{approach_to_change, ask_to_edit},
+    paths::{ask_to_edit, locate_to_change_with_permission},
     place::{FileError, MAX_FILE_BYTES, Place},
     text::Text,
 };
@@ -53,7 +53,7 @@ impl TypedTool for Edit {
             return Err(Mismatch::Empty.into());
         }
         let refused = format!("Unable to edit {}", input.path);
-        let target = approach_to_change(&context, &input.path, &refused).await?;
+        let target = locate_to_change_with_permission(&context, &input.path, &refused).await?;
         ask_to_edit(&context, vec![target.resource.clone()], &refused).await?;
         let path = target.canonical.clone();
         let edited = change(&context, [path.as_path()].into_iter(), move || {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_excerpt_is_short_in_both_directions() {
+    fn an_excerpt_has_few_lines_of_bounded_length() {
         let many = ["x"; 7].join("\n");
         let six = ["x"; 6].join("\n");
         for (text, expected) in [

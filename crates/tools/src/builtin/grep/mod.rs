@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    glob::fitting,
+    glob::rules_of,
     search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with},
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
@@ -102,7 +102,7 @@ fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<Firs
         let mut walk = walk::below(place).ok()?;
         walk.hidden(false);
         let include = wanted.include.as_deref().unwrap_or_default();
-        walk.overrides(fitting(place, include).ok()?);
+        walk.overrides(rules_of(place, include).ok()?);
         walk::run(&walk, place, cancel, || {
             let (mut reader, mut directory) = (reader.clone(), directory.clone());
             let found = &found;

@@ -76,7 +76,7 @@ pub(super) fn read(
     if head.starts_with(b"%PDF") || has_binary_extension(path) {
         return binary(path, &head);
     }
-    if head.len() <= MAX_BYTES && !paging.is_asked_for() {
+    if head.len() <= MAX_BYTES && !paging.is_given() {
         if page::is_binary(&head) {
             return binary(path, &head);
         }

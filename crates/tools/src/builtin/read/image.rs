@@ -114,7 +114,7 @@ impl Image {
             return Err(ReadError::ImageUndecodable);
         }
         let size = Size { width, height };
-        Ok(size.turned(orientation(&mut decoder)))
+        Ok(size.rotated(orientation(&mut decoder)))
     }
 
     fn decoder(&self, max_bytes: u64) -> Result<impl ImageDecoder + '_, ImageError> {
@@ -155,7 +155,7 @@ impl Image {
         limits.reserve(decoder.total_bytes())?;
         decoder.set_limits(limits)?;
         let decoded = DynamicImage::from_decoder(decoder)?;
-        let mut image = scaled(&decoded, size.turned(orientation)).into_owned();
+        let mut image = scaled(&decoded, size.rotated(orientation)).into_owned();
         drop(decoded);
         image.apply_orientation(orientation);
         Ok(if image.color().has_alpha() {
@@ -187,7 +187,7 @@ impl Size {
     }
 
     /// Applies the rotation of an orientation. The inverse is the same operation.
-    fn turned(self, orientation: Orientation) -> Self {
+    fn rotated(self, orientation: Orientation) -> Self {
         match orientation {
             Orientation::Rotate90
             | Orientation::Rotate270

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use self::image::{Excess, Turn};
-use super::{blocking::blocking, paths::approach};
+use super::{blocking::blocking, paths::locate_with_permission};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -49,7 +49,8 @@ impl TypedTool for Read {
 
     async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to read {}", input.path);
-        let target = approach(&context, &input.path, TargetKind::Directory, &refused).await?;
+        let target =
+            locate_with_permission(&context, &input.path, TargetKind::Directory, &refused).await?;
         let path = target.canonical.clone();
         if blocking(move || kind_of(&path)).await?.is_none() {
             return Err(ToolFailure::new(refused));
@@ -109,7 +110,7 @@ impl Paging {
         self.limit.unwrap_or(MAX_COUNT)
     }
 
-    fn is_asked_for(self) -> bool {
+    fn is_given(self) -> bool {
         self.offset.is_some() || self.limit.is_some()
     }
 }

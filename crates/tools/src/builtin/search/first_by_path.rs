@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_a_limit_too() {
+    fn the_number_of_bytes_is_limited() {
         let mut kept = FirstByPath::new(MAX_RESULTS);
         for path in (0..8).rev() {
             kept.add(vec![path], vec![()], MAX_BYTES / 2, false);

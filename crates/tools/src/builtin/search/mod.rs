@@ -15,7 +15,7 @@ use opencode_location::{
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::{blocking::blocking, paths::approach};
+use super::{blocking::blocking, paths::locate_with_permission};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::failure::ToolFailure;
 
@@ -43,7 +43,8 @@ impl Search<'_> {
         work: impl FnOnce(&Target) -> Option<ToolOutput> + Send + 'static,
     ) -> Result<ToolOutput, ToolFailure> {
         let path = self.path.unwrap_or_default();
-        let target = approach(context, path, TargetKind::Directory, self.refused).await?;
+        let target =
+            locate_with_permission(context, path, TargetKind::Directory, self.refused).await?;
         let mut request = context.permission_request(self.action, vec![self.pattern.to_owned()]);
         request.save.push("*".to_owned());
         for (name, value) in self.metadata {

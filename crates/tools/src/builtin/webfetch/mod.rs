@@ -84,8 +84,8 @@ impl TypedTool for WebFetch {
             "format": format,
             "output": output,
         });
-        let told = ToolContent::Text { text: output };
-        Ok(ToolOutput::encode(&structured)?.with_content(vec![told]))
+        let text = ToolContent::Text { text: output };
+        Ok(ToolOutput::encode(&structured)?.with_content(vec![text]))
     }
 }
 

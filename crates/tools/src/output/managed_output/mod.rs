@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_structured_value_is_previewed_as_indented_json_and_stays_whole() {
+    async fn a_structured_value_is_previewed_and_stored_as_indented_json() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join(FIRST_FILE);
         let structured = json!({"entries": ["a", "b", "c", "d"]});
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_is_bounded_too() {
+    async fn the_text_of_a_failure_is_bounded() {
         let temp = tempfile::tempdir().unwrap();
         let name = temp.path().join(FIRST_FILE).to_str().unwrap().to_owned();
         let bounded = bound(
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_success_survives_a_storage_failure() {
+    async fn a_failed_write_does_not_fail_the_call() {
         let temp = tempfile::tempdir().unwrap();
         let taken = temp.path().join(FIRST_FILE);
         fs::write(&taken, "somebody else's").unwrap();

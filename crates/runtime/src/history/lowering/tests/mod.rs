@@ -69,7 +69,7 @@ fn assistant_says(parts: Value) -> Value {
 }
 
 #[test]
-fn messages_that_are_not_answers() {
+fn messages_other_than_answers_are_lowered() {
     check([
         (
             message(json!({"type": "agent-switched", "agent": "plan"})),
@@ -150,7 +150,7 @@ fn provider_metadata_of_a_text_is_sent_back_with_it() {
 }
 
 #[test]
-fn text_and_reasoning() {
+fn text_and_reasoning_are_lowered() {
     let signed = json!({"mock": {"signature": "s"}});
     let reasoning = |text: &str, metadata: Option<&Value>| {
         let mut part = json!({"type": "reasoning", "id": "r", "text": text});
@@ -239,7 +239,7 @@ fn completed_with(content: Value) -> Value {
 }
 
 #[test]
-fn local_calls_and_their_results() {
+fn local_calls_are_lowered_with_their_results() {
     let calls = |input: Value| json!({"role": "assistant", "content": [call("c1", input)]});
     let piece = |text: &str| json!({"type": "text", "text": text});
     let file = json!({"type": "file", "uri": "data:image/png;base64,AA==", "mime": "image/png"});

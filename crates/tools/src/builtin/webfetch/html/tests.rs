@@ -54,7 +54,7 @@ fn a_page_is_converted_to_markdown() {
 }
 
 #[test]
-fn only_tables_with_headings_are_tables() {
+fn only_tables_with_headings_become_markdown_tables() {
     for (html, expected) in [
         (
             "<table><thead><tr><th>A<th>B</thead><tr><td>1<td>two<br>lines<tr><td>a|b<td></table>",

@@ -11,7 +11,7 @@ use super::drain::{Drain, Inbox};
 pub(super) type Ended = Exit<&'static str>;
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ObservedSession {
     inbox: Inbox,
     drain: Option<Drain>,
     /// Number of drains started so far.
@@ -47,7 +47,7 @@ struct Last<'a> {
     stopped: bool,
 }
 
-impl Seen {
+impl ObservedSession {
     pub(super) fn runs(&self) -> bool {
         self.drain.is_some()
     }
@@ -125,7 +125,7 @@ impl Seen {
         self.waiting.insert(ticket, Waits::Idle);
     }
 
-    pub(super) fn go_away(&mut self) -> Option<Ticket> {
+    pub(super) fn drop_caller(&mut self) -> Option<Ticket> {
         self.waiting.pop_first().map(|(ticket, _)| ticket)
     }
 
@@ -177,7 +177,7 @@ impl Seen {
                 }
             }
         }
-        self.check_nobody_forgotten(ended.as_ref());
+        self.check_all_answered(ended.as_ref());
     }
 
     fn check_start(&mut self, force: bool, ended: Option<&Last<'_>>) {
@@ -223,7 +223,7 @@ impl Seen {
         }
     }
 
-    fn check_nobody_forgotten(&self, ended: Option<&Last<'_>>) {
+    fn check_all_answered(&self, ended: Option<&Last<'_>>) {
         let idle = self.drain.is_none();
         assert!(!(idle && self.woken), "a wake is lost");
         assert!(!(idle && self.run_wanted), "a run is lost");

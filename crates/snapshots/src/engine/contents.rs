@@ -10,33 +10,33 @@ use crate::tree::{self, Item, Trees};
 use crate::{patch, path};
 
 /// The file at each path, in the order of the paths, or the error for that path.
-pub type Looks = Vec<Result<Option<Entry>, SnapshotError>>;
+pub type FileEntries = Vec<Result<Option<Entry>, SnapshotError>>;
 
 impl Engine {
     pub(crate) fn contents(
         &mut self,
         tree: &str,
         paths: &[String],
-    ) -> Result<Looks, SnapshotError> {
+    ) -> Result<FileEntries, SnapshotError> {
         let objects = self.objects(&self.repository()?);
         let tree = tree::id(tree)?;
         let mut trees = Trees::new(&objects);
         let content = |path: &String| {
-            path::judge(path)?;
+            path::check(path)?;
             Ok(trees.find(tree, path)?.and_then(Item::file))
         };
-        let contents: Looks = paths.iter().map(content).collect();
+        let contents: FileEntries = paths.iter().map(content).collect();
         let is_missing = |it: &Result<_, _>| matches!(it, Err(SnapshotError::Missing(_)));
         if contents.iter().any(is_missing) {
-            self.doubt();
+            self.recheck_objects();
         }
         Ok(contents)
     }
 
-    pub(crate) fn currents(&mut self, paths: &[String]) -> Result<Looks, SnapshotError> {
+    pub(crate) fn currents(&mut self, paths: &[String]) -> Result<FileEntries, SnapshotError> {
         let root = self.root()?;
         let current = |path: &String| {
-            path::judge(path)?;
+            path::check(path)?;
             let found = engine::current(&root, path).map_err(SnapshotError::io(path))?;
             Ok(found.and_then(|(mode, id)| Item::File(mode, id).file()))
         };
@@ -59,7 +59,7 @@ impl Engine {
         let mut diffs = Vec::new();
         let mut left = most;
         for path in paths {
-            path::judge(path)?;
+            path::check(path)?;
             let (from, to) = (trees.file(from, path)?, trees.file(to, path)?);
             let Some(mut file) = patch::of(&objects, path, from, to)? else {
                 continue;
