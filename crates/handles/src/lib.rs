@@ -20,6 +20,7 @@
 //!
 //! All operations block on the disk.
 
+mod bounded;
 mod child;
 mod databases;
 mod directory;
@@ -32,6 +33,7 @@ mod stamp;
 #[cfg(unix)]
 mod unix;
 
+pub use bounded::{read_file, read_text};
 pub use child::Child;
 pub use databases::{OpenDatabase, is_open_database, open_file, refuse_database};
 pub use directory::is_absent;

@@ -33,7 +33,6 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod agents;
-mod bounded;
 pub mod catalogue;
 pub mod collation;
 pub mod command_environment;

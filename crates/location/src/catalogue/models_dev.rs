@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use opencode_handles::read_file;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-use crate::bounded;
 use crate::config::{
     ApiPatch, Decoded, Diagnostic, DiagnosticKind, ModelPatch, ProviderPatch, entries, listed_cost,
     listed_model, object, optional, request_settings, text, texts,
@@ -114,7 +114,7 @@ fn load(path: &Path) -> Result<ModelsDev, Diagnostic> {
             "The list of models must be named by an absolute path; it is named by {PATH_VARIABLE}"
         )));
     }
-    let bytes = bounded::read(path, MAX_BYTES)
+    let bytes = read_file(path, MAX_BYTES)
         .map_err(|error| unreadable(format!("The list of models cannot be read: {error}")))?;
     let Some(bytes) = bytes else {
         return Ok(ModelsDev::default());

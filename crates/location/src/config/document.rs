@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use opencode_handles::read_file;
 use opencode_schema::permission::PermissionRule;
 use serde_json::Value;
 
@@ -23,7 +24,6 @@ use super::source::Source;
 use super::step::Step;
 use super::substitution::{Substituted, Tokens, substitute};
 use super::unreadable_permissions::UnreadablePermissions;
-use crate::bounded;
 use crate::containment::is_project_text;
 use crate::environment::Environment;
 
@@ -236,8 +236,7 @@ fn load(file: &Path, bound: Option<&Path>) -> Result<Option<Vec<u8>>, String> {
     if bound.is_some_and(|root| exists() && !is_project_text(file, root)) {
         return Err("A link leads out of the project".to_owned());
     }
-    bounded::read(file, MAX_DOCUMENT_BYTES)
-        .map_err(|error| format!("The file cannot be read: {error}"))
+    read_file(file, MAX_DOCUMENT_BYTES).map_err(|error| format!("The file cannot be read: {error}"))
 }
 
 fn parse(

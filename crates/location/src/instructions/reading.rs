@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
+use opencode_handles::read_file;
+
 use super::place::unreadable;
 use super::{Found, InstructionError, InstructionFile};
-use crate::bounded;
 
 /// Maximum total size in bytes of all files of one kind.
 pub const MAX_BYTES: u64 = 1024 * 1024;
@@ -54,7 +55,7 @@ fn read_all(paths: Vec<PathBuf>) -> Found {
             path: path.clone(),
             reason: reason.to_owned(),
         };
-        let bytes = bounded::read(&path, MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
+        let bytes = read_file(&path, MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
         // The file was deleted after its discovery.
         let Some(bytes) = bytes else { continue };
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {

@@ -6,8 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use opencode_handles::read_file;
+
 use super::listing::{Entry, Kind, Listings};
-use crate::bounded;
 use crate::config::{Diagnostic, DiagnosticKind};
 use crate::containment::is_project_text;
 
@@ -68,7 +69,7 @@ impl ReadBudget {
 
     /// Reads the bytes of a file within its limit. `None` if the file no longer exists.
     pub(crate) fn read(&mut self, file: &Path) -> io::Result<Option<Vec<u8>>> {
-        match bounded::read(file, MAX_FILE_BYTES)? {
+        match read_file(file, MAX_FILE_BYTES)? {
             Some(bytes) => {
                 self.take(bytes.len() as u64)?;
                 Ok(Some(bytes))

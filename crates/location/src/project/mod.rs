@@ -9,11 +9,11 @@ mod root_commit;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use opencode_handles::read_text;
 use opencode_schema::location::ProjectRef;
 
 pub(crate) use remote::canonical as canonical_remote;
 
-use crate::bounded;
 use crate::containment::lies_below;
 use crate::environment::Environment;
 use repository::Repository;
@@ -147,7 +147,7 @@ fn recorded_id(repository: &Repository) -> Option<String> {
     /// Much larger than any real configuration file.
     const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
     let common = Path::new(&repository.common_dir);
-    bounded::read_text(&common.join("config"), MAX_CONFIG_BYTES)
+    read_text(&common.join("config"), MAX_CONFIG_BYTES)
         .and_then(|text| git_config::origin_url(&text))
         .and_then(|url| remote::project_id(&url))
         .or_else(|| noted_id(common))
@@ -157,7 +157,7 @@ fn recorded_id(repository: &Repository) -> Option<String> {
 fn noted_id(common: &Path) -> Option<String> {
     /// An identity is a hash. A much longer file with this name has a different purpose.
     const MAX_ID_BYTES: u64 = 256;
-    let text = bounded::read_text(&common.join("opencode"), MAX_ID_BYTES)?;
+    let text = read_text(&common.join("opencode"), MAX_ID_BYTES)?;
     let id = text.trim();
     let usable = !id.is_empty() && !id.chars().any(char::is_control);
     usable.then(|| id.to_owned())

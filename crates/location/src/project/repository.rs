@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bounded;
+use opencode_handles::read_text;
+
 use crate::directory::lexical;
 
 /// A worktree and its git directories.
@@ -40,7 +41,7 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
     let git_dir = if metadata.is_dir() {
         entry
     } else {
-        let text = bounded::read_text(&entry, MAX_POINTER_BYTES)?;
+        let text = read_text(&entry, MAX_POINTER_BYTES)?;
         pointer(root, text.strip_prefix("gitdir:")?)?
     };
     // Every git directory has a HEAD. It can be a symbolic link, including a dangling one.
@@ -50,7 +51,7 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 
 /// The directory with the data that all worktrees share.
 fn common_dir(git_dir: &Path) -> PathBuf {
-    bounded::read_text(&git_dir.join("commondir"), MAX_POINTER_BYTES)
+    read_text(&git_dir.join("commondir"), MAX_POINTER_BYTES)
         .and_then(|text| pointer(git_dir, &text))
         .unwrap_or_else(|| git_dir.to_owned())
 }

@@ -10,9 +10,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use opencode_handles::read_file;
+
 use super::document::MAX_DOCUMENT_BYTES;
 use super::jsonc::{Position, position};
-use crate::bounded;
 use crate::containment::is_project_text;
 use crate::environment::Environment;
 
@@ -317,7 +318,7 @@ fn load(path: &Path) -> Result<String, String> {
     if !path.is_absolute() {
         return Err("the path is not absolute".to_owned());
     }
-    let bytes = bounded::read(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
+    let bytes = read_file(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
     let bytes = bytes.ok_or("there is no such file")?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8")?;
     Ok(text.trim().to_owned())
