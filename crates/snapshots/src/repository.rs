@@ -7,7 +7,7 @@ use std::{
 };
 
 use git2::Index;
-use opencode_handles::{open_file, refuse_database};
+use opencode_handles::open_file;
 
 use crate::error::SnapshotError;
 
@@ -16,6 +16,9 @@ const MAX_POINTER_BYTES: u64 = 8192;
 
 /// Maximum size of `info/exclude` to read, in bytes.
 const MAX_EXCLUDE_BYTES: u64 = 1024 * 1024;
+
+/// Maximum size of an index, in bytes. It holds several million paths.
+const MAX_INDEX_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The directories of a worktree's repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,15 +69,24 @@ impl Repository {
     /// Returns the paths that Git tracks, or an empty set if the index cannot be read.
     pub(crate) fn tracked(&self) -> HashSet<Vec<u8>> {
         let path = self.own.join("index");
-        let found = path.metadata().and_then(|found| refuse_database(&found));
         let refused = |error: io::Error| git2::Error::from_str(&error.to_string());
-        match found.map_err(refused).and_then(|()| Index::open(&path)) {
+        let checked = check_index(&path).map_err(refused);
+        match checked.and_then(|()| Index::open(&path)) {
             Ok(index) => index.iter().map(|entry| entry.path).collect(),
             Err(error) => {
                 tracing::warn!(%error, "the index of the repository cannot be read");
                 HashSet::new()
             }
         }
+    }
+}
+
+/// Refuses an index that libgit2 must not open, because reading it would block or exhaust the memory.
+fn check_index(path: &Path) -> io::Result<()> {
+    let size = open_file(path)?.metadata()?.len();
+    match size > MAX_INDEX_BYTES {
+        true => Err(io::Error::other("it is too large")),
+        false => Ok(()),
     }
 }
 

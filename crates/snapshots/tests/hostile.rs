@@ -295,6 +295,23 @@ fn make_fifo(path: &std::path::Path) {
 
 /// libgit2 would wait forever for the other side of a FIFO.
 #[tokio::test]
+async fn a_fifo_as_the_index_of_a_repository_blocks_no_capture() {
+    let project = Project::new();
+    let git = project.root().join(".git");
+    make_fifo(&git.join("index"));
+    project.write("a", "1");
+    // Only for a large file the index decides if it is captured.
+    project.write("large", vec![b'a'; 2 * 1024 * 1024 + 1]);
+    let captured = project.snapshots().capture().await.unwrap();
+    let files = project
+        .snapshots()
+        .files(EMPTY, &captured.tree)
+        .await
+        .unwrap();
+    assert_eq!(files, paths(&["a"]));
+}
+
+#[tokio::test]
 async fn a_fifo_among_the_objects_of_a_repository_blocks_no_capture() {
     let packed = format!("objects/pack/pack-{}.idx", "1".repeat(40));
     let beside = packed.replace(".idx", ".pack");
