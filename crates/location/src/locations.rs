@@ -99,7 +99,7 @@ impl Locations {
     /// Creates an empty cache. `host` is the configuration of the embedding program.
     pub fn new(environment: Arc<Environment>, host: impl Into<HostConfiguration>) -> Self {
         Self {
-            projects: Projects::new(Arc::clone(&environment)),
+            projects: Projects::default(),
             environment,
             host: Arc::new(host.into()),
             models: Arc::default(),

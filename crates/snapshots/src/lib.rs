@@ -7,12 +7,11 @@
 //! line-ending conversion of a Git configuration applies.
 //!
 //! To read the code, follow a capture: `snapshots`, `engine`, `capture`, then the passes in
-//! `worktree`. Only `opencode_handles` accesses the files of the worktree, only `repository` the
-//! user's repository, and only `objects` the store.
+//! `worktree`. Only `opencode_handles` accesses the files of the worktree, only `repository` and
+//! `opencode_git` the user's repository, and only `objects` the store.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod alternates;
 mod cache;
 mod compare;
 mod engine;

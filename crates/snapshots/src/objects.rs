@@ -21,11 +21,14 @@ use std::{
 };
 
 use flate2::{Compression, write::ZlibEncoder};
-use git2::{ObjectType, Odb, OdbLookupFlags, Oid};
+use git2::{ObjectType, Odb, Oid};
+use opencode_git::{Hash, Kind, ObjectId};
 use opencode_handles::{create_private_folder, open_file, private_file};
 
-use crate::alternates::Alternates;
 use crate::error::SnapshotError;
+
+/// Maximum size in bytes of a file in a snapshot.
+pub(crate) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Minimum age at which the time of a reused object is renewed. A sweep uses this time.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(20 * 60 * 60);
@@ -33,20 +36,14 @@ pub(crate) const RENEWAL: Duration = Duration::from_secs(20 * 60 * 60);
 /// Prefix of temporary files that become objects.
 pub(crate) const TEMPORARY: &str = "tmp_obj_";
 
-/// The objects of the user's repository.
-struct Users {
-    odb: Odb<'static>,
-    alternates: Alternates,
-}
-
 /// Objects by their id.
 pub(crate) struct Objects {
     directory: PathBuf,
     theirs: PathBuf,
     /// Object database of the store, opened at the first read.
     own: OnceLock<Result<Odb<'static>, git2::Error>>,
-    /// Object database of the user's repository. `None` if libgit2 must not open it.
-    users: OnceLock<Option<Users>>,
+    /// Objects of the user's repository. `None` if they cannot be listed.
+    users: OnceLock<Option<opencode_git::Objects>>,
     written: AtomicU64,
     /// Set when the host closes. All later writes fail.
     ended: Arc<AtomicBool>,
@@ -86,15 +83,12 @@ impl Objects {
         if self.path(id).exists() {
             return Ok(0);
         }
-        let Some(users) = self.users().filter(|users| users.alternates.may_read(id)) else {
-            return Ok(0);
-        };
         // If neither has the object, a later read reports it as missing.
-        let Ok(object) = users.odb.read(id) else {
+        let Some((kind, content)) = self.read_users(id) else {
             return Ok(0);
         };
-        self.write(id, object.kind(), object.data())?;
-        Ok(object.data().len() as u64)
+        self.write(id, kind, &content)?;
+        Ok(content.len() as u64)
     }
 
     /// Returns the content of an object.
@@ -118,10 +112,20 @@ impl Objects {
         }
     }
 
+    /// Returns an object of the user's repository, if its content has this id.
     fn read_users(&self, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
-        let users = self.users().filter(|users| users.alternates.may_read(id))?;
-        let object = users.odb.read(id).ok()?;
-        Some((object.kind(), object.data().to_vec()))
+        let read = self.users()?.read(&users_id(id), MAX_BYTES);
+        let object = read.unwrap_or_else(|error| {
+            tracing::warn!(%id, %error, "an object of the repository cannot be read");
+            None
+        })?;
+        let kind = match object.kind {
+            Kind::Blob => ObjectType::Blob,
+            Kind::Tree => ObjectType::Tree,
+            Kind::Commit | Kind::Tag => return None,
+        };
+        let found = hash(kind, &object.content).ok()?;
+        (found == id).then_some((kind, object.content))
     }
 
     /// True if the store has an object. Renews its time, so that a sweep keeps it.
@@ -146,21 +150,16 @@ impl Objects {
 
     /// True if the user's repository has an object.
     pub(crate) fn users_have(&self, id: Oid) -> bool {
-        let has = |users: &Users| users.odb.exists_ext(id, OdbLookupFlags::NO_REFRESH);
-        self.users().is_some_and(has)
+        self.users().is_some_and(|users| users.has(&users_id(id)))
     }
 
-    fn users(&self) -> Option<&Users> {
-        let open = || {
-            let alternates = match Alternates::read(&self.theirs) {
-                Ok(alternates) => alternates,
-                Err(error) => {
-                    tracing::warn!(%error, "the objects of the repository are not used");
-                    return None;
-                }
-            };
-            let odb = open(&self.theirs).ok()?;
-            Some(Users { odb, alternates })
+    fn users(&self) -> Option<&opencode_git::Objects> {
+        let open = || match opencode_git::Objects::open(&self.theirs, Hash::Sha1) {
+            Ok(users) => Some(users),
+            Err(error) => {
+                tracing::warn!(%error, "the objects of the repository are not used");
+                None
+            }
         };
         self.users.get_or_init(open).as_ref()
     }
@@ -184,6 +183,13 @@ impl Objects {
         let (folder, name) = id.split_at(2);
         self.directory.join(folder).join(name)
     }
+}
+
+/// Returns an id in the form of `opencode_git`.
+fn users_id(id: Oid) -> ObjectId {
+    let mut bytes = [0; 20];
+    bytes.copy_from_slice(id.as_bytes());
+    bytes.into()
 }
 
 /// Returns the id of an object.

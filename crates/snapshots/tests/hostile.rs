@@ -4,8 +4,9 @@
 
 mod support;
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, io::Write};
 
+use flate2::{Compression, write::ZlibEncoder};
 use opencode_snapshots::{Mode, SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots};
 use support::{EMPTY, Project, paths};
 
@@ -293,7 +294,7 @@ fn make_fifo(path: &std::path::Path) {
     mknodat(CWD, path, FileType::Fifo, FileMode::from_raw_mode(0o600), 0).unwrap();
 }
 
-/// libgit2 would wait forever for the other side of a FIFO.
+/// Opening a FIFO would wait forever for its other side.
 #[tokio::test]
 async fn a_fifo_as_the_index_of_a_repository_blocks_no_capture() {
     let project = Project::new();
@@ -344,4 +345,55 @@ async fn an_object_of_the_repository_that_is_a_fifo_is_stored_again() {
     let second = snapshots.capture().await.unwrap().tree;
     let changed = snapshots.files(&first, &second).await.unwrap();
     assert_eq!(changed, paths(&["a"]));
+}
+
+/// Returns a pack with two deltas that are based on each other, and its index.
+fn circular_pack(first: [u8; 20], second: [u8; 20]) -> (Vec<u8>, Vec<u8>) {
+    // A delta that copies 100 bytes of a base with 100 bytes.
+    let delta = [100, 100, 0x90, 100];
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&delta).unwrap();
+    let compressed = encoder.finish().unwrap();
+    let entry = |base: [u8; 20]| [&[0x74][..], &base, &compressed].concat();
+    let two = 2u32.to_be_bytes();
+    let (of_first, of_second) = (entry(second), entry(first));
+    let pack = [&b"PACK"[..], &two, &two, &of_first, &of_second, &[0; 20]].concat();
+    let mut index = [&b"\xfftOc"[..], &two].concat();
+    for byte in 0..=255 {
+        let upto = [first, second].iter().filter(|id| id[0] <= byte).count();
+        index.extend(u32::try_from(upto).unwrap().to_be_bytes());
+    }
+    index.extend([first, second].concat());
+    index.extend([0; 8]);
+    for offset in [12, 12 + of_first.len()] {
+        index.extend(u32::try_from(offset).unwrap().to_be_bytes());
+    }
+    index.extend([0; 40]);
+    (pack, index)
+}
+
+#[tokio::test]
+async fn a_pack_whose_deltas_are_based_on_each_other_blocks_no_capture() {
+    // The id of a file with the content `1`.
+    let first =
+        *b"\x56\xa6\x05\x1c\xa2\xb0\x2b\x04\xef\x92\xd5\x15\x0c\x9e\xf6\x00\x40\x3c\xb1\xde";
+    let (pack, index) = circular_pack(first, [0x77; 20]);
+    let project = Project::new();
+    let name = format!(".git/objects/pack/pack-{}", "1".repeat(40));
+    project.write(&format!("{name}.pack"), pack);
+    project.write(&format!("{name}.idx"), index);
+    project.write("a", "1");
+    let snapshots = project.snapshots();
+    let first = snapshots.capture().await.unwrap().tree;
+    // The capture copies the former content from the repository, which claims to have it.
+    project.write("a", "2");
+    let second = snapshots.capture().await.unwrap().tree;
+    let changed = snapshots.files(&first, &second).await.unwrap();
+    assert_eq!(changed, paths(&["a"]));
+    let plan = support::plan(&first, &changed);
+    let error = snapshots
+        .restore(&plan, &BTreeMap::new())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, SnapshotError::Missing(_)), "{error:?}");
 }

@@ -7,7 +7,6 @@ mod repository;
 mod root_commit;
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use opencode_handles::read_text;
 use opencode_schema::location::ProjectRef;
@@ -15,7 +14,6 @@ use opencode_schema::location::ProjectRef;
 pub(crate) use remote::canonical as canonical_remote;
 
 use crate::containment::lies_below;
-use crate::environment::Environment;
 use repository::Repository;
 use root_commit::RootCommits;
 
@@ -99,20 +97,12 @@ impl From<&Project> for ProjectRef {
 }
 
 /// Resolves directories to their projects.
+#[derive(Default)]
 pub struct Projects {
-    environment: Arc<Environment>,
     root_commits: RootCommits,
 }
 
 impl Projects {
-    /// Creates a resolver for the machine that `environment` describes.
-    pub fn new(environment: Arc<Environment>) -> Self {
-        Self {
-            environment,
-            root_commits: RootCommits::default(),
-        }
-    }
-
     /// Returns the project of a directory in normal form. The directory does not need to exist.
     ///
     /// Never fails: unreadable or malformed data counts as no repository or no identity.
@@ -129,7 +119,7 @@ impl Projects {
         };
         let id = match id {
             Some(id) => Some(id),
-            None => self.root_commits.get(&repository, &self.environment).await,
+            None => self.root_commits.get(&repository).await,
         };
         Project {
             id: id.unwrap_or_else(|| GLOBAL_ID.to_owned()),

@@ -11,6 +11,8 @@ use crate::directory::lexical;
 pub(super) struct Repository {
     /// The root of the worktree.
     pub root: String,
+    /// The git directory of the worktree itself, with its HEAD.
+    pub git_dir: PathBuf,
     /// The git directory that all worktrees share.
     pub common_dir: String,
 }
@@ -26,6 +28,7 @@ pub(super) fn discover(start: &Path) -> Option<Repository> {
         Some(Repository {
             root: root.to_str()?.to_owned(),
             common_dir: common_dir.to_str()?.to_owned(),
+            git_dir,
         })
     })
 }

@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use opencode_location::project::{Project, Projects, Vcs};
 
 use crate::machine::{Machine, git};
 
 async fn resolve(machine: &Machine, below: &str) -> Project {
-    let projects = Projects::new(Arc::new(machine.environment.clone()));
+    let projects = Projects::default();
     projects.resolve(&machine.text(below)).await
 }
 
@@ -187,7 +186,7 @@ async fn without_remote_and_record_the_first_root_commit_is_used() {
     machine.directory("r");
     let root = machine.path("r");
     git(&root, &["init", "--quiet"]);
-    let projects = Projects::new(Arc::new(machine.environment.clone()));
+    let projects = Projects::default();
     let directory = machine.text("r");
 
     let empty = projects.resolve(&directory).await;
@@ -223,70 +222,26 @@ async fn worktrees_share_the_identity_and_keep_their_directory() {
 }
 
 #[tokio::test]
-async fn without_git_there_is_no_root_commit() {
-    let mut machine = Machine::new();
+async fn a_history_that_cannot_be_read_gives_no_identity() {
+    let machine = Machine::new();
     fake_repository(&machine, "r/.git", "");
-    machine.set("PATH", "/nowhere");
+    machine.write("r/.git/refs/heads/main", "1".repeat(40));
     let found = resolve(&machine, "r").await;
     assert_eq!(found, project(&machine, "global", "r", "r/.git"));
 }
 
-/// Replaces git with a script.
-#[cfg(unix)]
-fn fake_git(machine: &mut Machine, script: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    machine.write("bin/git", format!("#!/bin/sh\n{script}\n"));
-    let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(machine.path("bin/git"), executable).unwrap();
-    let path = format!("{}:{}", machine.text("bin"), std::env::var("PATH").unwrap());
-    machine.set("PATH", &path);
-}
-
-#[cfg(unix)]
 #[tokio::test]
-async fn git_runs_once_per_repository_and_without_git_variables() {
-    let mut machine = Machine::new();
-    fake_repository(&machine, "r/.git", "");
-    let log = machine.text("log");
-    fake_git(
-        &mut machine,
-        &format!("echo \"$@ $GIT_DIR\" >> {log}; printf '%040d\\n' 1"),
-    );
-    machine.set("GIT_DIR", "/elsewhere");
-    let projects = Projects::new(Arc::new(machine.environment.clone()));
+async fn a_history_is_read_once_per_repository() {
+    let machine = Machine::new();
+    machine.directory("r");
+    let root = machine.path("r");
+    git(&root, &["init", "--quiet"]);
+    let first = commit(&root, "one");
+    let projects = Projects::default();
     for below in ["r", "r/a"] {
-        let found = projects.resolve(&machine.text(below)).await;
-        assert_eq!(found.id, format!("{:040}", 1));
+        assert_eq!(projects.resolve(&machine.text(below)).await.id, first);
+        fs::remove_dir_all(root.join(".git/objects")).unwrap_or_default();
     }
-    assert_eq!(
-        fs::read_to_string(&log).unwrap(),
-        format!("-C {} rev-list --max-parents=0 HEAD \n", machine.text("r"))
-    );
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn an_incomplete_answer_of_git_is_ignored() {
-    for script in [
-        "printf '%040d\\n' 1; exit 1",
-        "yes '0123456789012345678901234567890123456789'",
-        "printf '\\377\\n'",
-    ] {
-        let mut machine = Machine::new();
-        fake_repository(&machine, "r/.git", "");
-        fake_git(&mut machine, script);
-        assert_eq!(resolve(&machine, "r").await.id, "global", "{script}");
-    }
-}
-
-/// The clock is paused. It advances to the next timer when all tasks are idle, so the time limit expires immediately.
-#[cfg(unix)]
-#[tokio::test(start_paused = true)]
-async fn a_git_process_that_hangs_is_killed() {
-    let mut machine = Machine::new();
-    fake_repository(&machine, "r/.git", "");
-    fake_git(&mut machine, "exec tail -f /dev/null");
-    assert_eq!(resolve(&machine, "r").await.id, "global");
 }
 
 #[test]

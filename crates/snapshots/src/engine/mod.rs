@@ -18,11 +18,10 @@ use crate::engine::capture::{Knowledge, Refusal};
 use crate::engine::ignored::Ignored;
 use crate::entry::Mode;
 use crate::error::SnapshotError;
-use crate::objects::{self, Objects};
+use crate::objects::{self, MAX_BYTES, Objects};
 use crate::options::SnapshotOptions;
 use crate::repository::Repository;
 use crate::tree::{self, Trees};
-use crate::worktree::content::MAX_BYTES;
 use crate::{compare, path};
 
 /// A scope of a worktree with its known state.

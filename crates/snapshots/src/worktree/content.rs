@@ -16,14 +16,13 @@ use parking_lot::Mutex;
 use super::{Content, Folder, Known, Listing, Tree, threads};
 use crate::entry::{Mode, SkipReason};
 use crate::error::SnapshotError;
-use crate::objects::Objects;
+use crate::objects::{MAX_BYTES, Objects};
 use crate::path;
 use crate::repository::Repository;
 
-/// Maximum size in bytes of a file that Git does not track, and of any file. A file that was
-/// captured while it was small has the limit of tracked files.
+/// Maximum size in bytes of a file that Git does not track. A file that was captured while it was
+/// small has the limit of tracked files.
 const MAX_UNTRACKED_BYTES: u64 = 2 * 1024 * 1024;
-pub(crate) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Maximum number of bytes that one capture reads and stores.
 const MAX_READ_BYTES: u64 = 4 * 1024 * 1024 * 1024;
