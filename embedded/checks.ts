@@ -47,6 +47,7 @@ const checkLevel = oneOf("off", "error", "warn", "info", "debug", "trace");
 /** The parts of a host that write to the log. */
 const LOG_TARGETS = [
   "context",
+  "git",
   "guard",
   "handlers",
   "handles",
