@@ -94,17 +94,21 @@ export interface ToolParts {
 export type ToolResult = string | ToolParts | JsonValue | void;
 
 /** The context of one call. */
-export interface ToolCallContext {
-  /**
-   * Aborts when the call ends before the function: the session was interrupted, the host closes, or `timeoutMs` is over.
-   * The host does not wait for the function and drops its result.
-   */
-  readonly signal: AbortSignal;
+export interface ToolCallContext extends ToolRecoveryContext {
   /**
    * Reports the progress of the call to connected clients, as the live event `session.next.tool.reported`. Each report
    * replaces the one before. The host sends at most one every 50 milliseconds, and stores none.
    */
   readonly progress: (value: ToolResult) => void;
+}
+
+/** The identity of one call, and the signal of a function that works for it. */
+export interface ToolRecoveryContext {
+  /**
+   * Aborts when the call ends before the function: the session was interrupted, the host closes, or the time limit is
+   * over. The host does not wait for the function and drops its result.
+   */
+  readonly signal: AbortSignal;
   /** The session of the call. */
   readonly sessionID: string;
   /** The assistant message that contains the call. */
@@ -132,6 +136,15 @@ export interface ToolPermission<Input> {
   readonly save?: readonly string[] | undefined;
 }
 
+/**
+ * The effect of a call that an earlier process began: `done` with the result, or no effect, so that the host runs the
+ * call, or an unknown effect, so that the call fails as interrupted.
+ */
+export type ToolRecovery<Result> = { readonly done: Result } | "not-started" | "unknown";
+
+/** The value that `execute` returns. */
+type ToolValue<Output> = Output extends ToolSchema ? SchemaInput<Output> : ToolResult;
+
 /** A tool of the program. */
 export interface ToolDefinition<Input extends ToolSchema, Output extends ToolSchema | undefined = undefined> {
   /** The name for calls: a letter, then letters, digits, `_` and `-`, at most 64 characters. */
@@ -158,7 +171,20 @@ export interface ToolDefinition<Input extends ToolSchema, Output extends ToolSch
   execute(
     input: SchemaOutput<Input>,
     context: ToolCallContext,
-  ): Output extends ToolSchema ? SchemaInput<Output> | Promise<SchemaInput<Output>> : ToolResult | Promise<ToolResult>;
+  ): ToolValue<Output> | Promise<ToolValue<Output>>;
+  /**
+   * Finds out the effect of a call that has no result because its process ended. The host asks before the next Provider
+   * Turn of the session. If the answer is `"not-started"`, it runs `execute` with the same `idempotencyKey`. If the
+   * function fails or takes more than 30 seconds, the effect is unknown. Default: the effect of every such call is
+   * unknown.
+   *
+   * @param input The arguments, validated by the input schema.
+   * @param context The identity of the call.
+   */
+  recover?(
+    input: SchemaOutput<Input>,
+    context: ToolRecoveryContext,
+  ): ToolRecovery<ToolValue<Output>> | Promise<ToolRecovery<ToolValue<Output>>>;
 }
 
 /** Settings of a registration. */

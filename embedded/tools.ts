@@ -10,7 +10,7 @@ import type { Registration } from "../index.js";
 import type { NativeConnection } from "./connection.js";
 import type { Program, ProgramCall } from "./program.js";
 import type { ReadSchema } from "./schemas.js";
-import type { RegisterOptions, ToolCallContext, ToolDefinition, ToolPermission, ToolSchema } from "./tool.js";
+import type { RegisterOptions, ToolCallContext, ToolDefinition, ToolPermission, ToolRecoveryContext, ToolSchema } from "./tool.js";
 
 /** Time between two reports of the progress of a call. */
 const PROGRESS_INTERVAL_MS = 50;
@@ -37,6 +37,7 @@ interface RegisteredTool {
   readonly output: ReadSchema | undefined;
   readonly permission: ToolPermission<unknown>;
   readonly execute: (input: unknown, context: ToolCallContext) => unknown;
+  readonly recover: ((input: unknown, context: ToolRecoveryContext) => unknown) | undefined;
 }
 
 /** The tools that the program has registered with one host. */
@@ -60,6 +61,7 @@ export class Tools {
       throw invalidOption("input", `Option "input" has no JSON Schema, which the model needs: ${hint}`);
     }
     this.#program.define("tool", (input: ToolInput, call) => this.#run(input, call));
+    this.#program.define("recoverTool", (input: ToolInput, call) => this.#recover(input, call));
     const number = this.#connection.registerTool(
       {
         name: tool.name,
@@ -70,6 +72,7 @@ export class Tools {
           ? { outputSchema: tool.output.toJsonSchema() }
           : {}),
         action: tool.permission.action,
+        recovers: tool.recover !== undefined,
         timeoutMs: definition.timeoutMs,
       },
       directory,
@@ -79,6 +82,14 @@ export class Tools {
       this.#tools.delete(number);
       this.#connection.removeTool(number);
     });
+  }
+
+  async #recover({ tool: number, input: given, directory, ...ids }: ToolInput, call: ProgramCall) {
+    const tool = this.#tools.get(number);
+    if (tool?.recover === undefined) return { result: "unknown" satisfies Effect };
+    const input = await validate(tool.input, given, "Invalid tool input");
+    const found = await tool.recover(input, { ...ids, signal: call.signal, location: { directory } });
+    return { result: await readEffect(tool, found), subject: `recover of the tool ${tool.name}` };
   }
 
   async #run({ tool: number, input: given, directory, ...ids }: ToolInput, call: ProgramCall) {
@@ -96,13 +107,15 @@ export class Tools {
         progress: (value) => progress.push(readOutput(value)),
       };
       const value = await tool.execute(input, context);
-      const result = tool.output === undefined ? readOutput(value) : await readValue(tool.output, value);
-      return { result, subject: `the tool ${tool.name}` };
+      return { result: await readResult(tool, value), subject: `the tool ${tool.name}` };
     } finally {
       progress.end();
     }
   }
 }
+
+/** The effect of a call, as the native host reads it. */
+type Effect = { done: unknown } | "not-started" | "unknown";
 
 async function validate(schema: ReadSchema, value: unknown, problem: string) {
   try {
@@ -111,6 +124,20 @@ async function validate(schema: ReadSchema, value: unknown, problem: string) {
     if (error instanceof SchemaError) throw new Error(`${problem}: ${error.message}`, { cause: error });
     throw error;
   }
+}
+
+async function readEffect(tool: RegisteredTool, found: unknown): Promise<Effect> {
+  if (found === "not-started" || found === "unknown") return found;
+  if (typeof found === "object" && found !== null && "done" in found) {
+    return { done: await readResult(tool, found.done) };
+  }
+  throw new TypeError(
+    `recover of the tool ${tool.name} must return { done }, "not-started" or "unknown", got ${describe(found)}`,
+  );
+}
+
+async function readResult({ output }: RegisteredTool, value: unknown) {
+  return output === undefined ? readOutput(value) : readValue(output, value);
 }
 
 /** Returns a value with an output schema. The model reads it as JSON. */
@@ -135,6 +162,7 @@ const DEFINITION: Readonly<Record<keyof ToolDefinition<ToolSchema>, (option: str
   permission: checkPermission,
   timeoutMs: checkTimeout,
   execute: checkFunction,
+  recover: checkFunction,
 };
 
 const PERMISSION: Readonly<Record<keyof ToolPermission<unknown>, (option: string, value: unknown) => void>> = {
@@ -161,12 +189,14 @@ function readTool(definition: ToolDefinition<ToolSchema, ToolSchema | undefined>
   const input = readSchema("input", definition.input);
   const { action, resources, save } = permission;
   const execute = definition.execute as RegisteredTool["execute"];
+  const recover = definition.recover as RegisteredTool["recover"];
   return {
     name,
     input,
     output: definition.output === undefined ? undefined : readSchema("output", definition.output),
     permission: { action, resources: resources as ToolPermission<unknown>["resources"], save: save && [...save] },
     execute: (value, context) => execute.call(definition, value, context),
+    recover: recover && ((value, context) => recover.call(definition, value, context)),
   };
 }
 

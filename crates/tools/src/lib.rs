@@ -27,7 +27,7 @@ mod registry;
 
 pub use bounding::OutputLimits;
 pub use builtin::built_in_tools;
-pub use contract::tool::{Commitment, Tool, ToolContext, ToolOutput};
+pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};
 pub use failure::ToolFailure;
 pub use output::managed_output::{ManagedOutput, sweep_managed_output};
@@ -41,5 +41,5 @@ pub use ports::skill::Skills;
 pub use ports::task::{TaskError, TaskOutcome, TaskRequest, Tasks};
 pub use ports::todo::{Todos, TodosError};
 pub use ports::web::{Web, WebError, WebRequest, WebResponse};
-pub use registry::materialized::{Materialized, ToolCall};
+pub use registry::materialized::{CallKind, Materialized, ToolCall};
 pub use registry::{Contributions, Registration, RegistrationError, Registry, ToolDefinition};

@@ -9,8 +9,8 @@ use opencode_protocol::failure::Failure;
 use opencode_schema::check::{Nulls, check};
 use opencode_schema::message::ToolContent;
 use opencode_tools::{
-    PermissionRequest, Registration, Registry, Tool, ToolContext, ToolFailure, ToolOutput,
-    check_input,
+    PermissionRequest, Recovery, Registration, Registry, Tool, ToolContext, ToolFailure,
+    ToolOutput, check_input,
 };
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,14 @@ use serde_json::value::RawValue;
 
 use super::calls::{Message, Permission, ProgramCall, ProgramCalls, ProgramError};
 
-/// Name of the function in calls.
-const FUNCTION: &str = "tool";
+/// Name of the function that runs a call.
+const RUN: &str = "tool";
+
+/// Name of the function that finds out the effect of a call.
+const RECOVER: &str = "recoverTool";
+
+/// Maximum time to find out the effect of a call.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A tool, as the program registers it.
 #[derive(Debug, Deserialize)]
@@ -40,6 +46,9 @@ pub struct ToolRegistration {
     /// The action of its permission requests. Default: the name.
     #[serde(default)]
     pub action: Option<String>,
+    /// True if the tool can find out the effect of a call that an earlier process began.
+    #[serde(default)]
+    pub recovers: bool,
     /// Maximum time of a call in milliseconds, without the time that it waits for a permission. Default: no limit.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
@@ -147,6 +156,15 @@ struct Output {
     content: Vec<ToolContent>,
 }
 
+/// The effect of a call across the border.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Effect {
+    Done(Box<RawValue>),
+    NotStarted,
+    Unknown,
+}
+
 impl Tool for ProgramTool {
     fn description(&self) -> String {
         self.tool.description.clone()
@@ -160,6 +178,31 @@ impl Tool for ProgramTool {
         self.tool.action.as_deref()
     }
 
+    fn recovers(&self) -> bool {
+        self.tool.recovers
+    }
+
+    fn recover(&self, mut input: Value, context: ToolContext) -> BoxFuture<'_, Recovery> {
+        Box::pin(async move {
+            let recovering = async {
+                if self.tool.checks_input {
+                    check_input(&self.tool.input_schema, &mut input).map_err(message_of)?;
+                }
+                self.effect(&input, &context).await
+            };
+            let found = tokio::time::timeout(RECOVERY_TIMEOUT, recovering).await;
+            let found = found.unwrap_or_else(|_| {
+                let limit = RECOVERY_TIMEOUT.as_secs();
+                Err(format!("it took more than {limit} seconds"))
+            });
+            found.unwrap_or_else(|error| {
+                let (tool, call_id) = (&self.tool.name, &context.call_id);
+                tracing::warn!(tool, call_id, error, "the effect of a call is unknown");
+                Recovery::Unknown
+            })
+        })
+    }
+
     fn run(
         &self,
         mut input: Value,
@@ -169,7 +212,7 @@ impl Tool for ProgramTool {
             if self.tool.checks_input {
                 check_input(&self.tool.input_schema, &mut input)?;
             }
-            let call = self.begin(&input, &context);
+            let call = self.begin(RUN, &input, &context);
             let mut call = call.map_err(|error| ToolFailure::new(error.to_string()))?;
             self.follow(&mut call, &context).await
         })
@@ -177,7 +220,12 @@ impl Tool for ProgramTool {
 }
 
 impl ProgramTool {
-    fn begin(&self, input: &Value, context: &ToolContext) -> Result<ProgramCall, ProgramError> {
+    fn begin(
+        &self,
+        function: &str,
+        input: &Value,
+        context: &ToolContext,
+    ) -> Result<ProgramCall, ProgramError> {
         let (session, message) = (&context.session_id, &context.assistant_message_id);
         let directory = context.directory.to_string_lossy();
         let input = CallInput {
@@ -190,7 +238,29 @@ impl ProgramTool {
             directory: &directory,
             idempotency_key: format!("{session}/{message}/{}", context.call_id),
         };
-        self.calls.begin(FUNCTION, &input)
+        self.calls.begin(function, &input)
+    }
+
+    /// Asks the program for the effect of a call.
+    async fn effect(&self, input: &Value, context: &ToolContext) -> Result<Recovery, String> {
+        let call = self.begin(RECOVER, input, context);
+        let mut call = call.map_err(|error| error.to_string())?;
+        loop {
+            match call.next().await {
+                Message::Result(value) => return self.read_effect(&value),
+                Message::Error(error) => return Err(error.to_string()),
+                Message::Progress(_) | Message::Permission(_) => {}
+            }
+        }
+    }
+
+    fn read_effect(&self, value: &RawValue) -> Result<Recovery, String> {
+        let effect = serde_json::from_str(value.get()).map_err(|error| error.to_string())?;
+        Ok(match effect {
+            Effect::Done(output) => Recovery::Done(self.read_output(&output).map_err(message_of)?),
+            Effect::NotStarted => Recovery::NotStarted,
+            Effect::Unknown => Recovery::Unknown,
+        })
     }
 
     /// Follows a call to its result. The time that it waits for a permission does not count for its limit.
@@ -268,6 +338,13 @@ fn failed(tool: &str, error: ProgramError) -> ToolFailure {
     let ProgramError { message, stack } = error;
     tracing::warn!(tool, error = message, stack, "a tool of the program failed");
     ToolFailure::new(message)
+}
+
+fn message_of(failure: ToolFailure) -> String {
+    match failure {
+        ToolFailure::Failed { message, .. } => message,
+        ToolFailure::Declined | ToolFailure::Interrupted => "it was stopped".to_owned(),
+    }
 }
 
 fn timed_out(limit: Option<u64>) -> ToolFailure {

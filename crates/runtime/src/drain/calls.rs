@@ -44,6 +44,18 @@ struct Call {
     settled: bool,
 }
 
+impl Call {
+    fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            provider_executed: false,
+            called: false,
+            declined: false,
+            settled: false,
+        }
+    }
+}
+
 /// The treatment of calls that the provider does not run itself.
 pub(super) enum LocalCalls {
     /// They run as tasks of the host.
@@ -88,13 +100,7 @@ impl Calls {
 
     /// Adds a call that the provider began to write.
     pub(super) fn begin(&mut self, id: &str) {
-        self.calls.push(Call {
-            id: id.to_owned(),
-            provider_executed: false,
-            called: false,
-            declined: false,
-            settled: false,
-        });
+        self.calls.push(Call::new(id));
     }
 
     /// True if the call has begun and is not complete.
@@ -140,6 +146,15 @@ impl Calls {
                 metadata,
             },
         }
+    }
+
+    /// Adds a call that an earlier drain has recorded. [`Calls::start`] starts it.
+    pub(super) fn reopen(&mut self, id: &str, call: ToolCall) {
+        self.calls.push(Call {
+            called: true,
+            ..Call::new(id)
+        });
+        self.waiting.push((id.to_owned(), call));
     }
 
     /// Fails a recorded call that must not run.

@@ -1,5 +1,6 @@
 //! A Session Drain: Provider Turns until no work is left.
 
+mod abandoned;
 mod base_instructions;
 mod boundary;
 mod calls;
@@ -34,16 +35,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
-use opencode_schema::clock::Millis;
-use opencode_schema::event::{Interrupted, ToolFailed};
+use opencode_schema::event::Interrupted;
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
-use opencode_schema::message::{ErrorKind, SessionErrorUnknown, SessionMessage};
+use opencode_schema::message::SessionMessage;
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::Delivery;
-use opencode_store::{
-    Abort, Anchored, Order, Reader, SessionKey, SessionRow, StoreError, TURN_ALLOWANCE,
-};
+use opencode_store::{Abort, Anchored, Order, Reader, SessionKey, StoreError, TURN_ALLOWANCE};
 use tokio_util::task::TaskTracker;
 
 use self::compacting::Answered;
@@ -231,7 +229,7 @@ impl Runner {
                 .commit_staged_revert(&self.session)
                 .await?;
         }
-        self.fail_abandoned_calls().await?;
+        self.settle_abandoned_calls().await?;
         let mut promotion = match pending {
             Pending { steer: true, .. } => Promotion::Steers,
             Pending { queue: true, .. } => Promotion::QueuedThenSteers,
@@ -340,20 +338,6 @@ impl Runner {
         });
         Ok(recorded.await?)
     }
-
-    /// Fails the tool calls that an earlier process or a failed turn left open. They are never run again, because their
-    /// effect so far is unknown.
-    async fn fail_abandoned_calls(&self) -> Result<(), DrainStop> {
-        let (id, now) = (self.session.clone(), self.services.journal.now());
-        let failed = self.services.journal.store.write(move |transaction| {
-            let Some(session) = transaction.reader().session(&id)? else {
-                return Ok(());
-            };
-            fail_open_calls(transaction, &session, now)?;
-            Ok::<(), Abort<DrainError>>(())
-        });
-        Ok(failed.await.map_err(DrainError::from)?)
-    }
 }
 
 /// Logs the failure of a drain: a bug as an error, anything else as a warning, because the next drain continues.
@@ -364,27 +348,6 @@ fn report(error: &DrainError) {
         DrainError::Internal(_) => tracing::error!(tag, %error, "{FAILED}"),
         _ => tracing::warn!(tag, %error, "{FAILED}"),
     }
-}
-
-fn fail_open_calls(
-    transaction: &mut opencode_store::Transaction<'_>,
-    session: &SessionRow,
-    now: Millis,
-) -> Result<(), StoreError> {
-    for call in transaction.reader().open_calls(session.key)? {
-        let payload = ToolFailed {
-            assistant_message_id: call.message_id,
-            call_id: call.call_id,
-            error: SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL),
-            result: None,
-            provider: opencode_schema::event::EventProvider {
-                executed: call.provider_executed,
-                metadata: None,
-            },
-        };
-        append(transaction, session, now, payload)?;
-    }
-    Ok(())
 }
 
 /// True if a run of a session has content to send: a history, or pending input.

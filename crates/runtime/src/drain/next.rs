@@ -23,12 +23,13 @@ use opencode_store::{Abort, Reader, Sequence, SessionKey, SessionRow, StoreError
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::abandoned::fail_open_calls;
 use super::boundary::{Boundary, PreparationFailure, Survey};
 use super::conversation::ConversationRead;
 use super::entry::BoundaryResult;
 use super::epoch::{EpochChange, Known};
 use super::services::Services;
-use super::{DrainStop, Runner, Shared, fail_open_calls};
+use super::{DrainStop, Runner, Shared};
 use crate::compaction::CompactionInput;
 use crate::coordinator::Coordinator;
 use crate::error::{DrainError, RuntimeError};

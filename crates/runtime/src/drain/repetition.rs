@@ -1,5 +1,6 @@
 //! Detects a model that repeats the same call. Such calls increase the cost and bring no progress.
 
+use opencode_tools::CallKind;
 use serde_json::Value;
 
 /// Number of equal consecutive calls from which the user is asked.
@@ -15,8 +16,8 @@ pub(crate) struct Repetition {
 }
 
 impl Repetition {
-    /// Counts a call. Returns true if the user must allow it.
-    pub(crate) fn count(&mut self, tool: &str, input: &Value) -> bool {
+    /// Counts a call. Returns whether it is a repetition, which the user must allow.
+    pub(crate) fn count(&mut self, tool: &str, input: &Value) -> CallKind {
         let is_same = |(name, arguments): &(String, Value)| name == tool && arguments == input;
         if self.latest.as_ref().is_some_and(is_same) {
             self.count = self.count.saturating_add(1);
@@ -24,7 +25,10 @@ impl Repetition {
             self.latest = Some((tool.to_owned(), input.clone()));
             self.count = 1;
         }
-        self.count >= THRESHOLD
+        match self.count >= THRESHOLD {
+            true => CallKind::Repeated,
+            false => CallKind::New,
+        }
     }
 }
 
@@ -51,7 +55,12 @@ mod tests {
             .iter()
             .map(|(tool, input)| repetition.count(tool, input))
             .collect();
-        let expected = [false, false, false, false, false, true, true, false];
+        let expected = [false, false, false, false, false, true, true, false].map(|is_repeated| {
+            match is_repeated {
+                true => CallKind::Repeated,
+                false => CallKind::New,
+            }
+        });
         assert_eq!(counted, expected);
     }
 }

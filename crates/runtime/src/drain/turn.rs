@@ -354,11 +354,11 @@ impl Turn<'_> {
                 }
                 self.publisher.end(FragmentKind::ToolInput, &id, None);
                 let metadata = from_llm(provider_metadata);
-                let repeated = self.repetition.count(&name, &input);
+                let kind = self.repetition.count(&name, &input);
                 let call = ToolCall {
                     name: name.to_string(),
                     input,
-                    repeated,
+                    kind,
                 };
                 let called = self.calls.record(&id, call, provider_executed, metadata);
                 self.publisher.push(called);

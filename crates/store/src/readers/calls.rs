@@ -1,7 +1,9 @@
 //! Tool calls that never settled because of an interruption or a crash.
 
+use opencode_schema::Record;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::MessageID;
+use opencode_schema::model::ModelRef;
 
 use crate::error::StoreError;
 use crate::integer::{Sequence, SessionKey};
@@ -14,10 +16,18 @@ use crate::view::reader::Reader;
 pub struct OpenCall {
     /// Id of the message that contains the call.
     pub message_id: MessageID,
+    /// The entry that began the message.
+    pub seq: Sequence,
+    /// The agent of the message.
+    pub agent: String,
+    /// The model of the message.
+    pub model: ModelRef,
     /// The provider's call ID.
     pub call_id: String,
     /// True if the provider ran the call.
     pub provider_executed: bool,
+    /// The called tool and its arguments. `None` if the arguments are not complete.
+    pub called: Option<(String, Record)>,
 }
 
 impl Reader<'_> {
@@ -55,13 +65,18 @@ impl Reader<'_> {
             return Err(StoreError::corrupt(message, "it does not start a step"));
         };
         let called = extract(&entries, called, |it| match it {
-            SessionEvent::ToolCalled(it) => Some(it.provider.executed),
+            SessionEvent::ToolCalled(it) => Some(it),
             _ => None,
         })?;
+        let called = called.map(|(_, called)| called);
         Ok(OpenCall {
             message_id: started.assistant_message_id,
+            seq: message,
+            agent: started.agent,
+            model: started.model,
             call_id,
-            provider_executed: called.is_some_and(|(_, executed)| executed),
+            provider_executed: called.as_ref().is_some_and(|it| it.provider.executed),
+            called: called.map(|it| (it.tool, it.input)),
         })
     }
 }

@@ -55,6 +55,17 @@ pub trait Tool: Send + Sync + 'static {
         false
     }
 
+    /// True if the tool can find out the effect of a call that an earlier process began. Called once, at
+    /// registration.
+    fn recovers(&self) -> bool {
+        false
+    }
+
+    /// Finds out the effect of a call that an earlier process began and did not settle.
+    fn recover(&self, _input: Value, _context: ToolContext) -> BoxFuture<'_, Recovery> {
+        Box::pin(async { Recovery::Unknown })
+    }
+
     /// Runs one call. If the call is interrupted, the future is dropped. Work that must outlive it
     /// observes `context.cancel`.
     fn run(
@@ -62,6 +73,17 @@ pub trait Tool: Send + Sync + 'static {
         input: Value,
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>>;
+}
+
+/// The effect of a call that an earlier process began and did not settle.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recovery {
+    /// The call has its full effect, and this is its result.
+    Done(ToolOutput),
+    /// The call has no effect. It may run.
+    NotStarted,
+    /// The effect is unknown. The call fails as interrupted.
+    Unknown,
 }
 
 /// The context of one call.

@@ -9,7 +9,7 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 
-use crate::contract::tool::{Commitment, Tool, ToolContext, ToolOutput};
+use crate::contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 use crate::failure::ToolFailure;
 use crate::output::managed_output::ManagedOutput;
 use crate::output::settlement::Settlement;
@@ -29,8 +29,19 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments.
     pub input: Value,
-    /// True if the model repeats the call, so that the user must permit it before it runs.
-    pub repeated: bool,
+    /// The history of the call.
+    pub kind: CallKind,
+}
+
+/// The history of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// The model makes it.
+    New,
+    /// The model repeats it, so that the user must permit it before it runs.
+    Repeated,
+    /// An earlier process began it and did not settle it. The tool recovers it.
+    Abandoned,
 }
 
 impl ToolCall {
@@ -181,19 +192,26 @@ impl Materialized {
     }
 }
 
-/// Runs a call. A repeated call first needs permission.
+/// Runs a call. A repeated call first needs permission. An abandoned call runs if it had no effect.
 async fn run(
     tool: &dyn Tool,
     call: ToolCall,
     context: ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
-    if call.repeated {
+    if call.kind == CallKind::Repeated {
         let refused = format!(
             "{} was called again with the same input, and that is not allowed",
             call.name
         );
         let request = call.repetition(&context);
         context.assert(request, &refused).await?;
+    }
+    if call.kind == CallKind::Abandoned {
+        match tool.recover(call.input.clone(), context.clone()).await {
+            Recovery::Done(output) => return Ok(output),
+            Recovery::Unknown => return Err(ToolFailure::Interrupted),
+            Recovery::NotStarted => {}
+        }
     }
     tool.run(call.input, context).await
 }

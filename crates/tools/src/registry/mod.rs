@@ -60,6 +60,7 @@ struct Slot {
 pub(crate) struct Entry {
     pub(crate) definition: Arc<ToolDefinition>,
     pub(crate) permission: String,
+    pub(crate) recovers: bool,
     pub(crate) tool: Arc<dyn Tool>,
 }
 
@@ -128,6 +129,7 @@ impl Entry {
     fn new((name, tool): (String, Arc<dyn Tool>)) -> Arc<Self> {
         Arc::new(Self {
             permission: tool.permission().unwrap_or(&name).to_owned(),
+            recovers: tool.recovers(),
             definition: Arc::new(ToolDefinition {
                 description: tool.description(),
                 input_schema: tool.input_schema(),
@@ -238,6 +240,13 @@ impl Registry {
     #[must_use]
     pub fn managed_output(&self) -> Arc<Path> {
         Arc::clone(self.output.directory())
+    }
+
+    /// True if the current tool of a name in a Location can find out the effect of an abandoned call.
+    #[must_use]
+    pub fn recovers(&self, directory: &str, name: &str) -> bool {
+        let entry = self.scopes.get(directory, name);
+        entry.is_some_and(|entry| entry.recovers)
     }
 
     /// Fixes the tools of one Provider Turn in a Location: those with a permission action that `visible` accepts.

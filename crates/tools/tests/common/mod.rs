@@ -18,10 +18,11 @@ use opencode_schema::{
     todo::Todo,
 };
 use opencode_tools::{
-    Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError, PermissionRequest,
-    Permissions, Progress, QuestionError, QuestionRequest, Questions, Registry, SearchServices,
-    Settlement, Shell, Skills, TaskError, TaskOutcome, TaskRequest, Tasks, Todos, TodosError, Tool,
-    ToolCall, ToolContext, ToolFailure, ToolOutput, Web, WebError, WebRequest, WebResponse,
+    CallKind, Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError,
+    PermissionRequest, Permissions, Progress, QuestionError, QuestionRequest, Questions, Registry,
+    SearchServices, Settlement, Shell, Skills, TaskError, TaskOutcome, TaskRequest, Tasks, Todos,
+    TodosError, Tool, ToolCall, ToolContext, ToolFailure, ToolOutput, Web, WebError, WebRequest,
+    WebResponse,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -108,7 +109,7 @@ pub(crate) fn call(name: &str, input: Value) -> ToolCall {
     ToolCall {
         name: name.to_owned(),
         input,
-        repeated: false,
+        kind: CallKind::New,
     }
 }
 
