@@ -5,10 +5,12 @@
 import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionRequest } from "./client/index.js";
 import type { OpenCodeConfig } from "./embedded/config.js";
 import type { HostContextSources, Unavailable } from "./embedded/context-source.js";
+import type { HostHooks } from "./embedded/hook.js";
 import type { HostTools } from "./embedded/tool.js";
 
 export * from "./client/index.js";
 export type * from "./embedded/config.js";
+export type * from "./embedded/hook.js";
 export type * from "./embedded/tool.js";
 export type * from "./embedded/context-source.js";
 
@@ -210,7 +212,9 @@ export interface OpenCodeOptions {
    * The action at opening on sessions that a crash interrupted. `"manual"`: they wait for the next prompt or for
    * `sessions.resume`. `"resume"`: the host continues each of them with a new request to the model, which may have
    * answered before the crash. It skips a session whose last three attempts finished no step. Pending prompts of a
-   * continued session are answered with it. Pending prompts of other sessions continue to wait. Default: `"manual"`.
+   * continued session are answered with it. Pending prompts of other sessions continue to wait. It begins after the
+   * plugins have started and the program had the rest of one turn of the event loop to register its tools. Default:
+   * `"manual"`.
    */
   readonly recovery?: Recovery | undefined;
   /**
@@ -250,6 +254,12 @@ export interface OpenCodeOptions {
    * seconds for the connection, and no other limit.
    */
   readonly deadlines?: "interactive" | Deadlines | undefined;
+  /**
+   * Functions that register tools, Context Sources, hooks and handlers. The host calls them one after the other before
+   * `create` resolves. If one fails, `create` rejects with its error and opens no host. `close()` first disposes of their
+   * results, the last one first, and waits at most five seconds for it. Default: none.
+   */
+  readonly plugins?: readonly Plugin[] | undefined;
   /**
    * A function that returns variables for each terminal of this host, as a function of `ptys.environment` does.
    * Variables of functions that are registered there take precedence. Default: none.
@@ -494,6 +504,8 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   readonly tools: HostTools;
   /** The Context Sources of the program. docs/context-sources.md describes them. */
   readonly contextSources: HostContextSources;
+  /** Functions of the program that change prompts, requests, summaries and tool calls. docs/hooks.md describes them. */
+  readonly hooks: HostHooks;
   /**
    * A `fetch` that this host answers. The origin of the URL has no meaning. Bodies are streams. An abort rejects with
    * the reason of the signal. Without an answer, for example after `close()`, it rejects with
@@ -537,6 +549,25 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
  * @param reason The reason, for the log and for the failure of a prompt that waits for a required source.
  */
 export declare function unavailable(reason: string): Unavailable;
+
+/** The result of a plugin, with which the host ends it: a function, a Registration or a Disposable. */
+export type PluginDisposal = (() => unknown) | Registration | Disposable | AsyncDisposable;
+
+/**
+ * A plugin: a function that bundles registrations for one host. The host disposes of its result when it closes.
+ *
+ * @example
+ * ```ts
+ * const clock: Plugin = (host) =>
+ *   host.tools.register({
+ *     name: "clock",
+ *     description: "Returns the current time.",
+ *     input: { type: "object" },
+ *     execute: () => new Date().toISOString(),
+ *   })
+ * ```
+ */
+export type Plugin = (host: OpenCodeHost) => PluginDisposal | void | Promise<PluginDisposal | void>;
 
 /** Creates hosts. */
 export declare const OpenCode: {

@@ -38,6 +38,7 @@ const checkLevel = oneOf("off", "error", "warn", "info", "debug", "trace");
 /** The parts of a host that write to the log. */
 const LOG_TARGETS = [
     "context",
+    "git",
     "guard",
     "handlers",
     "handles",
@@ -80,6 +81,7 @@ const OPTIONS = {
     log: checkLog,
     retry: checkRetry,
     deadlines: checkDeadlines,
+    plugins: checkPlugins,
     ptyEnvironment: checkFunction,
 };
 const LISTEN_OPTIONS = {
@@ -97,6 +99,16 @@ function checkOptions(given) {
 /** Throws the tagged failure `InvalidOptionError`. */
 function checkListenOptions(given) {
     return checkRecord(given, LISTEN_OPTIONS);
+}
+function checkPlugins(option, value) {
+    if (!Array.isArray(value))
+        throw invalidOption(option, `Option "${option}" must be an array, got ${describe(value)}`);
+    value.forEach((plugin, index) => {
+        if (typeof plugin === "function")
+            return;
+        const name = `${option}[${index}]`;
+        throw invalidOption(name, `Option "${name}" must be a function, got ${describe(plugin)}`);
+    });
 }
 function checkRecord(given, checks) {
     if (given === undefined)

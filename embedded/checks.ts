@@ -92,6 +92,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   log: checkLog,
   retry: checkRetry,
   deadlines: checkDeadlines,
+  plugins: checkPlugins,
   ptyEnvironment: checkFunction,
 };
 
@@ -112,6 +113,15 @@ export function checkOptions(given: unknown): OpenCodeOptions {
 /** Throws the tagged failure `InvalidOptionError`. */
 export function checkListenOptions(given: unknown): ListenOptions {
   return checkRecord(given, LISTEN_OPTIONS);
+}
+
+function checkPlugins(option: string, value: unknown) {
+  if (!Array.isArray(value)) throw invalidOption(option, `Option "${option}" must be an array, got ${describe(value)}`);
+  value.forEach((plugin: unknown, index) => {
+    if (typeof plugin === "function") return;
+    const name = `${option}[${index}]`;
+    throw invalidOption(name, `Option "${name}" must be a function, got ${describe(plugin)}`);
+  });
 }
 
 function checkRecord(given: unknown, checks: Readonly<Record<string, Check>>) {

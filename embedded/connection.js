@@ -116,6 +116,24 @@ class NativeConnection {
             throw (0, failures_js_1.taggedError)(JSON.parse(registered));
         return registered;
     }
+    /** Returns the number of the registered hook. Throws a tagged failure. */
+    registerHook(hook, directory) {
+        if (this.#closing !== undefined)
+            throw closedError();
+        const registered = this.#native.registerHook((0, request_js_1.encodeJson)(hook), directory ?? null);
+        if (typeof registered === "string")
+            throw (0, failures_js_1.taggedError)(JSON.parse(registered));
+        return registered;
+    }
+    removeHook(number) {
+        this.#native.removeHook(number);
+    }
+    /** Begins the recovery of interrupted sessions that the options chose. */
+    beginRecovery() {
+        if (this.#closing === undefined)
+            this.#native.beginRecovery();
+        this.#settled();
+    }
     removeContextSource(number) {
         this.#native.removeContextSource(number);
     }

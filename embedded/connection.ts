@@ -132,6 +132,24 @@ export class NativeConnection {
     return registered;
   }
 
+  /** Returns the number of the registered hook. Throws a tagged failure. */
+  registerHook(hook: object, directory: string | undefined): number {
+    if (this.#closing !== undefined) throw closedError();
+    const registered = this.#native.registerHook(encodeJson(hook), directory ?? null);
+    if (typeof registered === "string") throw taggedError(JSON.parse(registered));
+    return registered;
+  }
+
+  removeHook(number: number) {
+    this.#native.removeHook(number);
+  }
+
+  /** Begins the recovery of interrupted sessions that the options chose. */
+  beginRecovery() {
+    if (this.#closing === undefined) this.#native.beginRecovery();
+    this.#settled();
+  }
+
   removeContextSource(number: number) {
     this.#native.removeContextSource(number);
   }

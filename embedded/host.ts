@@ -9,10 +9,12 @@ import { asyncDisposable } from "./disposable.js";
 import { TerminalEnvironment } from "./environment.js";
 import { createFetch } from "./fetch.js";
 import { createHandlers } from "./handlers.js";
+import { Hooks } from "./hooks.js";
 import { listen } from "./listen.js";
 import { createSink } from "./log.js";
 import { loadAddon } from "./native.js";
 import { resolveOptions } from "./options.js";
+import { startPlugins } from "./plugins.js";
 import { Program } from "./program.js";
 import { Tools } from "./tools.js";
 import { createNativeTransport } from "./transport.js";
@@ -20,22 +22,39 @@ import { answerTrust, createTrust } from "./trust.js";
 import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook } from "../index.js";
 import type { ResolvedLog } from "./log.js";
 import type { Addon } from "./native-types.js";
+import type { DisposePlugins } from "./plugins.js";
 
 /** Opens a host. It loads the addon after it has checked the options. */
 export async function openHost(
   options: OpenCodeOptions | undefined,
   load: () => Addon = loadAddon,
 ): Promise<OpenCodeHost> {
-  const { native, keepAlive, ptyEnvironment, decideTrust, log } = resolveOptions(options);
+  const { native, keepAlive, plugins, ptyEnvironment, decideTrust, log } = resolveOptions(options);
   const opened = await open(load(), encodeJson(native), log);
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
   const isLimited = options?.permissions?.unanswered !== undefined;
   const connection = new NativeConnection(opened, keepAlive);
   const program = new Program(connection);
   if (decideTrust !== undefined) answerTrust(connection, program, decideTrust);
-  const host = createHost(connection, program, isLimited);
+  let disposePlugins: DisposePlugins | undefined;
+  // Plugins can use the host while they end. Without plugins it is closed at once.
+  const close = () => disposePlugins?.().then(() => connection.close()) ?? connection.close();
+  const host = createHost(connection, program, isLimited, once(close));
   if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
+  try {
+    disposePlugins = await startPlugins(plugins, host, (message) => connection.warn(message, {}));
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  // The program can register its tools in the same turn of the event loop, before calls of them are recovered.
+  setImmediate(() => connection.beginRecovery());
   return host;
+}
+
+function once(close: () => Promise<void>) {
+  let closing: Promise<void> | undefined;
+  return () => (closing ??= close());
 }
 
 async function open(addon: Addon, options: string, log: ResolvedLog) {
@@ -52,14 +71,19 @@ async function open(addon: Addon, options: string, log: ResolvedLog) {
  *
  * @param isLimited True if the host decides about requests without an answer.
  */
-function createHost(connection: NativeConnection, program: Program, isLimited: boolean): OpenCodeHost {
-  const close = () => connection.close();
+function createHost(
+  connection: NativeConnection,
+  program: Program,
+  isLimited: boolean,
+  close: () => Promise<void>,
+): OpenCodeHost {
   const built = createOperations(connect(createNativeTransport(connection)));
   const { handlePermissions, handleQuestions, isHandled } = createHandlers(connection, built);
   const client = addRuns(built, (kind) => isLimited || isHandled(kind));
   const environment = new TerminalEnvironment(connection);
   const tools = new Tools(connection, program);
   const contextSources = new ContextSources(connection, program);
+  const hooks = new Hooks(connection, program);
   const host = {
     ...client,
     location: { ...client.location, trust: createTrust(connection) },
@@ -73,6 +97,13 @@ function createHost(connection: NativeConnection, program: Program, isLimited: b
     contextSources: {
       register: contextSources.register.bind(contextSources),
     } as OpenCodeHost["contextSources"],
+    hooks: {
+      onPrompt: hooks.at("onPrompt"),
+      onRequest: hooks.at("onRequest"),
+      onCompaction: hooks.at("onCompaction"),
+      onToolCall: hooks.at("onToolCall"),
+      onToolResult: hooks.at("onToolResult"),
+    },
     fetch: createFetch(connection),
     listen: (options?: ListenOptions) => listen(connection, options),
     close,

@@ -7,7 +7,7 @@ export interface Addon {
    * receives the entries of the log as JSON arrays; without it there is no log.
    */
   open(options: string, logOptions: string, log: ((entries: string) => void) | null): Promise<string | NativeHost>;
-  /** Why no host can be opened in this process, or null. To be asked before anything else is called. */
+  /** Returns the reason that no host can be opened in this process, or null. Callers check it before any other call. */
   notStarted(): string | null;
 }
 
@@ -47,23 +47,19 @@ export interface NativeBytes {
 export interface NativeHost {
   /**
    * Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are admitted in the
-   * order of
-   * these calls. A complete answer is its head as JSON `{status, headers}`, a line feed and its body. A binary
-   * body comes
-   * as bytes, a streaming answer as a body to pull from. A `call` other than 0 is a number for cancelling the
-   * request.
+   * order of these calls. A complete answer is its head as JSON `{status, headers}`, a line feed and its body. A
+   * binary body comes as bytes, a streaming answer as a body to pull from. A `call` other than 0 is a number for
+   * cancelling the request.
    */
   request(head: string, body: string | undefined | null, call: number): Promise<string | NativeBody | NativeBytes>;
   /**
    * Cancels a pending request: its promise rejects. Work that must complete, such as an admission, continues.
-   * Ignores
-   * unknown calls.
+   * Ignores unknown calls.
    */
   cancel(call: number): void;
   /**
    * Returns null if no Session Drain runs, else a promise that resolves when none runs. The promise does not keep
-   * the
-   * host alive: dropping the host ends its drains and the promise.
+   * the host alive: dropping the host ends its drains and the promise.
    */
   untilIdle(): Promise<void> | null;
   /**
@@ -73,16 +69,14 @@ export interface NativeHost {
   listen(options: string): Promise<string | NativeListener>;
   /**
    * Calls back with each permission request of all sessions, first those that already wait: JSON `{"asked":
-   * request}`,
-   * and `{"ended": id}` at its end, until the result is stopped. Does not keep the process alive.
+   * request}`, and `{"ended": id}` at its end, until the result is stopped. Does not keep the process alive.
    */
   askedPermissions(callback: (request: string) => void): NativeAttendance;
   /** Calls back with the questions of all sessions, in the same way. */
   askedQuestions(callback: (request: string) => void): NativeAttendance;
   /**
    * Calls back with each terminal that requests variables: JSON `{"asked": {id, directory, cwd}}`, and `{"ended":
-   * id}`
-   * if the request ends without an answer, until the result is stopped. Does not keep the process alive.
+   * id}` if the request ends without an answer, until the result is stopped. Does not keep the process alive.
    */
   askedEnvironments(callback: (request: string) => void): NativeAttendance;
   /** Answers such a request with JSON `{"variables": [[name, value], ...]}` or `{"error": message}`. */
@@ -101,7 +95,7 @@ export interface NativeHost {
   answer(call: number, message: string): boolean;
   /**
    * Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
-   * action, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+   * action, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
    */
   registerTool(tool: string, directory?: string | undefined | null): number | string;
   /** Removes a tool. Its running calls continue. Ignores an unknown number. */
@@ -114,15 +108,22 @@ export interface NativeHost {
   /** Removes a Context Source. Ignores an unknown number. */
   removeContextSource(number: number): void;
   /**
+   * Registers a hook, for the Location of a directory or for all. The hook is JSON `{moment, timeoutMs}`. Returns its
+   * number, or a tagged failure as JSON.
+   */
+  registerHook(hook: string, directory?: string | undefined | null): number | string;
+  /** Removes a hook. Ignores an unknown number. */
+  removeHook(number: number): void;
+  /** Begins the recovery that the options chose. Only the first call has an effect. */
+  beginRecovery(): void;
+  /**
    * Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A
-   * text is
-   * a tagged failure as JSON.
+   * text is a tagged failure as JSON.
    */
   trust(directory: string | undefined | null, trusted: boolean): Promise<string | null>;
   /**
    * Adds a warning about a function of the program to the log. The fields are a JSON object; `sessionID` and
-   * `directory`
-   * in it name the subject.
+   * `directory` in it name the subject.
    */
   warn(message: string, fields: string): void;
   /**

@@ -9,12 +9,14 @@ const log_js_1 = require("./log.js");
  * The native host has the other defaults. Throws the tagged failure `InvalidOptionError`.
  */
 function resolveOptions(given) {
-    const { keepAlive = true, log, ptyEnvironment, trust = false, ...values } = (0, checks_js_1.checkOptions)(given);
+    const { keepAlive = true, log, plugins = [], ptyEnvironment, trust = false, ...values } = (0, checks_js_1.checkOptions)(given);
     const env = copyEnv(values.env ?? process.env);
     const decideTrust = typeof trust === "function" ? trust : undefined;
     return {
         native: { ...values, ...resolveFolders(values, env), env, trust: nameTrust(trust) },
         keepAlive,
+        // A copy, because the plugins are called later.
+        plugins: [...plugins],
         ptyEnvironment,
         decideTrust,
         log: (0, log_js_1.resolveLog)(log),

@@ -1,11 +1,14 @@
 import { os, path, url } from "./builtins.js";
 import { checkOptions } from "./checks.js";
 import { resolveLog } from "./log.js";
-import type { OpenCodeOptions, PtyEnvironmentHook, TrustFunction } from "../index.js";
+import type { OpenCodeOptions, Plugin, PtyEnvironmentHook, TrustFunction } from "../index.js";
 import type { ResolvedLog } from "./log.js";
 
 /** The options of the native host: those with a value, absolute paths, and the environment. */
-type NativeOptions = Omit<OpenCodeOptions, "keepAlive" | "log" | "ptyEnvironment" | "trust" | Folder | "env"> &
+type NativeOptions = Omit<
+  OpenCodeOptions,
+  "keepAlive" | "log" | "plugins" | "ptyEnvironment" | "trust" | Folder | "env"
+> &
   Readonly<Record<Folder, string>> & {
     readonly env: Record<string, string>;
     readonly trust: "never" | "always" | "ask";
@@ -17,6 +20,7 @@ type Folder = "directory" | "database" | "home" | "dataDirectory" | "configDirec
 interface ResolvedOptions {
   readonly native: NativeOptions;
   readonly keepAlive: boolean;
+  readonly plugins: readonly Plugin[];
   readonly ptyEnvironment: PtyEnvironmentHook | undefined;
   readonly decideTrust: TrustFunction | undefined;
   readonly log: ResolvedLog;
@@ -27,12 +31,14 @@ interface ResolvedOptions {
  * The native host has the other defaults. Throws the tagged failure `InvalidOptionError`.
  */
 export function resolveOptions(given: unknown): ResolvedOptions {
-  const { keepAlive = true, log, ptyEnvironment, trust = false, ...values } = checkOptions(given);
+  const { keepAlive = true, log, plugins = [], ptyEnvironment, trust = false, ...values } = checkOptions(given);
   const env = copyEnv(values.env ?? process.env);
   const decideTrust = typeof trust === "function" ? trust : undefined;
   return {
     native: { ...values, ...resolveFolders(values, env), env, trust: nameTrust(trust) },
     keepAlive,
+    // A copy, because the plugins are called later.
+    plugins: [...plugins],
     ptyEnvironment,
     decideTrust,
     log: resolveLog(log),

@@ -168,10 +168,7 @@ export interface ToolDefinition<Input extends ToolSchema, Output extends ToolSch
    * @param input The arguments, validated by the input schema.
    * @param context The context of the call.
    */
-  execute(
-    input: SchemaOutput<Input>,
-    context: ToolCallContext,
-  ): ToolValue<Output> | Promise<ToolValue<Output>>;
+  execute(input: SchemaOutput<Input>, context: ToolCallContext): ToolValue<Output> | Promise<ToolValue<Output>>;
   /**
    * Finds out the effect of a call that has no result because its process ended. The host asks before the next Provider
    * Turn of the session. If the answer is `"not-started"`, it runs `execute` with the same `idempotencyKey`. If the

@@ -10,7 +10,14 @@ import type { Registration } from "../index.js";
 import type { NativeConnection } from "./connection.js";
 import type { Program, ProgramCall } from "./program.js";
 import type { ReadSchema } from "./schemas.js";
-import type { RegisterOptions, ToolCallContext, ToolDefinition, ToolPermission, ToolRecoveryContext, ToolSchema } from "./tool.js";
+import type {
+  RegisterOptions,
+  ToolCallContext,
+  ToolDefinition,
+  ToolPermission,
+  ToolRecoveryContext,
+  ToolSchema,
+} from "./tool.js";
 
 /** Time between two reports of the progress of a call. */
 const PROGRESS_INTERVAL_MS = 50;

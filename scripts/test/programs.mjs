@@ -1,5 +1,7 @@
 // Runs the examples and `npm start` as a user does, with the scripted model.
 
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { inProject } from "../lib/project.mjs";
 import { run } from "../lib/process.mjs";
 import { node } from "../lib/tools.mjs";
@@ -17,6 +19,7 @@ export const examples = {
         ["commonjs.cjs", () => runExample("commonjs.cjs")],
         ["resume.mjs", () => runExample("resume.mjs")],
         ["recover.mjs", () => runExample("recover.mjs")],
+        ["plugins.mjs", runPlugins],
       ],
       say,
     ),
@@ -37,6 +40,21 @@ export const start = {
       say,
     ),
 };
+
+async function runPlugins() {
+  await inScratch((scratch) =>
+    withModel(async (model) => {
+      mkdirSync(path.join(scratch.folder, ".git"));
+      writeFileSync(path.join(scratch.folder, ".git", "HEAD"), "ref: refs/heads/feature/x\n");
+      model.reply({ tools: [{ name: "glob", input: { pattern: "*" } }] }, { text: "Nothing but a test." });
+      const env = userlessEnv(scratch, modelEnv(model));
+      const output = await mustRun(node(inProject("examples", "plugins.mjs")), { cwd: scratch.folder, env });
+      mustContain(output, "glob succeeded after");
+      mustContain(output, "Nothing but a test.");
+      mustContain(JSON.stringify(model.requests[0].body), "The checked-out branch is feature/x.");
+    }),
+  );
+}
 
 /** @param {string} file */
 async function runExample(file) {

@@ -10,8 +10,8 @@ use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_location::trust::Trust;
 use opencode_runtime::{
-    CreateSession, DatabasePath, Durability, Limits, OpenError, Recovery, Runtime, RuntimeOptions,
-    SystemTimer, TestHook, Unanswered,
+    CreateSession, DatabasePath, Durability, Limits, NoHooks, OpenError, Recovery, Runtime,
+    RuntimeOptions, SystemTimer, TestHook, Unanswered,
 };
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::{IdSource, SessionID};
@@ -127,6 +127,7 @@ impl Host {
             clock,
             ids,
             limits: Limits::default(),
+            hooks: Arc::new(NoHooks),
             recovery,
             test_hook,
         });

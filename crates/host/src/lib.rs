@@ -31,17 +31,22 @@ use futures::{FutureExt, Stream, StreamExt};
 use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
 use opencode_location::locations::Locations;
 use opencode_protocol::failure::Failure;
-use opencode_runtime::{OpenError, Runtime, RuntimeOptions, SystemTimer};
+use opencode_runtime::{Hooks, OpenError, Recovery, Runtime, RuntimeOptions, SystemTimer};
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
 use opencode_schema::location::LocationRef;
-use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, built_in_tools};
+use opencode_tools::{
+    CallHooks, Contributions, ManagedOutput, Registration, Registry, built_in_tools,
+};
+use parking_lot::Mutex;
 use serde::Deserialize;
+use tokio::runtime::Handle;
 use tracing::instrument::WithSubscriber as _;
 
 use crate::listeners::{Defaults, Listeners};
 use crate::program::calls::ProgramCalls;
 use crate::program::context_sources::ProgramContextSources;
+use crate::program::hooks::ProgramHooks;
 use crate::program::tools::ProgramTools;
 use crate::trust::TrustQuestions;
 
@@ -51,6 +56,7 @@ pub use opencode_server::{ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
 pub use program::context_sources::ContextSourceRegistration;
+pub use program::hooks::{HookMoment, HookRegistration};
 pub use program::tools::ToolRegistration;
 
 /// An open host. The caller must close it. Dropping it only interrupts running work and releases the database some time
@@ -64,6 +70,11 @@ pub struct Host {
     calls: ProgramCalls,
     tools: ProgramTools,
     context_sources: ProgramContextSources,
+    hooks: Arc<ProgramHooks>,
+    /// The action on interrupted sessions, until it has begun.
+    recovery: Mutex<Option<Recovery>>,
+    /// The runtime of the host, for work that a call from outside starts.
+    handle: Handle,
     /// Keeps the built-in tools registered.
     _tools: Registration,
 }
@@ -97,7 +108,10 @@ impl Host {
         let ids = Arc::new(IdSource::new(Arc::clone(&clock)));
         let output =
             ManagedOutput::new(options.data_directory.join("tool-output"), Arc::clone(&ids));
-        let tools = Arc::new(Registry::new(Contributions::default(), Arc::new(output)));
+        let calls = ProgramCalls::new();
+        let hooks = Arc::new(ProgramHooks::new(calls.clone()));
+        let tools = Registry::new(Contributions::default(), Arc::new(output));
+        let tools = Arc::new(tools.with_hooks(Arc::clone(&hooks) as Arc<dyn CallHooks>));
         let registration = tools
             .host()
             .register(built_in_tools(clock.as_ref()))
@@ -107,7 +121,6 @@ impl Host {
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let unanswered = options.permissions.unanswered.into();
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
-        let calls = ProgramCalls::new();
         let questions = Arc::new(TrustQuestions::new(calls.clone()));
         let trust = options.trust.with(&questions);
         let (environment, configuration) = options.into_machine_configuration()?;
@@ -141,7 +154,9 @@ impl Host {
             clock,
             ids,
             limits,
-            recovery,
+            hooks: Arc::clone(&hooks) as Arc<dyn Hooks>,
+            // It begins after the program has registered its tools.
+            recovery: Recovery::Manual,
             test_hook: None,
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
@@ -150,6 +165,9 @@ impl Host {
             tools: ProgramTools::new(tools, calls.clone()),
             context_sources: ProgramContextSources::new(calls.clone()),
             calls,
+            hooks,
+            recovery: Mutex::new(Some(recovery)),
+            handle: Handle::current(),
             runtime,
             dispatcher: dispatch::Dispatcher::start(routes.clone()),
             listeners: Listeners::new(routes, defaults),
@@ -232,15 +250,7 @@ impl Host {
         tool: ToolRegistration,
         directory: Option<String>,
     ) -> Result<u32, Failure> {
-        let location = directory.map(|directory| LocationRef {
-            directory,
-            workspace_id: None,
-        });
-        let place = location.map(|location| self.runtime.place(&location));
-        let place = place.transpose().map_err(|error| Failure::InvalidOption {
-            option: "location.directory".into(),
-            message: error.to_string(),
-        })?;
+        let place = self.registered_place(directory)?;
         let directory = place.as_ref().map(|place| &*place.directory);
         self.tools.register(tool, directory)
     }
@@ -267,6 +277,48 @@ impl Host {
     /// Removes a Context Source of the program. Ignores an unknown number.
     pub fn remove_context_source(&self, number: u32) {
         self.context_sources.remove(number);
+    }
+
+    /// Registers a hook of the program for one Location, or for all. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` if the directory cannot be used.
+    pub fn register_hook(
+        &self,
+        hook: HookRegistration,
+        directory: Option<String>,
+    ) -> Result<u32, Failure> {
+        let place = self.registered_place(directory)?;
+        let directory = place.map(|place| place.directory);
+        Ok(self.hooks.register(hook, directory))
+    }
+
+    fn registered_place(&self, directory: Option<String>) -> Result<Option<LocationRef>, Failure> {
+        let location = directory.map(|directory| LocationRef {
+            directory,
+            workspace_id: None,
+        });
+        let place = location.map(|location| self.runtime.place(&location));
+        place.transpose().map_err(|error| Failure::InvalidOption {
+            option: "location.directory".into(),
+            message: error.to_string(),
+        })
+    }
+
+    /// Removes a hook of the program. Ignores an unknown number.
+    pub fn remove_hook(&self, number: u32) {
+        self.hooks.remove(number);
+    }
+
+    /// Begins the recovery that the options chose. The program calls it once it has registered its tools.
+    pub fn begin_recovery(&self) {
+        let recovery = self.recovery.lock().take();
+        if recovery == Some(Recovery::Resume) {
+            let _context = self.handle.enter();
+            let log = self.log.log();
+            log.run(|| self.runtime.resume_interrupted());
+        }
     }
 
     /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location.
@@ -323,6 +375,7 @@ impl Host {
         self.calls.end();
         self.tools.end();
         self.context_sources.end();
+        self.hooks.end();
         listeners.end().await;
         self.dispatcher.close();
         if let Err(panic) = closed {

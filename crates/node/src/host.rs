@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{
-    ContextSourceRegistration, Host, HostOptions, ListenOptions, ToolRegistration,
+    ContextSourceRegistration, HookRegistration, Host, HostOptions, ListenOptions, ToolRegistration,
 };
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -217,7 +217,7 @@ impl NativeHost {
     }
 
     /// Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
-    /// action, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+    /// action, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
     #[napi(catch_unwind)]
     pub fn register_tool(
         &self,
@@ -259,6 +259,33 @@ impl NativeHost {
     #[napi(catch_unwind)]
     pub fn remove_context_source(&self, number: u32) {
         self.host.remove_context_source(number);
+    }
+
+    /// Registers a hook, for the Location of a directory or for all. The hook is JSON `{moment, timeoutMs}`. Returns its
+    /// number, or a tagged failure as JSON.
+    #[napi(catch_unwind)]
+    pub fn register_hook(
+        &self,
+        hook: String,
+        directory: Option<String>,
+    ) -> napi::Result<Either<u32, String>> {
+        let hook: HookRegistration = read(&hook)?;
+        Ok(match self.host.register_hook(hook, directory) {
+            Ok(number) => Either::A(number),
+            Err(failure) => Either::B(text(&failure)),
+        })
+    }
+
+    /// Removes a hook. Ignores an unknown number.
+    #[napi(catch_unwind)]
+    pub fn remove_hook(&self, number: u32) {
+        self.host.remove_hook(number);
+    }
+
+    /// Begins the recovery that the options chose. Only the first call has an effect.
+    #[napi(catch_unwind)]
+    pub fn begin_recovery(&self) {
+        self.host.begin_recovery();
     }
 
     /// Trusts the project of a Location from now on, or no longer. Without a directory it is the default Location. A

@@ -1,7 +1,7 @@
-//! The addon: it carries requests and answers across the border as text and decides nothing.
+//! The addon: it sends requests and answers across the border as text, and makes no decisions.
 //!
-//! Everything structured crosses as JSON text and is parsed on the other side, in the realm of the
-//! caller. Failures are data. Work is queued on the JavaScript thread, in order, and done elsewhere.
+//! Structured values cross as JSON text, so that each side creates its own values: those of JavaScript belong to the
+//! realm of the caller. Failures are data. The JavaScript thread only queues work, in order; other threads do it.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 #![cfg_attr(
@@ -25,20 +25,20 @@ use std::{
 use napi::tokio::runtime::{Builder, Runtime};
 use napi_derive::napi;
 
-/// Threads that run sessions. Waiting is asynchronous, so two serve many sessions.
+/// Number of threads that run sessions. All waits are asynchronous, so two threads serve many sessions.
 const WORKERS: usize = 2;
-/// Threads at most for what waits on a disk: file tools, opening Locations. They are made when they
-/// are needed and go when they rest. Many, because a file on a disk that hangs takes its thread with
-/// it, and sessions beside it must go on; the database has threads of its own.
+/// Maximum number of threads for work that blocks on a disk: file tools, opening Locations. The runtime starts them on
+/// demand and ends idle ones. The number is large because an access to a disk that does not answer blocks its thread,
+/// and other sessions must continue. The database has its own threads.
 const BLOCKING: usize = 256;
 
-/// Why this process has no runtime: the system gave it no descriptors or no threads.
+/// The reason that this process has no runtime, such as a lack of descriptors or threads.
 static NOT_STARTED: OnceLock<String> = OnceLock::new();
 
-/// The system runs this while it loads the library, where a panic would end the process.
+/// The system calls this function while it loads the library. A panic here would end the process.
 #[napi_derive::module_init]
 fn init() {
-    // Tokio panics where it gets no thread or no descriptor. That is no bug, so nothing reports it.
+    // Tokio panics if the system refuses a thread or a descriptor. This is not a bug, so it is not reported.
     panic::set_hook(Box::new(|_| ()));
     let started = catch_unwind(start).unwrap_or_else(|_| {
         Err(io::Error::other(
@@ -48,8 +48,8 @@ fn init() {
     opencode_host::report_panics();
     let runtime = started.or_else(|error| {
         let _ = NOT_STARTED.set(error.to_string());
-        // The binding ends the process where it cannot make a runtime. This one needs neither a thread
-        // nor a descriptor, and runs nothing.
+        // napi ends the process if it cannot create a runtime. This runtime needs no thread and no descriptor, and runs
+        // nothing.
         Builder::new_current_thread().build()
     });
     if let Ok(runtime) = runtime {
@@ -66,7 +66,7 @@ fn start() -> io::Result<Runtime> {
         .build()
 }
 
-/// Why no host can be opened in this process, or null. To be asked before anything else is called.
+/// Returns the reason that no host can be opened in this process, or null. Callers check it before any other call.
 #[napi(catch_unwind)]
 pub fn not_started() -> Option<String> {
     NOT_STARTED.get().cloned()

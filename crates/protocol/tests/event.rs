@@ -14,7 +14,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, schema_for};
 use serde_json::{Value, json};
 
-/// Which members a sample has.
+/// The members of a sample.
 #[derive(Clone, Copy, PartialEq)]
 enum Members {
     All,

@@ -297,7 +297,7 @@ pub const MAX_IMPORT_LINE_BYTES: usize = 256 * 1024 * 1024;
 /// of its lines are held until the last one has come.
 pub(crate) const MAX_HELD_BYTES: usize = 1024 * 1024 * 1024;
 
-/// Why a session was not imported. Nothing of it was stored. Lines count from 1.
+/// The reason that a session was not imported. Nothing of it was stored. Lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// A line is not what the format says.

@@ -24,6 +24,7 @@ mod coordinator;
 mod drain;
 pub mod error;
 mod history;
+mod hooks;
 mod inbox;
 mod journal;
 mod json;
@@ -54,6 +55,10 @@ pub use asks::notice::RequestNotice;
 pub use asks::permissions::{AskPermission, PermissionDecided};
 pub use asks::unanswered::Unanswered;
 pub use error::{DrainError, ImportError, MAX_IMPORT_LINE_BYTES, RuntimeError};
+pub use hooks::{
+    Hooks, NoHooks, OfferedPrompt, PreparedCompaction, PreparedRequest, RequestChanges,
+    SummaryInstructions,
+};
 pub use inbox::PromptRequest;
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription};

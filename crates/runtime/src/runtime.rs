@@ -19,7 +19,8 @@ use crate::asks::unanswered::{AnswerTimeout, Unanswered};
 use crate::compaction::Compactor;
 use crate::coordinator::Coordinator;
 use crate::drain::{Services, Shared, begin_drains};
-use crate::inbox::Inbox;
+use crate::hooks::Hooks;
+use crate::inbox::{Inbox, PromptOrder};
 use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::live::Announcer;
@@ -78,6 +79,8 @@ pub struct RuntimeOptions {
     pub ids: Arc<IdSource>,
     /// Limits on the input of a session.
     pub limits: Limits,
+    /// Changes prompts, requests and summaries.
+    pub hooks: Arc<dyn Hooks>,
     /// Action on sessions whose last activity was cut off.
     pub recovery: Recovery,
     /// Observes accesses to the database and injects faults; for tests only.
@@ -150,6 +153,8 @@ impl Runtime {
         let inbox = Arc::new(Inbox {
             journal: Arc::clone(&journal),
             limit: options.limits.inbox,
+            hooks: Arc::clone(&options.hooks),
+            order: PromptOrder::default(),
         });
         let timeout = AnswerTimeout {
             unanswered: options.unanswered,
@@ -200,7 +205,9 @@ impl Runtime {
                 options.fetch,
                 closing.clone(),
             ),
+            hooks: Arc::clone(&options.hooks),
             compactor: Compactor {
+                hooks: options.hooks,
                 journal: Arc::clone(&journal),
                 provider: Arc::clone(&provider),
                 timer: Arc::clone(&timer),
@@ -257,18 +264,24 @@ impl Runtime {
             closed: CancellationToken::new(),
             tasks,
         };
-        runtime.begin_background_work(options.recovery);
+        if options.recovery == Recovery::Resume {
+            runtime.resume_interrupted();
+        }
+        runtime.begin_sweeps();
         Ok(runtime)
     }
 
-    /// Starts recovery, and the regular sweeps of files that are no longer needed.
-    fn begin_background_work(&self, recovery: Recovery) {
+    /// Resumes all sessions whose last activity was interrupted, in the background. Unlike [`Recovery::Resume`], the
+    /// owner chooses the moment, for example after it has registered its tools.
+    pub fn resume_interrupted(&self) {
+        let (journal, coordinator) = (Arc::clone(&self.journal), self.coordinator.clone());
+        let recovery = recover(journal, coordinator, self.closing.clone());
+        opencode_log::spawn_tracked(&self.tasks, recovery);
+    }
+
+    /// Starts the regular sweeps of files that are no longer needed.
+    fn begin_sweeps(&self) {
         let (tasks, closing) = (self.tasks.clone(), self.closing.clone());
-        if recovery == Recovery::Resume {
-            let (journal, coordinator) = (Arc::clone(&self.journal), self.coordinator.clone());
-            let recovery = recover(journal, coordinator, closing.clone());
-            opencode_log::spawn_tracked(&tasks, recovery);
-        }
         let snapshots = sweeps::snapshots::sweep_regularly(
             Arc::downgrade(&self.snapshots),
             Arc::clone(&self.timer),

@@ -2,24 +2,24 @@
 
 use opencode_schema::message::ErrorKind;
 
-/// Why a call gives nothing back.
+/// The failure of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolFailure {
-    /// The call failed and the turn goes on.
+    /// The call failed, and the turn continues.
     Failed {
         /// The text for the model.
         message: String,
         /// The kind of the failure, for programs.
         kind: ErrorKind,
     },
-    /// A person declined a permission or a question without a word: the turn ends.
+    /// The user declined a permission or a question without feedback, which ends the turn.
     Declined,
-    /// The call noticed that it is interrupted, and did nothing more.
+    /// The call was interrupted.
     Interrupted,
 }
 
 impl ToolFailure {
-    /// An ordinary failure with the text the model is told.
+    /// Returns an ordinary failure with this message for the model.
     pub fn new(message: impl Into<String>) -> Self {
         Self::Failed {
             message: message.into(),

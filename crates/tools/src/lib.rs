@@ -27,6 +27,7 @@ mod registry;
 
 pub use bounding::OutputLimits;
 pub use builtin::built_in_tools;
+pub use contract::hooks::CallHooks;
 pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};
 pub use failure::ToolFailure;

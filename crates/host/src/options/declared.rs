@@ -13,7 +13,7 @@ use super::{CommandEnvironmentOptions, HostOptions, LimitOptions, PermissionOpti
 const DECLARATIONS: &str = include_str!("../../../../docs/declarations.txt");
 
 /// Options that do not reach the native host: functions, and properties of the JavaScript process.
-const ONLY_IN_JAVASCRIPT: [&str; 3] = ["keepAlive", "log", "ptyEnvironment"];
+const ONLY_IN_JAVASCRIPT: [&str; 4] = ["keepAlive", "log", "plugins", "ptyEnvironment"];
 
 type Names = BTreeSet<String>;
 

@@ -62,7 +62,7 @@ pub(crate) struct ProgramError {
 }
 
 impl ProgramError {
-    fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             stack: None,

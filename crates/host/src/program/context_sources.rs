@@ -1,6 +1,5 @@
 //! Context Sources of the program.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -10,11 +9,11 @@ use opencode_runtime::{
     CombineError, ContributionError, Observation, ObservedSession, Runtime, SessionSource,
     SessionSourceRegistration, Source, SystemContext,
 };
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::calls::{Message, ProgramCalls};
+use super::registered::Registered;
 
 /// Name of the function in calls.
 const FUNCTION: &str = "contextSource";
@@ -31,23 +30,17 @@ pub struct ContextSourceRegistration {
     pub timeout_ms: u64,
 }
 
-/// The registered Context Sources of the program. Their numbers are never used again.
+/// The registered Context Sources of the program.
 pub(crate) struct ProgramContextSources {
     calls: ProgramCalls,
-    registered: Mutex<Registered>,
-}
-
-#[derive(Default)]
-struct Registered {
-    last: u32,
-    sources: HashMap<u32, SessionSourceRegistration>,
+    sources: Registered<SessionSourceRegistration>,
 }
 
 impl ProgramContextSources {
     pub(crate) fn new(calls: ProgramCalls) -> Self {
         Self {
             calls,
-            registered: Mutex::default(),
+            sources: Registered::default(),
         }
     }
 
@@ -62,30 +55,26 @@ impl ProgramContextSources {
         source: ContextSourceRegistration,
         directory: Option<&str>,
     ) -> Result<u32, Failure> {
-        let mut registered = self.registered.lock();
-        let number = registered.last + 1;
-        let source = Arc::new(ProgramSource {
-            number,
-            calls: self.calls.clone(),
-            source,
+        let registered = self.sources.add(|number| {
+            let calls = self.calls.clone();
+            let source = Arc::new(ProgramSource {
+                number,
+                calls,
+                source,
+            });
+            runtime.add_session_source(directory, source)
         });
-        let registration = runtime.add_session_source(directory, source);
-        let registration = registration.map_err(|error| refusal(&error))?;
-        registered.last = number;
-        registered.sources.insert(number, registration);
-        Ok(number)
+        registered.map_err(|error| refusal(&error))
     }
 
     /// Removes a source. Ignores an unknown number.
     pub(crate) fn remove(&self, number: u32) {
-        let registration = self.registered.lock().sources.remove(&number);
-        drop(registration);
+        self.sources.remove(number);
     }
 
     /// Removes all sources.
     pub(crate) fn end(&self) {
-        let sources = std::mem::take(&mut self.registered.lock().sources);
-        drop(sources);
+        self.sources.clear();
     }
 }
 

@@ -2,4 +2,6 @@
 
 pub(crate) mod calls;
 pub(crate) mod context_sources;
+pub(crate) mod hooks;
+pub(crate) mod registered;
 pub(crate) mod tools;

@@ -1,6 +1,5 @@
 //! Tools of the program.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,12 +11,12 @@ use opencode_tools::{
     PermissionRequest, Recovery, Registration, Registry, Tool, ToolContext, ToolFailure,
     ToolOutput, check_input,
 };
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::calls::{Message, Permission, ProgramCall, ProgramCalls, ProgramError};
+use super::registered::Registered;
 
 /// Name of the function that runs a call.
 const RUN: &str = "tool";
@@ -54,17 +53,11 @@ pub struct ToolRegistration {
     pub timeout_ms: Option<u64>,
 }
 
-/// The registered tools of the program. Their numbers are never used again.
+/// The registered tools of the program.
 pub(crate) struct ProgramTools {
     registry: Arc<Registry>,
     calls: ProgramCalls,
-    registered: Mutex<Registered>,
-}
-
-#[derive(Default)]
-struct Registered {
-    last: u32,
-    tools: HashMap<u32, Registration>,
+    tools: Registered<Registration>,
 }
 
 impl ProgramTools {
@@ -72,7 +65,7 @@ impl ProgramTools {
         Self {
             registry,
             calls,
-            registered: Mutex::default(),
+            tools: Registered::default(),
         }
     }
 
@@ -86,40 +79,35 @@ impl ProgramTools {
         tool: ToolRegistration,
         directory: Option<&str>,
     ) -> Result<u32, Failure> {
-        let mut registered = self.registered.lock();
-        let number = registered.last + 1;
-        let name = tool.name.clone();
-        let tool: Arc<dyn Tool> = Arc::new(ProgramTool {
-            number,
-            calls: self.calls.clone(),
-            tool,
+        let registered = self.tools.add(|number| {
+            let name = tool.name.clone();
+            let tool: Arc<dyn Tool> = Arc::new(ProgramTool {
+                number,
+                calls: self.calls.clone(),
+                tool,
+            });
+            let tools = vec![(name, tool)];
+            match directory {
+                Some(directory) => self.registry.register_in(directory, tools),
+                None => self.registry.host().register(tools),
+            }
         });
-        let tools = vec![(name, tool)];
-        let registration = match directory {
-            Some(directory) => self.registry.register_in(directory, tools),
-            None => self.registry.host().register(tools),
-        };
-        let registration = registration.map_err(|error| Failure::InvalidOption {
+        registered.map_err(|error| Failure::InvalidOption {
             option: "name".into(),
             message: format!(
                 "{error}. A name begins with a letter, has only letters, digits, \"_\" and \"-\", and at most 64 characters"
             ),
-        })?;
-        registered.last = number;
-        registered.tools.insert(number, registration);
-        Ok(number)
+        })
     }
 
     /// Removes a tool. Its running calls continue. Ignores an unknown number.
     pub(crate) fn remove(&self, number: u32) {
-        let registration = self.registered.lock().tools.remove(&number);
-        drop(registration);
+        self.tools.remove(number);
     }
 
     /// Removes all tools.
     pub(crate) fn end(&self) {
-        let tools = std::mem::take(&mut self.registered.lock().tools);
-        drop(tools);
+        self.tools.clear();
     }
 }
 

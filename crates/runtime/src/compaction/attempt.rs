@@ -17,6 +17,7 @@ use super::selection::Selection;
 use super::summariser::Summariser;
 use crate::error::DrainError;
 use crate::history::estimate::Budget;
+use crate::hooks::{Hooks, PreparedCompaction};
 use crate::journal::{Journal, append};
 use crate::provider::{AskError, Fence, Provider, cause_of, kind_of};
 use crate::timer::Timer;
@@ -112,6 +113,7 @@ impl From<Failure> for Unfinished {
 pub(crate) struct Compactor {
     pub(crate) journal: Arc<Journal>,
     pub(crate) provider: Arc<Provider>,
+    pub(crate) hooks: Arc<dyn Hooks>,
     pub(crate) timer: Arc<dyn Timer>,
 }
 
@@ -161,7 +163,16 @@ impl Compactor {
                 return Ok(Outcome::Failed(failure));
             }
         };
-        let mut parts = match Parts::of(selection, summariser.budget()) {
+        let info = &grounds.session.info;
+        let hooked = self.hooks.compaction(PreparedCompaction {
+            session_id: info.id.clone(),
+            directory: info.location.directory.clone(),
+            reason,
+        });
+        let Some(instructions) = stopped.run_until_cancelled(hooked).await else {
+            return Ok(Outcome::Interrupted);
+        };
+        let mut parts = match Parts::of(selection, summariser.budget(), instructions) {
             Ok(parts) => parts,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use opencode_llm::{Message, Part as MessagePart};
 use opencode_schema::message::ErrorKind;
@@ -15,6 +15,7 @@ use super::attempt::Failure;
 use super::prompt::prompt;
 use super::selection::{Piece, Selection, end_of, pieces};
 use crate::history::estimate::{Budget, UNITS_PER_TOKEN, json_units, json_units_of, tokens};
+use crate::hooks::SummaryInstructions;
 use crate::json::json_size;
 
 /// Maximum number of parts of one attempt.
@@ -37,15 +38,15 @@ const GAP_UNITS: u64 = 4;
 /// Maximum UTF-16 units of the line that replaces the middle of a cut text, as JSON.
 const CUT_UNITS: u64 = 64;
 
-/// UTF-16 units of a request without material in the form of a merge, the longest form, as JSON.
-static FRAME_UNITS: LazyLock<u64> = LazyLock::new(|| json_size(&messages(Some(""), &[])).units);
-
 /// The history that is not summarised yet.
 pub(super) struct Parts {
     prior: Option<String>,
     older: VecDeque<Piece>,
     recent: String,
     budget: Budget,
+    instructions: SummaryInstructions,
+    /// UTF-16 units of a request without material in the form of a merge, the longest form, as JSON.
+    frame: u64,
     made: usize,
     refused: usize,
 }
@@ -75,12 +76,18 @@ impl Filling {
 
 impl Parts {
     /// Fails if requests within the budget cannot contain all of the material.
-    pub(super) fn of(selection: Selection, budget: Budget) -> Result<Self, Failure> {
+    pub(super) fn of(
+        selection: Selection,
+        budget: Budget,
+        instructions: SummaryInstructions,
+    ) -> Result<Self, Failure> {
         let parts = Self {
             prior: selection.prior,
             older: selection.older.into(),
             recent: selection.recent,
             budget,
+            frame: json_size(&messages(Some(""), &[], &instructions)).units,
+            instructions,
             made: 0,
             refused: 0,
         };
@@ -155,7 +162,7 @@ impl Parts {
 
     /// True if all remaining material fits in one request, with a summary of maximum length.
     fn is_one_request(&self) -> bool {
-        let frame = json_size(&messages(self.prior.as_deref(), &[])).units;
+        let frame = json_size(&messages(self.prior.as_deref(), &[], &self.instructions)).units;
         let size = tokens(frame + self.units());
         self.budget.has_room_for_summary_of(size)
     }
@@ -174,7 +181,7 @@ impl Parts {
     /// Returns the UTF-16 units of material that fit in the request for a part, as JSON.
     fn room(&self) -> u64 {
         let most = (self.budget.window - self.answer()) * UNITS_PER_TOKEN;
-        most.saturating_sub(*FRAME_UNITS)
+        most.saturating_sub(self.frame)
     }
 
     /// Returns the filling of a part that begins with piece `from` and has `room` units. A piece that is
@@ -210,7 +217,7 @@ impl Parts {
         let last = last.map(|(room, text)| cut(text, room));
         conversation.extend(last.as_deref());
         Part {
-            messages: Arc::new(messages(prior, &conversation)),
+            messages: Arc::new(messages(prior, &conversation, &self.instructions)),
             answer,
             is_last: pieces == self.older.len(),
             pieces,
@@ -223,8 +230,12 @@ fn size(messages: &[Message]) -> u64 {
     tokens(json_size(messages).units)
 }
 
-fn messages(prior: Option<&str>, conversation: &[&str]) -> Vec<Message> {
-    let text = prompt(prior, conversation);
+fn messages(
+    prior: Option<&str>,
+    conversation: &[&str],
+    instructions: &SummaryInstructions,
+) -> Vec<Message> {
+    let text = prompt(prior, conversation, instructions);
     vec![Message::user([MessagePart::text(text)])]
 }
 
@@ -270,7 +281,7 @@ mod tests {
             reserve: 0,
             summary: 1_000,
         };
-        Parts::of(selection, budget)
+        Parts::of(selection, budget, SummaryInstructions::default())
     }
 
     /// Returns all parts. Each summary has `summary` letters.
@@ -304,9 +315,10 @@ mod tests {
     #[test]
     fn a_history_that_fits_is_one_request() {
         let text = "x".repeat(20_000);
-        let whole = prompt(None, &[&text]);
+        let none = SummaryInstructions::default();
+        let whole = prompt(None, &[&text], &none);
         // The request and the summary.
-        let window = size(&messages(None, &[&text])) + 1_000;
+        let window = size(&messages(None, &[&text], &none)) + 1_000;
         let one = summarised(parts(std::slice::from_ref(&text), "", window).unwrap(), 1);
         let [part] = &one[..] else {
             panic!("{} parts", one.len())

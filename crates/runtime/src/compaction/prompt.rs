@@ -1,6 +1,7 @@
 //! The text that asks a model for a summary.
 
 use super::selection::GAP;
+use crate::hooks::SummaryInstructions;
 
 const FIRST: &str = "\
 Above is the older part of a working conversation between a person and a coding agent. It is about \
@@ -52,8 +53,12 @@ guess it. Where the work still depends on it, name the call, so that the agent c
 - Write nothing but the summary, and do not mention that anything was summarised.";
 
 /// Returns the whole text of the request for a summary of these pieces of a conversation, merged with
-/// the summary of the earlier conversation.
-pub(super) fn prompt(prior: Option<&str>, conversation: &[&str]) -> String {
+/// the summary of the earlier conversation. The instructions of hooks replace or extend those of the host.
+pub(super) fn prompt(
+    prior: Option<&str>,
+    conversation: &[&str],
+    hooked: &SummaryInstructions,
+) -> String {
     let mut text = Vec::with_capacity(2 * conversation.len() + 9);
     if let Some(prior) = prior {
         text.extend(["<prior-summary>\n", prior, "\n</prior-summary>", GAP]);
@@ -64,7 +69,14 @@ pub(super) fn prompt(prior: Option<&str>, conversation: &[&str]) -> String {
         text.push(piece);
     }
     let instruction = if prior.is_some() { MERGED } else { FIRST };
-    text.extend(["\n</conversation>", GAP, instruction, GAP, FORM]);
+    text.extend(["\n</conversation>", GAP]);
+    match &hooked.prompt {
+        Some(own) => text.push(own),
+        None => text.extend([instruction, GAP, FORM]),
+    }
+    for additional in &hooked.additional {
+        text.extend([GAP, additional]);
+    }
     text.concat()
 }
 
@@ -82,15 +94,33 @@ mod tests {
     fn the_conversation_precedes_the_instruction() {
         let conversation = "<conversation>\n[User]: Hi\n\n[User]: Go\n</conversation>";
         let pieces = ["[User]: Hi", "[User]: Go"];
+        let none = SummaryInstructions::default();
         assert_eq!(
-            prompt(None, &pieces),
+            prompt(None, &pieces, &none),
             format!("{conversation}\n\n{FIRST}\n\n{FORM}")
         );
         assert_eq!(
-            prompt(Some("Before."), &pieces),
+            prompt(Some("Before."), &pieces, &none),
             format!(
                 "<prior-summary>\nBefore.\n</prior-summary>\n\n{conversation}\n\n{MERGED}\n\n{FORM}"
             )
+        );
+    }
+
+    #[test]
+    fn hooks_replace_and_extend_the_instructions() {
+        let hooked = |prompt: Option<&str>| SummaryInstructions {
+            prompt: prompt.map(str::to_owned),
+            additional: vec!["Keep the numbers.".to_owned(), "Be short.".to_owned()],
+        };
+        let conversation = "<conversation>\n[User]: Hi\n</conversation>";
+        assert_eq!(
+            prompt(None, &["[User]: Hi"], &hooked(None)),
+            format!("{conversation}\n\n{FIRST}\n\n{FORM}\n\nKeep the numbers.\n\nBe short.")
+        );
+        assert_eq!(
+            prompt(None, &["[User]: Hi"], &hooked(Some("Sum up."))),
+            format!("{conversation}\n\nSum up.\n\nKeep the numbers.\n\nBe short.")
         );
     }
 }

@@ -13,6 +13,7 @@ mod ends;
 mod entry;
 mod epoch;
 mod files;
+mod hooked;
 mod manual_compaction;
 mod nested;
 mod next;

@@ -100,7 +100,7 @@ pub(crate) async fn next_request(
     let next = found
         .unwrap_or(Err(DrainStop::Interrupted))
         .map_err(refused)?;
-    runner.view(next)
+    runner.view(next).await
 }
 
 fn refused(stop: DrainStop) -> RuntimeError {
@@ -172,7 +172,7 @@ impl Runner {
         })
     }
 
-    fn view(&self, next: Next) -> Result<ProviderRequestView, RuntimeError> {
+    async fn view(&self, next: Next) -> Result<ProviderRequestView, RuntimeError> {
         let Next {
             boundary,
             is_last,
@@ -182,7 +182,9 @@ impl Runner {
         check_size(self.conversation.transcript.bytes())?;
         let sampled = &boundary.sampled;
         let tools = sampled.tools(&self.services.tools, boundary.offers_tools(is_last));
-        let request = self.request(&boundary, &tools, is_last);
+        let mut request = self.request(&boundary, &tools, is_last);
+        let hooked = self.apply_hooks(&boundary, &mut request, true).await;
+        hooked.map_err(refused)?;
         let prefix = adapter(request.model.protocol).prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
         let grounds = CompactionInput::of(&boundary.fence, sampled, &request.model);

@@ -44,6 +44,8 @@ pub(super) enum Reason {
     Model,
     /// The agent's own text changed.
     Agent,
+    /// Hooks changed the request in another way than the previous one.
+    Hooks,
     /// Old tool output was pruned.
     Pruning,
     /// The previous request ended with a text that is not part of the history.
@@ -63,6 +65,8 @@ pub(crate) struct Sent {
     pub(super) agent: Arc<str>,
     /// The Baseline System Context.
     pub(super) baseline: Arc<str>,
+    /// The changes of hooks. Empty without changes.
+    pub(super) hooks: Arc<str>,
     pub(super) tools: Arc<str>,
     /// No tools were offered and the model was told to summarise.
     pub(super) is_last: bool,
@@ -79,6 +83,8 @@ struct Report {
     reason: Option<Reason>,
     agent: Arc<str>,
     baseline: Arc<str>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    hooks: Arc<str>,
     tools: Arc<str>,
 }
 
@@ -97,6 +103,7 @@ impl Sent {
             model: model_key(&model),
             agent: report.agent,
             baseline: report.baseline,
+            hooks: report.hooks,
             tools: if is_last {
                 offered_tools::hash(&[])
             } else {
@@ -119,6 +126,7 @@ impl Sent {
             reason,
             agent: Arc::clone(&self.agent),
             baseline: Arc::clone(&self.baseline),
+            hooks: Arc::clone(&self.hooks),
             tools: if self.is_last {
                 last_turn()
             } else {
@@ -175,6 +183,7 @@ pub(super) fn reason(
         ),
         (is_other_model, Reason::Model),
         (before.agent != now.agent, Reason::Agent),
+        (before.hooks != now.hooks, Reason::Hooks),
         (changes.pruned, Reason::Pruning),
         (report.same_form != Some(true), Reason::Model),
     ]);
@@ -193,7 +202,12 @@ pub(super) struct Compared {
 impl Runner {
     /// Compares the request with the previous one and collects all possible reasons for a difference.
     /// A request that cannot be written is not sent either, so the result is empty.
-    pub(super) fn report(&self, boundary: &Boundary, request: &LlmRequest) -> Compared {
+    pub(super) fn report(
+        &self,
+        boundary: &Boundary,
+        request: &LlmRequest,
+        hooks: Arc<str>,
+    ) -> Compared {
         let before = self.conversation.sent.as_ref();
         let former = before.map(|sent| &sent.prefix);
         let Ok(report) = adapter(request.model.protocol).prefix(request, former) else {
@@ -204,6 +218,7 @@ impl Runner {
             model: model_key(&boundary.model_ref),
             agent: hash(own_text(boundary).as_ref()),
             baseline: hash(Some(&boundary.baseline)),
+            hooks,
             tools: self.shared.offer.hash(&request.tools),
             is_last: request.closing.is_some(),
             prefix: report.prefix.clone(),
@@ -255,6 +270,7 @@ mod tests {
             model: ("mock".to_owned(), "m1".to_owned()),
             agent: Arc::from("a0"),
             baseline: Arc::from("b0"),
+            hooks: Arc::from(""),
             tools: Arc::from("t0"),
             is_last: false,
             prefix: Prefix {
@@ -341,6 +357,12 @@ mod tests {
                 Ok(Reason::Replacement),
             ),
             (other(), none(), Some(true), Ok(Reason::Model)),
+            (
+                sent(|it| it.hooks = Arc::from("h1")),
+                none(),
+                Some(true),
+                Ok(Reason::Hooks),
+            ),
             (
                 sent(|it| it.agent = Arc::from("a1")),
                 none(),

@@ -9,6 +9,7 @@ use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
 use crate::compaction::Compactor;
+use crate::hooks::Hooks;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::provider::Provider;
@@ -25,6 +26,7 @@ pub(crate) struct Services {
     pub(crate) unknown_agents: Arc<UnknownAgents>,
     pub(crate) sources: Sources,
     pub(crate) provider: Arc<Provider>,
+    pub(crate) hooks: Arc<dyn Hooks>,
     pub(crate) compactor: Compactor,
     pub(crate) reverts: Arc<Reverts>,
     pub(crate) snapshots: Arc<SnapshotStores>,

@@ -66,13 +66,14 @@ impl Runner {
         let offers_tools = boundary.offers_tools(is_last);
         let tools = Arc::new(sampled.tools(&self.services.tools, offers_tools));
         let grounds = CompactionInput::of(&boundary.fence, sampled, &boundary.model.model);
-        let request = self.request(&boundary, &tools, is_last);
+        let mut request = self.request(&boundary, &tools, is_last);
+        let hooks = self.apply_hooks(&boundary, &mut request, false).await?;
         let compacted = self.compact_if_needed(&boundary, &request, &grounds, attempts);
         if compacted.await? {
             return Ok(TurnOutcome::Anew);
         }
         let capturing = self.begin_step(&boundary.sampled.location);
-        let report = self.report(&boundary, &request);
+        let report = self.report(&boundary, &request, hooks);
         let recovers = attempts.recovers(&boundary);
         let cost = boundary.model.cost.clone();
         let (services, stopped) = (Arc::clone(&self.services), self.stopper.stopped().clone());

@@ -7,6 +7,7 @@ mod attached_text;
 mod attachments;
 #[cfg(test)]
 mod fuzz;
+mod hooked;
 mod pending;
 mod promotion;
 
@@ -19,10 +20,12 @@ use opencode_schema::prompt::{Delivery, Prompt, PromptInput, SessionInputAdmitte
 use opencode_store::{Abort, Draft, SessionRow, StoredInput, Transaction};
 
 use crate::error::{RuntimeError, check_new_id};
+use crate::hooks::Hooks;
 use crate::journal::Journal;
 use crate::json::json_bytes;
 
 pub(crate) use self::attachments::{Attached, Reading, is_text};
+pub(crate) use self::hooked::PromptOrder;
 pub(crate) use self::promotion::{Promotion, attaching, promote};
 
 /// Maximum size in bytes of the JSON text of a prompt. Clients read a prompt back as an event, and the size of one
@@ -62,6 +65,8 @@ pub(crate) struct Inbox {
     pub(crate) journal: Arc<Journal>,
     /// Largest number of waiting prompts of one session.
     pub(crate) limit: u64,
+    pub(crate) hooks: Arc<dyn Hooks>,
+    pub(crate) order: PromptOrder,
 }
 
 impl Inbox {

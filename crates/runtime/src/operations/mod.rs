@@ -83,7 +83,7 @@ impl Runtime {
         let (inbox, coordinator) = (Arc::clone(&self.inbox), self.coordinator.clone());
         let resume = request.resume;
         self.uninterruptible(async move {
-            let receipt = inbox.admit(request).await?;
+            let receipt = inbox.admit_hooked(request).await?;
             if resume {
                 coordinator.wake(&receipt.session_id);
             }

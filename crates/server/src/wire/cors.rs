@@ -1,4 +1,4 @@
-//! Which web pages may read the answers of a listener.
+//! The web pages that may read the answers of a listener.
 //!
 //! That is all it decides: what any other page sends without reading the answer is the business of
 //! `listen/pages.rs`.

@@ -1,4 +1,4 @@
-//! Which answers are compressed, and how.
+//! The compression of answers.
 
 use std::io::Read;
 

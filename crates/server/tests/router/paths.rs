@@ -1,4 +1,4 @@
-//! Which paths mean an operation, and what parameters in them may hold.
+//! The paths of operations, and the values of their parameters.
 
 use axum::body::Body;
 use serde_json::json;

@@ -1,5 +1,6 @@
 //! The interface of a tool: its declared input, its context, its output.
 
+pub(crate) mod hooks;
 pub(crate) mod input_schema;
 pub(crate) mod tool;
 pub(crate) mod typed;

@@ -1,4 +1,4 @@
-//! The traits through which a tool reaches what the host supplies: permissions, questions, tasks, the web.
+//! The traits through which a tool uses services of the host: permissions, questions, tasks, the web.
 
 pub(crate) mod permission;
 pub(crate) mod progress;

@@ -9,6 +9,7 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 
+use crate::contract::hooks::CallHooks;
 use crate::contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 use crate::failure::ToolFailure;
 use crate::output::managed_output::ManagedOutput;
@@ -66,6 +67,7 @@ pub struct Materialized {
     scopes: Arc<Scopes>,
     directory: String,
     output: Arc<ManagedOutput>,
+    hooks: Arc<dyn CallHooks>,
     subagents: Arc<str>,
 }
 
@@ -75,12 +77,14 @@ impl Materialized {
         scopes: Arc<Scopes>,
         directory: String,
         output: Arc<ManagedOutput>,
+        hooks: Arc<dyn CallHooks>,
     ) -> Self {
         Self {
             advertised,
             scopes,
             directory,
             output,
+            hooks,
             subagents: Arc::from(""),
         }
     }
@@ -183,12 +187,25 @@ impl Materialized {
         tokio::select! {
             // A finished tool has priority over an interruption, because its effect remains.
             biased;
-            result = run(&*entry.tool, call, context) => match result {
+            result = self.run(&*entry.tool, call, context) => match result {
                 Ok(output) => output.into(),
                 Err(failure) => failure.into(),
             },
             () = interrupted(&cancel, &commitment) => Settlement::Interrupted,
         }
+    }
+
+    /// Runs a call between the functions that change it.
+    async fn run(
+        &self,
+        tool: &dyn Tool,
+        mut call: ToolCall,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
+        let (name, shared) = (call.name.clone(), context.clone());
+        call.input = self.hooks.before(&name, call.input, &shared).await?;
+        let result = run(tool, call, context).await;
+        self.hooks.after(&name, result, &shared).await
     }
 }
 

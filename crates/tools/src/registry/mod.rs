@@ -15,6 +15,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
+use crate::contract::hooks::{CallHooks, NoCallHooks};
 use crate::contract::tool::Tool;
 use crate::output::managed_output::ManagedOutput;
 use crate::registry::materialized::Materialized;
@@ -170,6 +171,7 @@ impl Drop for Registration {
 pub struct Registry {
     scopes: Arc<Scopes>,
     output: Arc<ManagedOutput>,
+    hooks: Arc<dyn CallHooks>,
 }
 
 /// The registered tools of a host.
@@ -214,7 +216,17 @@ impl Registry {
             host,
             locations: Mutex::default(),
         });
-        Self { scopes, output }
+        Self {
+            scopes,
+            output,
+            hooks: Arc::new(NoCallHooks),
+        }
+    }
+
+    /// Returns the same registry with functions that change calls.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Arc<dyn CallHooks>) -> Self {
+        Self { hooks, ..self }
     }
 
     /// Returns the tools of all Locations.
@@ -258,6 +270,7 @@ impl Registry {
             Arc::clone(&self.scopes),
             directory.to_owned(),
             Arc::clone(&self.output),
+            Arc::clone(&self.hooks),
         )
     }
 }
