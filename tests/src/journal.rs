@@ -98,6 +98,14 @@ impl Journal {
     }
 }
 
+impl Journal {
+    /// True if the journal has this act.
+    pub(crate) fn has(&self, act: &Act) -> bool {
+        let acts = read(&self.path).expect("the journal is readable");
+        acts.contains(act)
+    }
+}
+
 /// Every act in the journal. Empty if the file does not exist.
 pub fn read(path: &Path) -> io::Result<Vec<Act>> {
     if !path.exists() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_schema::clock::SystemClock;
-use opencode_tools::{Tool, ToolContext, ToolFailure, ToolOutput, built_in_tools};
+use opencode_tools::{Recovery, Tool, ToolContext, ToolFailure, ToolOutput, built_in_tools};
 use serde_json::{Value, json};
 
 use crate::journal::{Act, ActingCall, Journal};
@@ -15,7 +15,7 @@ use crate::point::{FailPoints, TOOL_AFTER, TOOL_BEFORE};
 
 /// Has its effect immediately.
 pub const WORK: &str = "work";
-/// Has its effect after a delay.
+/// Has its effect after a delay, and recovers its calls by the journal.
 pub const SLOW: &str = "slow";
 /// Has its effect and fails.
 pub const BREAKS: &str = "breaks";
@@ -25,6 +25,7 @@ pub const BREAKS: &str = "breaks";
 struct Nature {
     pause: Duration,
     fails: bool,
+    recovers: bool,
 }
 
 struct LoadTool {
@@ -36,6 +37,11 @@ struct LoadTool {
 /// True if the tool itself records its calls in the journal.
 pub(crate) fn is_own(tool: &str) -> bool {
     [WORK, SLOW, BREAKS].contains(&tool)
+}
+
+/// True if the tool recovers its calls, so that a call without an effect can begin again.
+pub(crate) fn is_recoverable(tool: &str) -> bool {
+    tool == SLOW
 }
 
 /// All tools of the load.
@@ -51,7 +57,11 @@ pub fn load_tools(
     ];
     let tools = named.into_iter().map(|(name, pause, fails)| {
         let tool = LoadTool {
-            nature: Nature { pause, fails },
+            nature: Nature {
+                pause,
+                fails,
+                recovers: is_recoverable(name),
+            },
             journal: Arc::clone(journal),
             points: Arc::clone(points),
         };
@@ -69,16 +79,27 @@ impl Tool for LoadTool {
         json!({"type": "object"})
     }
 
+    fn recovers(&self) -> bool {
+        self.nature.recovers
+    }
+
+    fn recover(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Recovery> {
+        let effect = Act::After(acting(context));
+        async move {
+            match self.journal.has(&effect) {
+                true => Recovery::Done(output(&input)),
+                false => Recovery::NotStarted,
+            }
+        }
+        .boxed()
+    }
+
     fn run(
         &self,
         input: Value,
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
-        let call = ActingCall {
-            session: context.session_id,
-            message: context.assistant_message_id,
-            call: context.call_id,
-        };
+        let call = acting(context);
         async move {
             self.journal.add(&Act::Before(call.clone()));
             self.points.pass(TOOL_BEFORE, Some(&call.session));
@@ -91,8 +112,23 @@ impl Tool for LoadTool {
             if self.nature.fails {
                 return Err(ToolFailure::new("It broke"));
             }
-            ToolOutput::encode(&json!({"input": input, "told": "A result of some length."}))
+            Ok(output(&input))
         }
         .boxed()
+    }
+}
+
+fn acting(context: ToolContext) -> ActingCall {
+    ActingCall {
+        session: context.session_id,
+        message: context.assistant_message_id,
+        call: context.call_id,
+    }
+}
+
+fn output(input: &Value) -> ToolOutput {
+    ToolOutput {
+        structured: json!({"input": input, "text": "A result of some length."}),
+        ..ToolOutput::default()
     }
 }

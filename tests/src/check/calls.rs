@@ -7,7 +7,7 @@ use opencode_schema::id::{MessageID, SessionID};
 use super::found::{Entry, Found, Session};
 use crate::journal::{Act, ActingCall};
 use crate::ledger::Ledger;
-use crate::tools::is_own;
+use crate::tools::{is_own, is_recoverable};
 
 /// Number of times that each event happened to a call.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ struct Story {
     after: u32,
     /// The journal records calls of this tool.
     is_journaled: bool,
+    /// The tool recovers its calls: it may begin again, but has its effect once.
+    is_recoverable: bool,
 }
 
 pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut Vec<String>) {
@@ -37,7 +39,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
     }
     for (id, session) in &found.sessions {
         for entry in &session.entries {
-            tell(&mut stories, id, entry);
+            record(&mut stories, id, entry);
             if let Some((call, mark)) = command_of(id, entry) {
                 let times = ran.get(mark).copied().unwrap_or_default();
                 let story = stories.entry(call).or_default();
@@ -89,7 +91,7 @@ fn count(session: &Session, name: &str) -> usize {
     entries.filter(|entry| entry.name() == name).count()
 }
 
-fn tell(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &Entry) {
+fn record(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &Entry) {
     let Some(call) = call_of(session, entry) else {
         return;
     };
@@ -100,6 +102,7 @@ fn tell(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &
             story.called += 1;
             let tool = entry.text("tool");
             story.is_journaled = tool == "bash" || is_own(tool);
+            story.is_recoverable = is_recoverable(tool);
         }
         "tool.success" => {
             story.settled += 1;
@@ -135,10 +138,14 @@ pub(super) fn call_of(session: &SessionID, entry: &Entry) -> Option<ActingCall> 
 
 fn contradiction(story: &Story, is_import: bool) -> Option<&'static str> {
     [
-        (story.before <= 1 && story.after <= 1, "a tool ran twice"),
+        (story.after <= 1, "a tool had its effect twice"),
+        (
+            story.before <= 1 || story.is_recoverable,
+            "a tool ran twice",
+        ),
         (story.after <= story.before, "the journal has a gap"),
         (
-            story.before <= story.called,
+            story.before.min(1) <= story.called,
             "a tool ran whose call is not recorded",
         ),
         (
