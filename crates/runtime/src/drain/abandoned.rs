@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use opencode_llm::redact::REDACTED;
+use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{EventProvider, SessionEvent, ToolFailed};
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
@@ -32,6 +34,7 @@ impl Runner {
         let directory = session.info.location.directory.clone();
         let recovers = |call: &OpenCall| {
             let called = call.called.as_ref().filter(|_| !call.provider_executed);
+            let called = called.filter(|(_, input)| !is_redacted(input));
             called.is_some_and(|(tool, _)| self.services.tools.recovers(&directory, tool))
         };
         let (recovered, failed): (Vec<_>, Vec<_>) = calls.into_iter().partition(recovers);
@@ -74,7 +77,9 @@ impl Runner {
         let location = self.services.locations.get(directory).await;
         let location = location.map_err(DrainError::Location)?;
         let sampled = Sampled::of(&session, location, true);
-        let tools = Arc::new(sampled.tools(&self.services.tools, true));
+        // Also tools that the agent may not call any more, because only they know the effect of their calls.
+        let tools = self.services.tools.materialize(directory, |_| true);
+        let tools = Arc::new(tools);
         let context = shared_context(
             &self.services,
             &session,
@@ -134,6 +139,12 @@ impl Runner {
         let drafts = events.into_iter().map(draft).collect();
         Ok(journal.commit(session, drafts, explored).await?)
     }
+}
+
+/// True if the stored arguments lack a secret, so that the call cannot run again as it was.
+fn is_redacted(input: &Record) -> bool {
+    let text = serde_json::to_string(input).unwrap_or_default();
+    text.is_empty() || text.contains(REDACTED)
 }
 
 fn failed_call(call: &OpenCall) -> SessionEvent {
