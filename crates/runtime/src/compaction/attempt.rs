@@ -135,15 +135,15 @@ impl Compactor {
     /// Selects history and makes a checkpoint of it.
     pub(crate) async fn compact(
         &self,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         reason: CompactionReason,
         stopped: &CancellationToken,
     ) -> Result<Outcome, DrainError> {
-        let selected = self.select(&grounds.session, grounds.keep);
+        let selected = self.select(&input.session, input.keep);
         match stopped.run_until_cancelled(selected).await.transpose()? {
             None => Ok(Outcome::Interrupted),
             Some(None) => Ok(Outcome::Nothing),
-            Some(Some(selection)) => self.checkpoint(grounds, selection, reason, stopped).await,
+            Some(Some(selection)) => self.checkpoint(input, selection, reason, stopped).await,
         }
     }
 
@@ -151,19 +151,19 @@ impl Compactor {
     /// after an interruption.
     pub(crate) async fn checkpoint(
         &self,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         selection: Selection,
         reason: CompactionReason,
         stopped: &CancellationToken,
     ) -> Result<Outcome, DrainError> {
-        let summariser = match &grounds.summariser {
+        let summariser = match &input.summariser {
             Ok(summariser) => summariser,
             Err(message) => {
                 let failure = Failure::new(ErrorKind::Unknown, message);
                 return Ok(Outcome::Failed(failure));
             }
         };
-        let info = &grounds.session.info;
+        let info = &input.session.info;
         let hooked = self.hooks.compaction(PreparedCompaction {
             session_id: info.id.clone(),
             directory: info.location.directory.clone(),
@@ -184,20 +184,20 @@ impl Compactor {
             message_id: message_id.clone(),
             reason,
         };
-        if !self.begin(grounds, started).await? {
+        if !self.begin(input, started).await? {
             return Ok(Outcome::Outdated);
         }
-        let summarised = self.summarise(grounds, summariser, &mut parts, &message_id, stopped);
+        let summarised = self.summarise(input, summariser, &mut parts, &message_id, stopped);
         match summarised.await {
             Ok(mut text) => {
-                grounds.secrets.clean(&mut text);
+                input.secrets.clean(&mut text);
                 let ended = CompactionEnded {
                     message_id,
                     reason,
                     text,
                     recent: parts.into_recent(),
                 };
-                self.record(grounds, ended).await?;
+                self.record(input, ended).await?;
                 Ok(Outcome::Completed)
             }
             Err(Unfinished::Interrupted) => Ok(Outcome::Interrupted),
@@ -212,10 +212,10 @@ impl Compactor {
     /// afterwards finds a compaction that has begun.
     async fn begin(
         &self,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         started: CompactionStarted,
     ) -> Result<bool, DrainError> {
-        let (fence, now) = (grounds.fence.clone(), self.journal.now());
+        let (fence, now) = (input.fence.clone(), self.journal.now());
         let begun = self.journal.store.write(move |transaction| {
             let holds = fence.holds(&transaction.reader())?;
             if holds {
@@ -228,12 +228,12 @@ impl Compactor {
 
     async fn record(
         &self,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         event: impl Into<SessionEvent>,
     ) -> Result<(), DrainError> {
         let draft = Draft::new(self.journal.now(), event);
         self.journal
-            .commit(&grounds.session, vec![draft], Vec::new())
+            .commit(&input.session, vec![draft], Vec::new())
             .await
     }
 
@@ -241,7 +241,7 @@ impl Compactor {
     /// summary covers everything.
     async fn summarise(
         &self,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         summariser: &Summariser,
         parts: &mut Parts,
         message_id: &MessageID,
@@ -255,7 +255,7 @@ impl Compactor {
                 () = stopped.cancelled() => return Err(Unfinished::Interrupted),
                 () = &mut total_timeout => return Err(too_slow(TOTAL_TIMEOUT).into()),
                 () = self.timer.after(TIMEOUT) => return Err(too_slow(TIMEOUT).into()),
-                summary = self.summary(grounds, summariser, &part, message_id) => summary,
+                summary = self.summary(input, summariser, &part, message_id) => summary,
             };
             match summary {
                 Ok(summary) if part.is_last => return Ok(summary),
@@ -270,15 +270,15 @@ impl Compactor {
     /// arrives if it is the last part, because only that summary will be recorded.
     async fn summary(
         &self,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         summariser: &Summariser,
         part: &Part,
         message_id: &MessageID,
     ) -> Result<String, Unfinished> {
         let mut stream = self.provider.ask(
             summariser.request(part),
-            grounds.fence.clone(),
-            grounds.secrets.clone(),
+            input.fence.clone(),
+            input.secrets.clone(),
         );
         let most = part.answer.saturating_mul(MAX_BYTES_PER_TOKEN);
         let mut summary = Summary::new(usize::try_from(most).unwrap_or(usize::MAX));
@@ -301,7 +301,7 @@ impl Compactor {
                 let added = summary.take(event);
                 let added = added.map_err(|failure| summary.broken(failure))?;
                 if let Some(text) = added.filter(|_| part.is_last) {
-                    self.announce_summary(grounds, message_id, text);
+                    self.announce_summary(input, message_id, text);
                 }
                 if summary.is_cut {
                     return Ok(summary.whole()?);
@@ -310,8 +310,8 @@ impl Compactor {
         }
     }
 
-    fn announce_summary(&self, grounds: &CompactionInput, message_id: &MessageID, text: String) {
-        let info = &grounds.session.info;
+    fn announce_summary(&self, input: &CompactionInput, message_id: &MessageID, text: String) {
+        let info = &input.session.info;
         let delta = CompactionDelta {
             message_id: message_id.clone(),
             text,

@@ -338,7 +338,7 @@ fn a_held_session_has_one_holder_and_loses_no_request() {
                 observed.drains += 1;
                 let number = observed.drains;
                 observed.inside.insert(number);
-                assert_eq!(observed.inside.len(), 1, "somebody else is at work");
+                assert_eq!(observed.inside.len(), 1, "two drains run at the same time");
                 number
             };
             host.observed().inside.remove(&number);

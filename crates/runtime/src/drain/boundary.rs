@@ -387,7 +387,7 @@ impl Runner {
         context: SystemContext,
     ) -> Result<Survey, DrainStop> {
         let began = Instant::now();
-        let observed = self.shared.lookout.observe(context).await?;
+        let observed = self.shared.context_observer.observe(context).await?;
         Ok(Survey {
             here,
             observed,

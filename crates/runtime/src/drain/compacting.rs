@@ -74,12 +74,12 @@ impl CompactionAttempts {
     pub(super) async fn recover(
         &mut self,
         compactor: &Compactor,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         stopped: &CancellationToken,
     ) -> Result<bool, DrainStop> {
         // An estimate has no further effect on a history that has just been compacted.
         (self.by_overflow, self.by_estimate) = (true, true);
-        let compacted = compact(compactor, grounds, stopped).await;
+        let compacted = compact(compactor, input, stopped).await;
         let outcome = compacted.inspect_err(|_| self.by_overflow = false)?;
         Ok(self.record_outcome(&outcome))
     }
@@ -133,7 +133,7 @@ impl Runner {
         &mut self,
         boundary: &Boundary,
         request: &LlmRequest,
-        grounds: &CompactionInput,
+        input: &CompactionInput,
         attempts: &mut CompactionAttempts,
     ) -> Result<bool, DrainStop> {
         if !is_automatic(&boundary.sampled) {
@@ -141,17 +141,16 @@ impl Runner {
         }
         attempts.size = self.estimate(request);
         if let Some(before) = attempts.before.take() {
-            self.record_checkpoint(before, attempts.size, grounds);
+            self.record_checkpoint(before, attempts.size, input);
         }
-        if attempts.by_estimate || self.is_paused() || !grounds.budget.is_exceeded_by(attempts.size)
-        {
+        if attempts.by_estimate || self.is_paused() || !input.budget.is_exceeded_by(attempts.size) {
             return Ok(false);
         }
         attempts.by_estimate = true;
-        let compacted = compact(&self.services.compactor, grounds, self.stopper.stopped()).await;
+        let compacted = compact(&self.services.compactor, input, self.stopper.stopped()).await;
         let outcome = compacted.inspect_err(|_| attempts.by_estimate = false)?;
         if let Outcome::Failed(_) = outcome {
-            self.rest = Some(self.pause(grounds));
+            self.rest = Some(self.pause(input));
         }
         Ok(attempts.record_outcome(&outcome))
     }
@@ -172,25 +171,25 @@ impl Runner {
         pauses.iter().flatten().any(|pause| pause.lasts(units))
     }
 
-    fn pause(&self, grounds: &CompactionInput) -> Pause {
+    fn pause(&self, input: &CompactionInput) -> Pause {
         let units = self.conversation.transcript.units();
-        Pause::at(units, grounds.keep, &grounds.budget)
+        Pause::at(units, input.keep, &input.budget)
     }
 
     /// Records the result of a checkpoint. Automatic compaction pauses after a checkpoint that did not make the request
     /// smaller, and, within this activity, after one that did not make it small enough.
-    fn record_checkpoint(&mut self, before: u64, after: u64, grounds: &CompactionInput) {
-        let pause = self.pause(grounds);
+    fn record_checkpoint(&mut self, before: u64, after: u64, input: &CompactionInput) {
+        let pause = self.pause(input);
         let is_smaller = after < before;
         self.conversation.pause = (!is_smaller).then_some(pause);
-        self.rest = grounds.budget.is_exceeded_by(after).then_some(pause);
+        self.rest = input.budget.is_exceeded_by(after).then_some(pause);
         if !is_smaller {
             let (session, growth) = (&self.session, pause.growth());
             let message = format!(
                 "The compaction of {session} did not make its request smaller: about {before} tokens before, {after} after. Automatic compaction rests until the history has grown by {growth}"
             );
             let failure = Failure::new(ErrorKind::Unknown, message);
-            report(&self.services.compactor, grounds, failure);
+            report(&self.services.compactor, input, failure);
         }
     }
 }
@@ -202,10 +201,10 @@ fn is_automatic(sampled: &Sampled) -> bool {
 /// Makes an automatic checkpoint. If that fails, the turn continues without one.
 async fn compact(
     compactor: &Compactor,
-    grounds: &CompactionInput,
+    input: &CompactionInput,
     stopped: &CancellationToken,
 ) -> Result<Outcome, DrainStop> {
-    let outcome = compactor.compact(grounds, CompactionReason::Auto, stopped);
+    let outcome = compactor.compact(input, CompactionReason::Auto, stopped);
     let outcome = outcome.await?;
     match &outcome {
         Outcome::Interrupted => return Err(DrainStop::Interrupted),
@@ -213,10 +212,10 @@ async fn compact(
         Outcome::Failed(failure) => {
             let message = format!(
                 "The history of {} was not compacted: {}",
-                grounds.session.info.id, failure.message
+                input.session.info.id, failure.message
             );
             let cause = failure.cause.clone();
-            report(compactor, grounds, Failure { message, cause });
+            report(compactor, input, Failure { message, cause });
         }
         Outcome::Completed | Outcome::Nothing => {}
     }
@@ -225,8 +224,8 @@ async fn compact(
 
 /// Reports a failed compaction to the log and to connected clients. The turn itself does not fail because of it, so no
 /// event of the session records it.
-fn report(compactor: &Compactor, grounds: &CompactionInput, failure: Failure) {
-    let info = &grounds.session.info;
+fn report(compactor: &Compactor, input: &CompactionInput, failure: Failure) {
+    let info = &input.session.info;
     let Failure { message, cause } = failure;
     tracing::warn!(session_id = %info.id, "{message}");
     compactor

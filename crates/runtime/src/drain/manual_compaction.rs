@@ -35,8 +35,8 @@ impl Services {
         let tolerates = self.unknown_agents.are_tolerated(&session.info.id);
         let sampled = Sampled::of(&session, location, tolerates);
         let resolved = sampled.resolve();
-        let grounds = resolved.map(|it| CompactionInput::of(&fence, &sampled, &it.model));
-        let keep = grounds.as_ref().map_or(configured, |grounds| grounds.keep);
+        let input = resolved.map(|it| CompactionInput::of(&fence, &sampled, &it.model));
+        let keep = input.as_ref().map_or(configured, |input| input.keep);
         let selected = self
             .compactor
             .select(&session, keep)
@@ -46,11 +46,11 @@ impl Services {
         let Some(selection) = selected else {
             return Ok(());
         };
-        let grounds = grounds.map_err(|error| unavailable(sampled.explain(&error).to_string()))?;
+        let input = input.map_err(|error| unavailable(sampled.explain(&error).to_string()))?;
         let reason = CompactionReason::Manual;
         let made = self
             .compactor
-            .checkpoint(&grounds, selection, reason, stopped);
+            .checkpoint(&input, selection, reason, stopped);
         match made.await.map_err(failed)? {
             Outcome::Completed | Outcome::Nothing => Ok(()),
             Outcome::Failed(failure) => {

@@ -84,7 +84,7 @@ impl<E: Into<DrainError>> From<E> for DrainStop {
 
 /// State that all drains of a host share.
 pub(crate) struct Shared {
-    lookout: ContextObserver,
+    context_observer: ContextObserver,
     offer: OfferedTools,
     conversations: Conversations,
     /// The sessions that were notified of unreadable configuration.
@@ -96,7 +96,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(tasks: TaskTracker) -> Arc<Self> {
         Arc::new(Self {
-            lookout: ContextObserver::default(),
+            context_observer: ContextObserver::default(),
             offer: OfferedTools::default(),
             conversations: Conversations::default(),
             notified: NotifiedSessions::default(),

@@ -187,7 +187,7 @@ impl Runner {
         hooked.map_err(refused)?;
         let prefix = adapter(request.model.protocol).prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
-        let grounds = CompactionInput::of(&boundary.fence, sampled, &request.model);
+        let compaction = CompactionInput::of(&boundary.fence, sampled, &request.model);
         let mut view = ProviderRequestView {
             agent: sampled.id.clone(),
             model: boundary.model_ref.clone(),
@@ -200,8 +200,8 @@ impl Runner {
             tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
             estimate: RequestEstimate {
                 tokens: self.estimate(&request),
-                window: grounds.budget.window,
-                reserve: grounds.budget.reserve,
+                window: compaction.budget.window,
+                reserve: compaction.budget.reserve,
             },
             prefix: RequestPrefix {
                 sha256: prefix.prefix.sha256,

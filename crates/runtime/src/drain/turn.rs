@@ -65,10 +65,10 @@ impl Runner {
         let sampled = &boundary.sampled;
         let offers_tools = boundary.offers_tools(is_last);
         let tools = Arc::new(sampled.tools(&self.services.tools, offers_tools));
-        let grounds = CompactionInput::of(&boundary.fence, sampled, &boundary.model.model);
+        let compaction = CompactionInput::of(&boundary.fence, sampled, &boundary.model.model);
         let mut request = self.request(&boundary, &tools, is_last);
         let hooks = self.apply_hooks(&boundary, &mut request, false).await?;
-        let compacted = self.compact_if_needed(&boundary, &request, &grounds, attempts);
+        let compacted = self.compact_if_needed(&boundary, &request, &compaction, attempts);
         if compacted.await? {
             return Ok(TurnOutcome::Anew);
         }
@@ -98,7 +98,7 @@ impl Runner {
         let stream = services.provider.ask(request, fence, secrets);
         let mut end = turn.follow(stream).await?;
         if let StreamEnd::Overflow(refusal) = end {
-            let recovered = attempts.recover(&services.compactor, &grounds, &stopped);
+            let recovered = attempts.recover(&services.compactor, &compaction, &stopped);
             if recovered.await? {
                 return Ok(TurnOutcome::Anew);
             }

@@ -143,6 +143,6 @@ fn waiting_readers_are_woken_and_dropped_readers_are_removed() {
         going.join().unwrap();
         publishing.join().unwrap();
         drop(stays);
-        live.publish(|| panic!("nobody listens"));
+        live.publish(|| panic!("no client listens"));
     });
 }

@@ -17,7 +17,7 @@ fn texts(batch: LiveBatch) -> Vec<String> {
 #[tokio::test]
 async fn subscribers_get_the_events_after_their_subscription() {
     let live = Arc::new(LiveEvents::default());
-    live.publish(|| panic!("nobody listens"));
+    live.publish(|| panic!("no client listens"));
     let mut one = live.subscribe();
     live.publish(|| "a".into());
     let mut two = live.subscribe();

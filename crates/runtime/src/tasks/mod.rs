@@ -127,7 +127,7 @@ impl TurnTasks {
 }
 
 /// The known reason that a child was interrupted.
-const STOPPED: &str = "it was interrupted, or somebody declined what it asked for";
+const STOPPED: &str = "it was interrupted, or the user declined one of its requests";
 
 /// A child session that a call waits for. Dropping this interrupts the child.
 struct InterruptOnDrop<'a> {

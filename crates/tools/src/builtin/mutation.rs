@@ -65,10 +65,10 @@ mod tests {
         // If two files shared a lock, the test would wait forever, so this is checked first.
         let [a, b] = ["/mutation/a", "/mutation/b"];
         assert_ne!(share(Path::new(a)), share(Path::new(b)));
-        let first = now(&[a, a]).expect("nobody else is there");
+        let first = now(&[a, a]).expect("no other change runs");
         assert!(now(&[a]).is_none());
         assert!(now(&[b, a]).is_none());
-        let second = now(&[b]).expect("nobody waits for this one");
+        let second = now(&[b]).expect("no change waits for it");
         assert!(now(&[b, a]).is_none());
         drop((first, second));
         assert!(now(&[b, a]).is_some());

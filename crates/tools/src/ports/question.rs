@@ -38,7 +38,7 @@ pub enum QuestionError {
     #[error("the user refused to answer")]
     Rejected,
     /// No user is there to answer.
-    #[error("nobody is there to answer")]
+    #[error("no user is there to answer")]
     Unanswered,
 }
 

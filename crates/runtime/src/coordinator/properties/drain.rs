@@ -123,7 +123,7 @@ impl Drain {
                     return Some(Exit::Interrupted);
                 }
                 let wanted = promoted || continues || run_wanted;
-                assert!(wanted, "the model is asked and nobody wants that: {self:?}");
+                assert!(wanted, "the model is asked without a reason: {self:?}");
                 self.turns += 1;
                 self.at = At::Turn;
                 None

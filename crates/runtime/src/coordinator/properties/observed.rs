@@ -172,7 +172,7 @@ impl ObservedSession {
                     drain.stopped = true;
                 }
                 Effect::Resolve(ticket, answer) => {
-                    let waits = self.waiting.remove(&ticket).expect("nobody waits");
+                    let waits = self.waiting.remove(&ticket).expect("no caller waits");
                     self.check_answer(waits, answer, ended.as_ref());
                 }
             }
@@ -184,7 +184,7 @@ impl ObservedSession {
         assert!(self.drain.is_none(), "two drains at one time");
         assert_eq!(force, self.run_wanted, "only who asks to run gets a turn");
         // After an interruption, earlier requests start no drain.
-        assert!(self.woken || force, "nobody wants another drain");
+        assert!(self.woken || force, "no caller wants another drain");
         let goes_on = |it: &Last<'_>| !it.stopped && matches!(it.exit, Exit::Done | Exit::Idle);
         if !ended.is_some_and(goes_on) {
             self.turns_before_chain = self.turns;
@@ -207,7 +207,7 @@ impl ObservedSession {
             (Waits::Run { .. }, Answer::Interrupted) => {
                 // The answer may come before anything was started for the run.
                 let stopping = self.drain.as_ref().is_some_and(|it| it.stopped);
-                assert!(stopped || stopping, "nobody interrupted it");
+                assert!(stopped || stopping, "no caller interrupted it");
             }
             (Waits::Run { .. }, Answer::Failed(error)) => {
                 assert_eq!(ended.map(|it| it.exit), Some(&Exit::Failed(error)));
@@ -227,7 +227,7 @@ impl ObservedSession {
         let idle = self.drain.is_none();
         assert!(!(idle && self.woken), "a wake is lost");
         assert!(!(idle && self.run_wanted), "a run is lost");
-        assert!(!idle || self.waiting.is_empty(), "somebody waits for ever");
+        assert!(!idle || self.waiting.is_empty(), "a caller waits forever");
         let settled = ended.map(|it| Waits::Settlement {
             of: Some(it.number),
         });

@@ -52,12 +52,12 @@ async fn until_requested(world: &mut World, gate: &Gate) {
     world.clock.advance(INTERVAL);
     let asking = async {
         while gate.reached().now_or_never().is_none() {
-            assert_eq!(world.update().await, "", "nobody waits for the answer");
+            assert_eq!(world.update().await, "", "no turn waits for the answer");
             tokio::task::yield_now().await;
         }
     };
     within(asking).await;
-    assert_eq!(world.update().await, "", "nobody waits for the answer");
+    assert_eq!(world.update().await, "", "no turn waits for the answer");
 }
 
 /// Runs boundaries until a background request has failed. The model is told nothing.

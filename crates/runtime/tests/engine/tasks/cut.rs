@@ -83,7 +83,7 @@ async fn an_interrupted_child_fails_only_the_call() {
         failed(&f, &session).await,
         [format!(
             "tool.failed c0 Unable to run task: general: its session {one} ended before the work \
-             did: it was interrupted, or somebody declined what it asked for"
+             did: it was interrupted, or the user declined one of its requests"
         )]
     );
     assert_eq!(

@@ -57,7 +57,7 @@ async fn a_declined_request_ends_the_child_and_not_its_parent() {
         failed(&f, &session).await,
         [format!(
             "tool.failed c0 Unable to run task: general: its session {child} ended before the \
-             work did: it was interrupted, or somebody declined what it asked for"
+             work did: it was interrupted, or the user declined one of its requests"
         )]
     );
     assert_eq!(
