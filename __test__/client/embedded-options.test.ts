@@ -37,6 +37,7 @@ describe("defaults", () => {
         trust: "never",
       },
       keepAlive: true,
+      plugins: [],
       log: { level: "warn", targets: {} },
     });
   });
@@ -114,6 +115,7 @@ test("keeps every option that is given", () => {
     durability: "full",
     recovery: "resume",
     permissions: { unanswered: { denyAfterMs: 5 }, ceiling: { bash: "deny" } },
+    plugins: [() => {}],
     trust: true,
     limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
     retry: { maxElapsedMs: 1, maxAttempts: 2, maxDelayMs: 3 },
@@ -121,8 +123,8 @@ test("keeps every option that is given", () => {
     keepAlive: false,
     log: { level: "info", targets: { "opencode::store": "trace" }, sink: () => {} },
   };
-  const { keepAlive, log, ...values } = options;
-  expect(resolveOptions(options)).toEqual({ native: { ...values, trust: "always" }, keepAlive, log });
+  const { keepAlive, log, plugins, ...values } = options;
+  expect(resolveOptions(options)).toEqual({ native: { ...values, trust: "always" }, keepAlive, log, plugins });
   const decideTrust = () => false;
   expect(resolveOptions({ trust: decideTrust })).toMatchObject({ native: { trust: "ask" }, decideTrust });
 });

@@ -16,6 +16,7 @@ export function createFakeNative(answer: (head: Head, body: string | null) => un
     cancel(call: number) {
       cancelled.push(call);
     },
+    beginRecovery() {},
     untilIdle(): Promise<void> | null {
       return null;
     },

@@ -415,3 +415,43 @@ test("a hundred functions that ignore their signal settle, and their hosts close
   expect(calls.map(({ state }) => state.status)).toEqual(Array.from({ length: 100 }, () => "error"));
   await host.close();
 });
+
+test("a disposal in the middle of a batch ends no running call, and the other calls are stale", async () => {
+  const started = await setUpSession();
+  let executed = 0;
+  const registration = started.host.tools.register({
+    ...WEATHER,
+    execute() {
+      executed += 1;
+      if (executed === 50) registration.dispose();
+      return "Rain";
+    },
+  });
+  const calls = Array.from({ length: 200 }, (_, number) => call({ city: `City ${number}` }, `call_${number}`));
+  const results = await callTools(started, ...calls);
+  const failed = results.filter((result) => result !== "Rain");
+  expect(results).toHaveLength(200);
+  expect(failed).toHaveLength(200 - executed);
+  for (const result of failed) {
+    expect(["Stale tool call: weather", "The tool is not registered any more"]).toContain(failure(result));
+  }
+});
+
+test("a disposal while the host closes is harmless", async () => {
+  const { host, sessionID, model } = await setUpSession();
+  const begun = deferred();
+  const registration = host.tools.register({
+    ...WEATHER,
+    execute() {
+      begun.resolve();
+      return new Promise<string>(() => {});
+    },
+  });
+  model.reply({ tools: [call()] });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
+  await begun.promise;
+  const closing = host.close();
+  registration.dispose();
+  await closing;
+  registration.dispose();
+});
