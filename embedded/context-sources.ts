@@ -51,7 +51,7 @@ export class ContextSources {
     const { key, required = false, timeoutMs = DEFAULT_TIMEOUT_MS, schema } = given;
     const source: RegisteredSource = {
       key,
-      schema: schema === undefined ? undefined : readSchema("schema", schema),
+      schema: schema === undefined ? undefined : readCheckingSchema(schema),
       load: given.load.bind(given),
       baseline: given.baseline.bind(given),
       ...(given.update === undefined ? {} : { update: given.update.bind(given) }),
@@ -81,6 +81,13 @@ export class ContextSources {
       throw error;
     }
   }
+}
+
+/** Reads a schema that checks values itself: the native host does not check those of a source. */
+function readCheckingSchema(schema: unknown) {
+  const read = readSchema("schema", schema);
+  if (read.validate !== undefined) return read;
+  throw invalidOption("schema", 'Option "schema" must be a schema of a library with Standard Schema');
 }
 
 /** Returns the value with its texts, so that the native host can compare it without another call. */

@@ -209,6 +209,8 @@ test.each<[string, unknown, string]>([
   ["a wrong requirement", { ...GOOD, required: "yes" }, "required"],
   ["too much time", { ...GOOD, timeoutMs: 10_001 }, "timeoutMs"],
   ["a wrong schema", { ...GOOD, schema: {} }, "schema"],
+  ["a schema that checks nothing", { ...GOOD, schema: { type: "object" } }, "schema"],
+  ["a schema of the AI SDK without validation", { ...GOOD, schema: { _type: 0, jsonSchema: {} } }, "schema"],
   ["an unknown member", { ...GOOD, removel: () => "" }, "removel"],
 ])("refuses %s at once", async (_, source, option) => {
   const { host } = await setUpSession();

@@ -21,6 +21,8 @@ const lives = {
     host.permissions.handle(() => "once");
     host.questions.handle(() => undefined);
     host.ptys.environment(() => ({}));
+    host.hooks.onRequest(() => undefined);
+    host.contextSources.register({ key: "test/never", load: () => undefined, baseline: () => "" });
     host.tools.register({ name: "never", description: "Is never called.", input: { type: "object" }, execute() {} });
   },
   // The host and its handler are unreferenced after the function has returned.
