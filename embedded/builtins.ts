@@ -5,5 +5,6 @@ const module_: typeof import("node:module") = process.getBuiltinModule?.("node:m
 export const fs: typeof import("node:fs") = process.getBuiltinModule?.("node:fs") ?? require("node:fs");
 export const os: typeof import("node:os") = process.getBuiltinModule?.("node:os") ?? require("node:os");
 export const path: typeof import("node:path") = process.getBuiltinModule?.("node:path") ?? require("node:path");
+export const timers: typeof import("node:timers") = process.getBuiltinModule?.("node:timers") ?? require("node:timers");
 export const url: typeof import("node:url") = process.getBuiltinModule?.("node:url") ?? require("node:url");
 export const { createRequire } = module_;

@@ -6,6 +6,7 @@ const failures_js_1 = require("../client/failures.js");
 const operations_js_1 = require("../client/generated/operations.js");
 const request_js_1 = require("../client/request.js");
 const index_js_1 = require("../client/run/index.js");
+const builtins_js_1 = require("./builtins.js");
 const connection_js_1 = require("./connection.js");
 const context_sources_js_1 = require("./context-sources.js");
 const disposable_js_1 = require("./disposable.js");
@@ -47,7 +48,8 @@ async function openHost(options, load = native_js_1.loadAddon) {
         throw error;
     }
     // The program can register its tools in the same turn of the event loop, before calls of them are recovered.
-    setImmediate(() => connection.beginRecovery());
+    // Not the global function, which tests may replace by one that never calls back.
+    builtins_js_1.timers.setImmediate(() => connection.beginRecovery());
     return host;
 }
 function once(close) {

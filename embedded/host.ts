@@ -3,6 +3,7 @@ import { taggedError, transportError } from "../client/failures.js";
 import { createOperations } from "../client/generated/operations.js";
 import { encodeJson } from "../client/request.js";
 import { addRuns } from "../client/run/index.js";
+import { timers } from "./builtins.js";
 import { NativeConnection } from "./connection.js";
 import { ContextSources } from "./context-sources.js";
 import { asyncDisposable } from "./disposable.js";
@@ -48,7 +49,8 @@ export async function openHost(
     throw error;
   }
   // The program can register its tools in the same turn of the event loop, before calls of them are recovered.
-  setImmediate(() => connection.beginRecovery());
+  // Not the global function, which tests may replace by one that never calls back.
+  timers.setImmediate(() => connection.beginRecovery());
   return host;
 }
 

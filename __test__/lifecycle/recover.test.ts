@@ -178,6 +178,17 @@ const recovered = (host: OpenCodeHost) => host.tools.register({ ...PAY, recover:
 test.each<[when: string, open: (setup: Setup) => Promise<OpenCodeHost>]>([
   ["by a plugin", (setup) => setup.open({ recovery: "resume", plugins: [recovered] })],
   [
+    "by a plugin while the test has fake timers",
+    async (setup) => {
+      jest.useFakeTimers();
+      try {
+        return await setup.open({ recovery: "resume", plugins: [recovered] });
+      } finally {
+        jest.useRealTimers();
+      }
+    },
+  ],
+  [
     "directly after create",
     async (setup) => {
       const host = await setup.open({ recovery: "resume" });
