@@ -254,7 +254,8 @@ test.each(WRONG)("a hook that %s changes nothing, is logged, and loses no turn",
   await host.sessions.compact({ sessionID });
   await host.close();
   const failed = entries.filter(({ message }) => message.startsWith("a hook failed"));
-  expect(failed.map(({ fields }) => fields.moment)).toEqual(["OnPrompt", "OnRequest", "OnCompaction"]);
+  expect(failed.map(({ fields }) => fields.hook)).toEqual(["onPrompt", "onRequest", "onCompaction"]);
+  expect(new Set(failed.map(({ target }) => target))).toEqual(new Set(["opencode::handlers"]));
 });
 
 test("a hook of one Location does not see sessions of another one", async () => {

@@ -124,6 +124,7 @@ test("a thrown error is a failure for the model, and its stack is in the log", a
   expect(entries).toContainEqual(
     expect.objectContaining({
       level: "warn",
+      target: "opencode::handlers",
       message: "a tool of the program failed",
       sessionID: started.sessionID,
       fields: expect.objectContaining({ tool: "weather", stack: expect.stringContaining("tools.test.ts") }),

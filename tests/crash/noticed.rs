@@ -227,14 +227,15 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
         &["it is not what was asked", "it was refused"],
     ),
     (
-        "a tool that ran twice",
+        "a tool that had its effect twice",
         |folder, _| {
-            journal(
-                folder,
-                |line| vec![line.clone(), line],
-                "\"act\":\"before\"",
-            );
+            journal(folder, |line| vec![line.clone(), line], "\"act\":\"after\"");
         },
+        &["a tool had its effect twice"],
+    ),
+    (
+        "tools that ran twice",
+        |folder, _| repeat(folder, "\"act\":\"before\""),
         &["a tool ran twice"],
     ),
     (
@@ -256,7 +257,7 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
     (
         "a command that ran twice",
         |folder, _| journal(folder, |line| vec![line.clone(), line], "\"act\":\"ran\""),
-        &["a tool ran twice"],
+        &["a tool had its effect twice"],
     ),
     (
         "a command that never ran",
@@ -370,6 +371,16 @@ fn withdrawn(ledger: &mut Ledger) -> &mut Prompt {
     let mut prompts = ledger.prompts.values_mut();
     let found = prompts.find(|it| it.withdrawal == Progress::Done);
     found.unwrap()
+}
+
+/// Writes every line with this act twice.
+fn repeat(folder: &Folder, act: &str) {
+    let text = fs::read_to_string(folder.journal()).unwrap();
+    let times = |line: &str| if line.contains(act) { 2 } else { 1 };
+    let lines = text.lines();
+    let lines = lines.flat_map(|line| std::iter::repeat_n(line, times(line)));
+    let lines: Vec<_> = lines.collect();
+    fs::write(folder.journal(), lines.join("\n") + "\n").unwrap();
 }
 
 /// Changes the first line of the journal that contains `act`.

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::LOG_TARGET;
 use super::calls::{Message, ProgramCalls, ProgramError};
 use super::registered::Registered;
 
@@ -39,6 +40,19 @@ pub enum HookMoment {
     OnToolCall,
     /// Before the result of a tool call is stored.
     OnToolResult,
+}
+
+impl HookMoment {
+    /// Returns the name of the method that registers hooks of this moment.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::OnPrompt => "onPrompt",
+            Self::OnRequest => "onRequest",
+            Self::OnCompaction => "onCompaction",
+            Self::OnToolCall => "onToolCall",
+            Self::OnToolResult => "onToolResult",
+        }
+    }
 }
 
 /// A hook, as the program registers it.
@@ -417,8 +431,10 @@ fn replaced(
 
 fn ignored(moment: HookMoment, error: &ProgramError) {
     let ProgramError { message, stack } = error;
+    let hook = moment.name();
     tracing::warn!(
-        ?moment,
+        target: LOG_TARGET,
+        hook,
         error = message,
         stack,
         "a hook failed, and the work continues without it"
@@ -429,8 +445,10 @@ fn ignored(moment: HookMoment, error: &ProgramError) {
 /// the hook should have removed.
 fn refused(moment: HookMoment, tool: &str, error: &ProgramError) -> ToolFailure {
     let ProgramError { message, stack } = error;
+    let hook = moment.name();
     tracing::warn!(
-        ?moment,
+        target: LOG_TARGET,
+        hook,
         tool,
         error = message,
         stack,

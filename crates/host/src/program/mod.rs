@@ -1,5 +1,8 @@
 //! Functions of the embedding program that the host calls.
 
+/// The target of log entries about functions of the program that fail.
+pub(crate) const LOG_TARGET: &str = "opencode_handlers";
+
 pub(crate) mod calls;
 pub(crate) mod context_sources;
 pub(crate) mod hooks;

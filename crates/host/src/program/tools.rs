@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::LOG_TARGET;
 use super::calls::{Message, Permission, ProgramCall, ProgramCalls, ProgramError};
 use super::registered::Registered;
 
@@ -185,7 +186,13 @@ impl Tool for ProgramTool {
             });
             found.unwrap_or_else(|error| {
                 let (tool, call_id) = (&self.tool.name, &context.call_id);
-                tracing::warn!(tool, call_id, error, "the effect of a call is unknown");
+                tracing::warn!(
+                    target: LOG_TARGET,
+                    tool,
+                    call_id,
+                    error,
+                    "the effect of a call is unknown"
+                );
                 Recovery::Unknown
             })
         })
@@ -324,7 +331,13 @@ fn request(context: &ToolContext, permission: Permission) -> PermissionRequest {
 /// Returns the failure for the model. Only the log has the stack.
 fn failed(tool: &str, error: ProgramError) -> ToolFailure {
     let ProgramError { message, stack } = error;
-    tracing::warn!(tool, error = message, stack, "a tool of the program failed");
+    tracing::warn!(
+        target: LOG_TARGET,
+        tool,
+        error = message,
+        stack,
+        "a tool of the program failed"
+    );
     ToolFailure::new(message)
 }
 
