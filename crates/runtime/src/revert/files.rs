@@ -36,6 +36,15 @@ pub(super) struct Staging {
     conflicts: BTreeSet<String>,
 }
 
+/// True if this Location has a snapshot. It does not have the snapshots of another worktree, from which the session may
+/// have moved, and none of an imported session.
+async fn holds(snapshots: &Snapshots, tree: &str) -> Result<bool, SnapshotError> {
+    match snapshots.content(tree, "any").await {
+        Err(SnapshotError::Missing(_)) => Ok(false),
+        read => read.map(|_| true),
+    }
+}
+
 /// A revert that is already staged, and its plan.
 struct Former<'a> {
     base: &'a str,
@@ -67,6 +76,15 @@ impl Reverts {
         };
         let Some(snapshots) = snapshots else {
             return Ok(None);
+        };
+        let former = match former {
+            Some(former) if holds(&snapshots, former.base).await? => Some(former),
+            Some(former) => {
+                let snapshot = former.base;
+                tracing::warn!(session_id = %session.info.id, snapshot, "the files of the staged revert are in another worktree and stay as they are");
+                None
+            }
+            None => None,
         };
         let base = match &former {
             Some(former) => former.base.to_owned(),

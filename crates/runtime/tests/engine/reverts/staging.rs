@@ -1,5 +1,8 @@
 //! Staging, staging again, and clearing.
 
+use std::fs;
+use std::path::Path;
+
 use opencode_runtime::RuntimeError;
 use opencode_schema::id::MessageID;
 use opencode_schema::session::RevertState;
@@ -276,4 +279,36 @@ async fn a_log_with_a_staged_revert_is_replayed_identically() {
     let committed = other.runtime().commit_revert(&world.session).await;
     committed.unwrap();
     assert_eq!(other.messages(&world.session).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_revert_is_staged_again_after_a_move_to_another_worktree() {
+    let (world, first, _) = two_turns().await;
+    world.stage(&first).await;
+    // Another clone of the same repository.
+    let other = world.f.project.root().join("other");
+    fs::create_dir(&other).unwrap();
+    copy_repository(&world.f.project.path(".git"), &other.join(".git"));
+    fs::write(other.join("b.txt"), "kept\n").unwrap();
+    let before = world.files();
+    let directory = other.to_string_lossy().into_owned();
+    world.f.move_to(&world.session, directory).await;
+    let staged = world.stage(&first).await;
+    assert_eq!(staged.message_id, first);
+    assert_eq!(fs::read_to_string(other.join("b.txt")).unwrap(), "kept\n");
+    assert_eq!(world.files(), before);
+    world.clear().await;
+    assert_eq!(world.staged().await, None);
+}
+
+fn copy_repository(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_repository(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
 }
