@@ -8,7 +8,7 @@ use crate::canonical::request::{GenerationControls, JsonMap};
 use crate::redact::{Fields, Redactor};
 use crate::secret::Secret;
 
-/// The wire protocols that this crate implements.
+/// The protocols that this crate implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProtocolId {
     /// OpenAI Chat Completions and everything compatible with it.
@@ -17,10 +17,12 @@ pub enum ProtocolId {
     OpenAiResponses,
     /// Anthropic Messages.
     AnthropicMessages,
+    /// A model of the embedding program, by the number of its registration. It has no server.
+    Program(u32),
 }
 
 impl ProtocolId {
-    /// All protocols.
+    /// All protocols of servers.
     pub const ALL: [Self; 3] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
@@ -34,10 +36,11 @@ impl ProtocolId {
             Self::OpenAiChat => "openai-chat",
             Self::OpenAiResponses => "openai-responses",
             Self::AnthropicMessages => "anthropic-messages",
+            Self::Program(_) => "program",
         }
     }
 
-    /// Returns the protocol with this name, if this crate implements it.
+    /// Returns the protocol of servers with this name, if this crate implements it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.as_str() == name)
@@ -47,7 +50,7 @@ impl ProtocolId {
     #[must_use]
     pub const fn default_base_url(self) -> Option<&'static str> {
         match self {
-            Self::OpenAiChat => None,
+            Self::OpenAiChat | Self::Program(_) => None,
             Self::OpenAiResponses => Some("https://api.openai.com/v1"),
             Self::AnthropicMessages => Some("https://api.anthropic.com/v1"),
         }

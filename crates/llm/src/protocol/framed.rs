@@ -153,7 +153,7 @@ pub(super) struct Framed<F> {
 }
 
 /// The state behind the framing.
-struct Reading<F> {
+pub(super) struct Reading<F> {
     opening: BodyStart,
     lifecycle: Lifecycle,
     halves: PendingSurrogates,
@@ -166,25 +166,19 @@ impl<F: Frames> Framed<F> {
     pub(super) fn new(route: String, frames: F) -> Self {
         Self {
             framing: SseFraming::default(),
-            reading: Reading {
-                opening: BodyStart::default(),
-                lifecycle: Lifecycle::new(route),
-                halves: PendingSurrogates::default(),
-                held: None,
-                frames,
-            },
+            reading: Reading::new(route, frames),
         }
     }
 
     /// Ends the lifecycle after any failure, because no event may follow it.
     fn settle(&mut self, outcome: Result<(), Failure>) -> Result<(), LlmError> {
         outcome.map_err(|failure| {
-            self.reading.lifecycle.fail();
+            self.reading.fail();
             match failure {
                 Failure::Protocol(error) => error,
                 Failure::Framing(error) => {
-                    let route = self.reading.lifecycle.route().to_owned();
-                    LlmError::invalid_output(&route, format!("Invalid {route} stream: {error}"))
+                    let route = self.reading.route();
+                    LlmError::invalid_output(route, format!("Invalid {route} stream: {error}"))
                 }
             }
         })
@@ -198,7 +192,9 @@ impl<F: Frames> Decoder for Framed<F> {
         }
         let Self { framing, reading } = self;
         reading.opening.push(chunk);
-        let outcome = framing.push(chunk, |frame| reading.frame(frame, out));
+        let outcome = framing.push(chunk, |frame| {
+            reading.frame(frame, out).map_err(Failure::Protocol)
+        });
         self.settle(outcome)
     }
 
@@ -211,7 +207,7 @@ impl<F: Frames> Decoder for Framed<F> {
     }
 
     fn is_over(&self) -> bool {
-        self.reading.lifecycle.is_over()
+        self.reading.is_over()
     }
 }
 
@@ -219,7 +215,7 @@ impl<F: Frames> Framed<F> {
     fn finish(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), Failure> {
         let Self { framing, reading } = self;
         framing.end(|frame| match is_complete(frame.data) {
-            true => reading.frame(frame, out),
+            true => reading.frame(frame, out).map_err(Failure::Protocol),
             false => Ok(()),
         })?;
         reading.end(out).map_err(Failure::Protocol)
@@ -227,7 +223,38 @@ impl<F: Frames> Framed<F> {
 }
 
 impl<F: Frames> Reading<F> {
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<LlmEvent>) -> Result<(), Failure> {
+    /// Creates the state of one reply. `route` names provider and protocol in failures.
+    pub(super) fn new(route: String, frames: F) -> Self {
+        Self {
+            opening: BodyStart::default(),
+            lifecycle: Lifecycle::new(route),
+            halves: PendingSurrogates::default(),
+            held: None,
+            frames,
+        }
+    }
+
+    /// Ends the lifecycle, because no event may follow a failure.
+    pub(super) fn fail(&mut self) {
+        self.lifecycle.fail();
+    }
+
+    /// True if the outcome is reached.
+    pub(super) fn is_over(&self) -> bool {
+        self.lifecycle.is_over()
+    }
+
+    /// Returns the name of provider and protocol in failures.
+    pub(super) fn route(&self) -> &str {
+        self.lifecycle.route()
+    }
+
+    /// Handles a frame.
+    pub(super) fn frame(
+        &mut self,
+        frame: Frame<'_>,
+        out: &mut Vec<LlmEvent>,
+    ) -> Result<(), LlmError> {
         if self.lifecycle.is_over() {
             return Ok(());
         }
@@ -239,10 +266,11 @@ impl<F: Frames> Reading<F> {
             frames.frame(frame.data, &mut sink)
         };
         self.halves.end_frame();
-        outcome.map_err(Failure::Protocol)
+        outcome
     }
 
-    fn end(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+    /// Handles the regular end of the body.
+    pub(super) fn end(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
         let failure = self.opening.failure();
         let (frames, mut sink) = self.split(out);
         if let Some(failure) = failure {

@@ -19,6 +19,7 @@ mod openai_responses;
 mod overlay;
 mod pending_surrogates;
 mod prefix;
+mod program;
 mod surrogates;
 mod tool_input;
 mod tool_schema;
@@ -26,6 +27,7 @@ mod transcript;
 
 pub use mid_conversation::{escape_markup, wrap_system_message};
 pub use prefix::{Prefix, PrefixReport, short_hash};
+pub use program::NAMESPACE as PROGRAM_OPTIONS;
 
 use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
@@ -103,5 +105,6 @@ pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
         ProtocolId::OpenAiChat => &openai_chat::OpenAiChat,
         ProtocolId::AnthropicMessages => &anthropic::AnthropicMessages,
         ProtocolId::OpenAiResponses => &openai_responses::OpenAiResponses,
+        ProtocolId::Program(_) => &program::Program,
     }
 }

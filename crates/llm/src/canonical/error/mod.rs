@@ -151,6 +151,26 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Returns the kind with this word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        const ALL: [ErrorKind; 12] = [
+            ErrorKind::Auth,
+            ErrorKind::RateLimit,
+            ErrorKind::Quota,
+            ErrorKind::Overloaded,
+            ErrorKind::InvalidRequest,
+            ErrorKind::ContextOverflow,
+            ErrorKind::ContentPolicy,
+            ErrorKind::OutputLength,
+            ErrorKind::Transport,
+            ErrorKind::Timeout,
+            ErrorKind::InvalidOutput,
+            ErrorKind::Unknown,
+        ];
+        ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// Returns the word that is stored with the failure.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -1,0 +1,103 @@
+//! An event as the program sends it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::canonical::event::FinishReason;
+use crate::canonical::request::{JsonMap, ToolResultValue};
+use crate::canonical::usage::Usage;
+
+/// An event. Its type decides which members it has. One flat type is read in one pass, without a
+/// copy of the event.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProgramEvent<'a> {
+    #[serde(rename = "type", borrow)]
+    pub(super) event: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) name: Option<Cow<'a, str>>,
+    pub(super) text: Option<String>,
+    /// The input of a call. JSON null is a value.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) input: Option<Value>,
+    /// The input of a call as JSON text, instead of `input`.
+    #[serde(borrow)]
+    pub(super) input_text: Option<Cow<'a, str>>,
+    pub(super) result: Option<ToolResultValue>,
+    #[serde(default)]
+    pub(super) provider_executed: bool,
+    pub(super) provider_metadata: Option<Box<JsonMap>>,
+    #[serde(borrow)]
+    pub(super) reason: Option<Cow<'a, str>>,
+    pub(super) usage: Option<ProgramUsage>,
+    pub(super) message: Option<String>,
+    #[serde(borrow)]
+    pub(super) kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) code: Option<Cow<'a, str>>,
+    pub(super) response: Option<ProgramResponse>,
+}
+
+/// The token counts of a step.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProgramUsage {
+    input_tokens: Option<Value>,
+    output_tokens: Option<Value>,
+    cache_read_tokens: Option<Value>,
+    cache_write_tokens: Option<Value>,
+    reasoning_tokens: Option<Value>,
+    total_tokens: Option<Value>,
+}
+
+/// The HTTP response that refused a request of the program.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProgramResponse {
+    pub(super) status: u16,
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) body: String,
+    #[serde(default)]
+    pub(super) url: String,
+}
+
+impl From<ProgramUsage> for Usage {
+    fn from(usage: ProgramUsage) -> Self {
+        let count = |value: Option<Value>| crate::canonical::json::count(value.as_ref());
+        Self {
+            input_tokens: count(usage.input_tokens),
+            output_tokens: count(usage.output_tokens),
+            non_cached_input_tokens: None,
+            cache_read_input_tokens: count(usage.cache_read_tokens),
+            cache_write_input_tokens: count(usage.cache_write_tokens),
+            reasoning_tokens: count(usage.reasoning_tokens),
+            total_tokens: count(usage.total_tokens),
+            provider_metadata: None,
+        }
+    }
+}
+
+/// Returns the reason with this name.
+pub(super) fn finish_reason(name: &str) -> Option<FinishReason> {
+    use FinishReason as R;
+    let all = [
+        R::Stop,
+        R::Length,
+        R::ToolCalls,
+        R::ContentFilter,
+        R::Error,
+        R::Unknown,
+    ];
+    all.into_iter().find(|reason| reason.as_str() == name)
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,156 @@
+//! The messages of a conversation.
+
+use serde_json::{Value, json};
+
+use crate::canonical::model::ResolvedModel;
+use crate::canonical::request::{
+    Media, Message, Part, Role, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
+};
+use crate::protocol::media::{Attachment, Reads};
+use crate::protocol::transcript::{Form, Page};
+use crate::protocol::{CONTINUE, mid_conversation};
+
+/// The role of the last message.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Last {
+    /// There is no message of a role other than the system.
+    #[default]
+    Nothing,
+    /// The model, which has finished.
+    Assistant,
+    /// The user, a tool, or the model in an answer that it continues.
+    Other,
+}
+
+/// The form of messages for one model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ProgramForm {
+    reads: Reads,
+    /// True if the model accepts system messages in the middle of a conversation.
+    native_updates: bool,
+}
+
+impl ProgramForm {
+    pub(super) fn of(model: &ResolvedModel) -> Self {
+        Self {
+            reads: Reads::of(&model.capabilities),
+            native_updates: model.compatibility.mid_conversation_system == Some(true),
+        }
+    }
+
+    fn parts(&self, content: &[Part]) -> Vec<Value> {
+        let parts = content.iter().filter(|part| !is_empty(part));
+        parts.map(|part| self.part(part)).collect()
+    }
+
+    fn part(&self, part: &Part) -> Value {
+        match part {
+            Part::Text(_) | Part::Reasoning(_) | Part::ToolCall(_) => json!(part),
+            Part::Media(Media {
+                media_type,
+                data,
+                filename,
+            }) => self.file(media_type, data, filename.as_deref()),
+            Part::ToolResult(result) => self.result(result),
+        }
+    }
+
+    /// Returns a file part, or a text if the model cannot read the file.
+    fn file(&self, media_type: &str, data: &str, name: Option<&str>) -> Value {
+        match Attachment::new(media_type, data, name, self.reads) {
+            Attachment::Image(file) => match name {
+                Some(name) => {
+                    json!({"type": "file", "mediaType": file.media_type, "data": file.base64, "filename": name})
+                }
+                None => json!({"type": "file", "mediaType": file.media_type, "data": file.base64}),
+            },
+            Attachment::Pdf { filename, file } => {
+                json!({"type": "file", "mediaType": file.media_type, "data": file.base64, "filename": filename})
+            }
+            Attachment::Note(text) => json!({"type": "text", "text": text}),
+        }
+    }
+
+    fn result(&self, result: &ToolResultPart) -> Value {
+        let ToolResultValue::Content(pieces) = &result.result else {
+            return json!(Part::ToolResult(result.clone()));
+        };
+        let pieces = pieces.iter().map(|piece| match piece {
+            ToolContent::Text { text } => json!({"type": "text", "text": text}),
+            ToolContent::File { uri, mime, name } => self.file(mime, uri, name.as_deref()),
+        });
+        let mut written = json!({"type": "tool-result", "id": result.id, "name": result.name});
+        written["result"] = json!({"type": "content", "value": pieces.collect::<Vec<_>>()});
+        written["providerExecuted"] = result.provider_executed.into();
+        if let Some(metadata) = &result.provider_metadata {
+            written["providerMetadata"] = json!(metadata);
+        }
+        written
+    }
+}
+
+impl Form for ProgramForm {
+    type State = Last;
+
+    fn begin(&self, system: &[&str], page: &mut Page<Last>) {
+        if !system.is_empty() {
+            page.json(&json!({"role": "system", "content": system.join("\n")}));
+        }
+    }
+
+    fn push(&self, message: &Message, page: &mut Page<Last>) {
+        if message.content.iter().all(is_empty) {
+            return;
+        }
+        page.separate();
+        page.state = match message.role {
+            Role::Assistant if !message.is_paused => Last::Assistant,
+            _ => Last::Other,
+        };
+        match message.role {
+            Role::System if self.native_updates => {
+                let texts: Vec<_> = mid_conversation::texts(&message.content).collect();
+                page.json(&json!({"role": "system", "content": texts.join("\n")}));
+            }
+            Role::System => push_user(&mid_conversation::wrapped(&message.content), page),
+            role => {
+                let content = self.parts(&message.content);
+                page.json(&json!({"role": role.as_str(), "content": content}));
+            }
+        }
+    }
+
+    /// Some providers take a last assistant message as the start of the answer, so this is a user message.
+    fn push_closing(&self, message: &Message, page: &mut Page<Last>) {
+        page.separate();
+        page.state = Last::Other;
+        push_user(&mid_conversation::wrapped(&message.content), page);
+    }
+
+    fn settle(&self, _: &mut Page<Last>) {}
+
+    /// Providers refuse a request that ends with a finished answer.
+    fn close(&self, page: &mut Page<Last>) {
+        if page.state != Last::Other {
+            page.separate();
+            push_user(CONTINUE, page);
+        }
+    }
+
+    fn tool(&self, tool: &ToolDefinition) -> Value {
+        json!(tool)
+    }
+}
+
+/// True for a text or reasoning without any content. Some providers refuse it.
+fn is_empty(part: &Part) -> bool {
+    match part {
+        Part::Text(part) => part.text.is_empty() && part.provider_metadata.is_none(),
+        Part::Reasoning(part) => part.text.is_empty() && part.provider_metadata.is_none(),
+        _ => false,
+    }
+}
+
+fn push_user(text: &str, page: &mut Page<Last>) {
+    page.json(&json!({"role": "user", "content": [{"type": "text", "text": text}]}));
+}
