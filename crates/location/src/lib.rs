@@ -52,6 +52,7 @@ pub mod media_type;
 mod model;
 mod nearest;
 pub mod opening;
+pub mod program_providers;
 pub mod project;
 pub mod references;
 #[cfg(test)]

@@ -30,8 +30,10 @@ pub struct Location {
     pub(crate) approvals: String,
     /// The configuration documents that apply here, and the diagnostics of the others.
     pub configuration: Configuration,
-    /// The models that the configuration offers.
+    /// The models that the configuration and the embedding program offer.
     pub catalogue: Catalogue,
+    /// Number of changes of the program's providers when the catalogue was built.
+    pub(crate) provider_changes: u64,
     /// The agents that configuration describes.
     pub agents: Agents,
     /// The commands.

@@ -20,6 +20,7 @@ use crate::directory::normalise;
 use crate::environment::Environment;
 use crate::known_secrets::known_secrets;
 use crate::location::{Location, LocationError, check};
+use crate::program_providers::ProgramProviders;
 use crate::project::{Project, Projects};
 use crate::trust::{Trust, TrustDecisions};
 
@@ -43,6 +44,7 @@ pub struct Locations {
     models: Arc<ModelsDevFile>,
     clock: Arc<dyn Clock>,
     trust: TrustDecisions,
+    programs: ProgramProviders,
     /// Receives the secrets of every Location that is read.
     learn_secrets: LearnSecrets,
     max_idle: usize,
@@ -105,6 +107,7 @@ impl Locations {
             models: Arc::default(),
             clock: Arc::new(SystemClock),
             trust: TrustDecisions::new(Trust::Never),
+            programs: ProgramProviders::default(),
             learn_secrets: Arc::new(|_| {}),
             max_idle: MAX_IDLE_LOCATIONS,
             idle_time: IDLE_TIME.as_millis() as Millis,
@@ -135,6 +138,13 @@ impl Locations {
         self
     }
 
+    /// Offers the models of these providers of the embedding program. Later changes of them count too.
+    #[must_use]
+    pub fn with_program_providers(mut self, programs: ProgramProviders) -> Self {
+        self.programs = programs;
+        self
+    }
+
     /// Calls this function with the secrets of every Location that is read, before the Location logs anything.
     #[must_use]
     pub fn with_learn_secrets(mut self, learn_secrets: LearnSecrets) -> Self {
@@ -150,7 +160,9 @@ impl Locations {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
         if let Some(open) = slot.open() {
-            if open.agents.unread().is_empty() || !self.may_be_readable(&open).await? {
+            let is_current = open.provider_changes == self.programs.generation();
+            let is_readable = open.agents.unread().is_empty();
+            if is_current && (is_readable || !self.may_be_readable(&open).await?) {
                 return Ok(open);
             }
             let read = self.read_again(&directory, &slot).await;
@@ -224,6 +236,11 @@ impl Locations {
         })
     }
 
+    /// Returns the directories of the open Locations.
+    pub fn open_directories(&self) -> Vec<String> {
+        self.slots.lock().keys().cloned().collect()
+    }
+
     /// The machine, as the host describes it.
     pub fn environment(&self) -> &Arc<Environment> {
         &self.environment
@@ -257,6 +274,7 @@ impl Locations {
         let environment = Arc::clone(&self.environment);
         let host = Arc::clone(&self.host);
         let models = Arc::clone(&self.models);
+        let programs = self.programs.clone();
         let learn_secrets = Arc::clone(&self.learn_secrets);
         self.blocking(directory, move || {
             let unread = Configuration::default();
@@ -268,8 +286,9 @@ impl Locations {
             configuration
                 .diagnostics
                 .extend(list.diagnostics.iter().cloned());
+            let programs = programs.of(&name);
             let (mut catalogue, diagnostic) =
-                Catalogue::build_on(list, &configuration, &environment);
+                Catalogue::build_on(list, &configuration, &environment, &programs.providers);
             configuration.diagnostics.extend(diagnostic);
             let (mut definitions, diagnostics) =
                 Definitions::read(&configuration, &catalogue, &environment, &project, &name);
@@ -310,6 +329,7 @@ impl Locations {
                 skills: definitions.skills,
                 configuration,
                 catalogue,
+                provider_changes: programs.generation,
             })
         })
         .await

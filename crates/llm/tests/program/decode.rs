@@ -74,16 +74,16 @@ fn a_text_needs_only_deltas_and_a_finish() {
         [
             LlmEvent::StepStart { index: 0 },
             LlmEvent::TextStart {
-                id: id.clone(),
+                id: Arc::clone(&id),
                 provider_metadata: None
             },
             LlmEvent::TextDelta {
-                id: id.clone(),
+                id: Arc::clone(&id),
                 text: "Hello".into(),
                 provider_metadata: None
             },
             LlmEvent::TextDelta {
-                id: id.clone(),
+                id: Arc::clone(&id),
                 text: " world".into(),
                 provider_metadata: None
             },

@@ -19,6 +19,7 @@ use crate::config::{
 };
 use crate::environment::Environment;
 use crate::model::Model;
+use crate::program_providers::ProgramProvider;
 
 impl Catalogue {
     /// Builds the catalogue of a configuration. Also returns a diagnostic for a setting without effect.
@@ -26,14 +27,15 @@ impl Catalogue {
         configuration: &Configuration,
         environment: &Environment,
     ) -> (Self, Option<Diagnostic>) {
-        Self::build_on(Arc::default(), configuration, environment)
+        Self::build_on(Arc::default(), configuration, environment, &[])
     }
 
-    /// Same as [`Self::build`], on top of a list of models.
+    /// Same as [`Self::build`], on top of a list of models, and with the providers of the program.
     pub(crate) fn build_on(
         list: Arc<ModelsDev>,
         configuration: &Configuration,
         environment: &Environment,
+        programs: &[Arc<ProgramProvider>],
     ) -> (Self, Option<Diagnostic>) {
         let mut catalogue = Self {
             policies: policies(configuration),
@@ -47,7 +49,7 @@ impl Catalogue {
             .collect();
         let addressed =
             |id: &str| addressed.contains(id) || known::address(id, environment).is_some();
-        for (id, patch) in merge(&list, configuration, environment).providers {
+        for (id, patch) in merge(&list, configuration, environment, programs).providers {
             if catalogue.is_allowed(&id) {
                 let addressed = addressed(&id);
                 catalogue.add(id, patch, addressed, environment);
@@ -201,7 +203,12 @@ fn policies(configuration: &Configuration) -> Vec<Policy> {
 
 /// Merges every provider that can be used. From the list of models, these are the providers that a
 /// document mentions or for which the environment contains a key. The others would only use memory.
-fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environment) -> Merged {
+fn merge(
+    list: &ModelsDev,
+    configuration: &Configuration,
+    environment: &Environment,
+    programs: &[Arc<ProgramProvider>],
+) -> Merged {
     let described = || configuration.documents().flat_map(|it| &it.providers);
     let mentioned: HashSet<_> = described().map(|(id, _)| id.as_str()).collect();
     let mut merged = Merged::default();
@@ -210,7 +217,16 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
         patch.api.url = address.or(patch.api.url);
         merged.begin(id, patch);
     };
+    // Before the documents, whose options must keep their spelling for the program.
+    for program in programs {
+        let mut patch = list.provider(&program.id).cloned().unwrap_or_default();
+        patch.api.kind.clone_from(&program.patch.api.kind);
+        merged.begin(&program.id, patch);
+    }
     for (id, patch) in &list.providers {
+        if merged.contains(id) {
+            continue;
+        }
         let connected = patch
             .env
             .iter()
@@ -235,6 +251,9 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
             begin(&mut merged, id, known);
         }
         merged.overlay(id, patch);
+    }
+    for program in programs {
+        merged.claim(program);
     }
     merged
 }

@@ -36,6 +36,8 @@ impl Family {
     /// The family of an API. A provider without a package is a compatible server.
     pub(super) fn of(kind: Option<&ApiKind>) -> Self {
         let package = match kind {
+            // The program interprets all options itself.
+            Some(ApiKind::Program(_)) => return Self::Unknown,
             Some(ApiKind::Package(package)) => package.as_str(),
             Some(ApiKind::Native) | None => COMPATIBLE_PACKAGE,
         };

@@ -29,7 +29,7 @@ impl Provider {
                     url,
                     settings: (!settings.is_empty()).then_some(settings),
                 },
-                ApiKind::Native => ProviderApi::Native { url, settings },
+                ApiKind::Native | ApiKind::Program(_) => ProviderApi::Native { url, settings },
             },
             request: RequestSettings {
                 headers: shown_headers(&self.headers),
@@ -90,7 +90,7 @@ fn shown_api(wire_id: &str, api: &Api, secrets: &Secrets) -> ModelApi {
             url,
             settings: (!settings.is_empty()).then_some(settings),
         },
-        ApiKind::Native => ModelApi::Native { id, url, settings },
+        ApiKind::Native | ApiKind::Program(_) => ModelApi::Native { id, url, settings },
     }
 }
 

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use super::family::{Family, is_group};
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
+use crate::model::ApiKind;
+use crate::program_providers::ProgramProvider;
 use crate::secret::Members;
 
 /// Merged providers by id, in the order of their first mention.
@@ -56,6 +58,23 @@ impl Merged {
         models.push((model.to_owned(), ModelPatch::default()));
     }
 
+    /// Applies the registration of a provider over its other descriptions, so that only the program answers for
+    /// it: the provider has exactly the registered models, and needs no key and no address.
+    pub(super) fn claim(&mut self, program: &ProgramProvider) {
+        self.overlay(&program.id, &program.patch);
+        let Some(places) = self.places.get(&program.id) else {
+            return;
+        };
+        let patch = &mut self.providers[places.provider].1;
+        patch.api.kind.clone_from(&program.patch.api.kind);
+        patch.api.url = None;
+        patch.env = None;
+        patch.models.retain(|(id, _)| program.has(id));
+        for (_, model) in &mut patch.models {
+            model.api = ApiPatch::default();
+        }
+    }
+
     /// Applies the description of a provider in a document over the existing one.
     pub(super) fn overlay(&mut self, id: &str, over: &ProviderPatch) {
         if !self.contains(id) {
@@ -94,13 +113,24 @@ fn overlay_provider(
                 base.models.len() - 1
             }
         };
-        overlay_model(&mut base.models[place].1, patch, family);
+        let model = &mut base.models[place].1;
+        if matches!(base.api.kind, Some(ApiKind::Program(_))) {
+            let without_api = ModelPatch {
+                api: ApiPatch::default(),
+                ..patch.clone()
+            };
+            overlay_model(model, &without_api, family);
+        } else {
+            overlay_model(model, patch, family);
+        }
     }
 }
 
 /// Applies the description of an API over the existing one.
 pub(super) fn overlay_api(base: &mut ApiPatch, over: &ApiPatch) {
-    set(&mut base.kind, &over.kind);
+    if !matches!(base.kind, Some(ApiKind::Program(_))) {
+        set(&mut base.kind, &over.kind);
+    }
     set(&mut base.url, &over.url);
     assign(&mut base.settings, &over.settings);
 }

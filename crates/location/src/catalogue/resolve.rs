@@ -14,7 +14,7 @@ use url::Url;
 
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::{ANTHROPIC_PACKAGE, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
-use crate::config::options::{API_KEY, Options};
+use crate::config::options::{API_KEY, BASE_URL, Options};
 use crate::model::{Api, ApiKind, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
 use crate::secret::{Headers, Members};
@@ -201,10 +201,17 @@ fn protocol(api: &Api) -> Result<ProtocolId, UnsupportedReason> {
             .and_then(Value::as_str)
             .and_then(ProtocolId::from_name)
             .ok_or(UnsupportedReason::Protocol),
+        ApiKind::Program(number) => Ok(ProtocolId::Program(*number)),
     }
 }
 
 fn endpoint(api: &Api, protocol: ProtocolId) -> Result<Endpoint, UnsupportedReason> {
+    if matches!(protocol, ProtocolId::Program(_)) {
+        return Ok(Endpoint {
+            base_url: String::new(),
+            query: Vec::new(),
+        });
+    }
     let configured = api.url.as_ref().map(|url| url.0.as_str());
     let text = configured
         .or(protocol.default_base_url())
@@ -230,6 +237,9 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
     if let Some(variant) = variant {
         headers.extend(&variant.headers);
         options.overlay(&Options::of(protocol, &variant.body));
+    }
+    if matches!(protocol, ProtocolId::Program(_)) {
+        options.take_body(BASE_URL);
     }
     let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
     let (auth, headers) = authenticate(protocol, key, &headers);
@@ -301,8 +311,15 @@ fn authenticate(
     headers: &Headers,
 ) -> (Auth, Vec<(String, String)>) {
     const AUTHORIZATION: &str = "authorization";
+    let all = || {
+        let pairs = headers.iter();
+        let owned = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        owned.collect()
+    };
     let own = match protocol {
         ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => AUTHORIZATION,
+        // The program has its own credentials, and sees the configured headers.
+        ProtocolId::Program(_) => return (Auth::None, all()),
         ProtocolId::AnthropicMessages => "x-api-key",
     };
     let written = [own, AUTHORIZATION]

@@ -47,6 +47,7 @@ use std::path::{Path, PathBuf};
 
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
+use serde_json::Value;
 use url::Url;
 
 pub use check::{ConfigurationProblem, problems};
@@ -151,6 +152,14 @@ impl fmt::Debug for InstructionEntry {
             .field("source", &self.source)
             .finish()
     }
+}
+
+/// Reads the description of a provider of the embedding program.
+pub(crate) fn program_provider(description: &Value) -> Result<ProviderPatch, ConfigurationProblem> {
+    provider_v2::of_program(description).map_err(|invalid| ConfigurationProblem {
+        path: invalid.place(),
+        message: invalid.message().to_owned(),
+    })
 }
 
 impl Configuration {

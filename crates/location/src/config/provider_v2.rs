@@ -16,6 +16,19 @@ pub(super) fn decode(value: &Value) -> Decoded<Vec<(String, ProviderPatch)>> {
     entries(value, |id, value| Ok((id.to_owned(), provider(value)?)))
 }
 
+/// Reads a provider of the embedding program, which has models and no API of its own.
+pub(super) fn of_program(value: &Value) -> Decoded<ProviderPatch> {
+    let patch = provider(value)?;
+    if patch.models.is_empty() {
+        return Err(Invalid::new("must name at least one model").at("models"));
+    }
+    Ok(ProviderPatch {
+        name: patch.name,
+        models: patch.models,
+        ..ProviderPatch::default()
+    })
+}
+
 fn provider(value: &Value) -> Decoded<ProviderPatch> {
     let source = object(value)?;
     let request = optional(source, "request", request)?.unwrap_or_default();

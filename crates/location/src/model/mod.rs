@@ -54,6 +54,8 @@ pub enum ApiKind {
     Package(String),
     /// The runtime itself, with the protocol that its settings name.
     Native,
+    /// A function of the embedding program, by the number of its registration. Documents cannot name it.
+    Program(u32),
 }
 
 impl fmt::Display for ApiKind {
@@ -61,6 +63,7 @@ impl fmt::Display for ApiKind {
         match self {
             Self::Package(name) => write!(f, "aisdk:{name}"),
             Self::Native => f.write_str("native"),
+            Self::Program(_) => f.write_str("program"),
         }
     }
 }

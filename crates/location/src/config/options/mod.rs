@@ -4,6 +4,7 @@
 //! adapter must distinguish them: it encodes generation controls and provider options itself. Only
 //! options that neither this module nor the adapter knows go into the body unchanged.
 
+use opencode_llm::protocol::PROGRAM_OPTIONS;
 use opencode_llm::{GenerationControls, ProtocolId};
 use serde_json::{Map, Value};
 
@@ -11,6 +12,9 @@ use crate::config::{Decoded, Invalid, count, elements, number, text, wrong};
 
 /// Names of the key among the options and settings of a provider.
 pub(crate) const API_KEY: &str = "apiKey";
+
+/// Name of the address among the options of a provider.
+pub(crate) const BASE_URL: &str = "baseURL";
 
 /// The names of the provider options that are time limits.
 const LIMITS: [&str; 3] = ["headerTimeout", "chunkTimeout", "timeout"];
@@ -36,6 +40,8 @@ struct Words {
     groups: &'static [(&'static str, &'static [(&'static str, &'static str)])],
     /// Options that are objects. Their members may use either spelling.
     objects: &'static [&'static str],
+    /// True if all other members are options too, in the spelling of the caller.
+    takes_all: bool,
 }
 
 static OPENAI: Words = Words {
@@ -64,6 +70,7 @@ static OPENAI: Words = Words {
         ("text", &[("verbosity", "textVerbosity")]),
     ],
     objects: &[],
+    takes_all: false,
 };
 
 static ANTHROPIC: Words = Words {
@@ -82,6 +89,16 @@ static ANTHROPIC: Words = Words {
         &[("effort", "effort"), ("task_budget", "taskBudget")],
     )],
     objects: &["thinking", "metadata", "cache"],
+    takes_all: false,
+};
+
+/// The program interprets the options of its models.
+static PROGRAM: Words = Words {
+    namespace: PROGRAM_OPTIONS,
+    options: &[],
+    groups: &[],
+    objects: &[],
+    takes_all: true,
 };
 
 impl Words {
@@ -89,6 +106,7 @@ impl Words {
         match protocol {
             ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => &OPENAI,
             ProtocolId::AnthropicMessages => &ANTHROPIC,
+            ProtocolId::Program(_) => &PROGRAM,
         }
     }
 }
@@ -164,14 +182,17 @@ impl Options {
     /// by namespace, body.
     pub(crate) fn into_parts(self) -> (GenerationControls, Map<String, Value>, Map<String, Value>) {
         let controls = controls(&self.generation);
-        let mut provider = self.provider;
+        let (mut provider, mut body) = (self.provider, self.body);
+        if self.words.takes_all {
+            provider.append(&mut body);
+        }
         provider.retain(|_, value| !value.is_null());
         let mut options = Map::new();
         if !provider.is_empty() {
             let namespace = self.words.namespace.to_owned();
             options.insert(namespace, Value::Object(provider));
         }
-        (controls, options, self.body)
+        (controls, options, body)
     }
 }
 
