@@ -6,11 +6,13 @@ import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionReques
 import type { OpenCodeConfig } from "./embedded/config.js";
 import type { HostContextSources, Unavailable } from "./embedded/context-source.js";
 import type { HostHooks } from "./embedded/hook.js";
+import type { HostProviders } from "./embedded/model.js";
 import type { HostTools } from "./embedded/tool.js";
 
 export * from "./client/index.js";
 export type * from "./embedded/config.js";
 export type * from "./embedded/hook.js";
+export type * from "./embedded/model.js";
 export type * from "./embedded/tool.js";
 export type * from "./embedded/context-source.js";
 
@@ -500,6 +502,8 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
      */
     environment(hook: PtyEnvironmentHook): Registration;
   };
+  /** The providers of models: those of the configuration, and those of the program. docs/models.md describes them. */
+  readonly providers: OpenCodeClient["providers"] & HostProviders;
   /** The tools of the program. Models of all sessions can call them. docs/tools.md describes them. */
   readonly tools: HostTools;
   /** The Context Sources of the program. docs/context-sources.md describes them. */

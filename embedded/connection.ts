@@ -140,6 +140,18 @@ export class NativeConnection {
     return registered;
   }
 
+  /** Returns the number of the registered provider. Throws a tagged failure. */
+  registerProvider(provider: object, directory: string | undefined): number {
+    if (this.#closing !== undefined) throw closedError();
+    const registered = this.#native.registerProvider(encodeJson(provider), directory ?? null);
+    if (typeof registered === "string") throw taggedError(JSON.parse(registered));
+    return registered;
+  }
+
+  removeProvider(number: number) {
+    this.#native.removeProvider(number);
+  }
+
   removeHook(number: number) {
     this.#native.removeHook(number);
   }

@@ -17,6 +17,7 @@ import { loadAddon } from "./native.js";
 import { resolveOptions } from "./options.js";
 import { startPlugins } from "./plugins.js";
 import { Program } from "./program.js";
+import { Providers } from "./providers.js";
 import { Tools } from "./tools.js";
 import { createNativeTransport } from "./transport.js";
 import { answerTrust, createTrust } from "./trust.js";
@@ -86,6 +87,7 @@ function createHost(
   const tools = new Tools(connection, program);
   const contextSources = new ContextSources(connection, program);
   const hooks = new Hooks(connection, program);
+  const providers = new Providers(connection, program);
   const host = {
     ...client,
     location: { ...client.location, trust: createTrust(connection) },
@@ -95,6 +97,7 @@ function createHost(
       ...client.ptys,
       environment: (hook: PtyEnvironmentHook) => environment.register(hook),
     },
+    providers: { ...client.providers, register: providers.register.bind(providers) },
     tools: { register: tools.register.bind(tools) } as OpenCodeHost["tools"],
     contextSources: {
       register: contextSources.register.bind(contextSources),

@@ -108,6 +108,13 @@ export interface NativeHost {
   /** Removes a Context Source. Ignores an unknown number. */
   removeContextSource(number: number): void;
   /**
+   * Registers a provider of models, for the Location of a directory or for all. The provider is JSON
+   * `{id, name, models}`. Returns its number, or a tagged failure as JSON.
+   */
+  registerProvider(provider: string, directory?: string | undefined | null): number | string;
+  /** Removes a provider. Ignores an unknown number. */
+  removeProvider(number: number): void;
+  /**
    * Registers a hook, for the Location of a directory or for all. The hook is JSON `{moment, timeoutMs}`. Returns its
    * number, or a tagged failure as JSON.
    */

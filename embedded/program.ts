@@ -10,6 +10,7 @@ import type { NativeAttendance } from "./native-types.js";
 export type ProgramNotice =
   | { call: { id: number; function: string; input: unknown } }
   | { permitted: number }
+  | { taken: number }
   | { ended: number };
 
 /** A permission that a call needs. */
@@ -32,7 +33,17 @@ export interface ProgramCall {
   permit(permission: NeededPermission): Promise<void>;
   /** Sends the progress of the call to connected clients. */
   report(progress: ToolOutput): void;
+  /** Sends a message with a batch of events. */
+  sendEvents(message: string): void;
+  /** Returns a promise if many batches wait in the native host. It resolves when the host has taken some of them. */
+  room(): Promise<void> | undefined;
 }
+
+/** Number of batches that the native host acknowledges together. */
+const ACKNOWLEDGED = 16;
+
+/** Maximum number of batches that wait in the native host. */
+const MAX_BATCHES = 64;
 
 /** Longest result in UTF-16 code units of its JSON. It crosses the border as one text. */
 const MAX_RESULT = 8 * 1024 * 1024;
@@ -61,7 +72,15 @@ export class Program {
   #receive(notice: ProgramNotice) {
     if ("call" in notice) void this.#run(notice.call);
     else if ("permitted" in notice) this.#calls.get(notice.permitted)?.permitted();
-    else this.#calls.get(notice.ended)?.end();
+    else if ("taken" in notice) this.#calls.get(notice.taken)?.taken();
+    else this.#end(notice.ended);
+  }
+
+  /** A function that ignores the signal must not hold its call. */
+  #end(id: number) {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    call?.end();
   }
 
   async #run({ id, function: name, input }: { id: number; function: string; input: unknown }) {
@@ -86,10 +105,18 @@ export class Program {
   }
 }
 
+interface Waiting {
+  resolve: () => void;
+  reject: (reason: unknown) => void;
+}
+
 class RunningCall implements ProgramCall {
   readonly send;
   #controller = new AbortController();
-  #waiting: { resolve: () => void; reject: (reason: unknown) => void } | undefined = undefined;
+  #waiting: Waiting | undefined = undefined;
+  /** Number of batches that the native host has not acknowledged. */
+  #batches = 0;
+  #room: Waiting | undefined = undefined;
 
   constructor(send: (message: string) => void) {
     this.send = send;
@@ -116,9 +143,29 @@ class RunningCall implements ProgramCall {
     if (!this.signal.aborted) this.send(encodeJson({ progress }));
   }
 
+  sendEvents(message: string) {
+    if (this.signal.aborted) return;
+    this.#batches += 1;
+    this.send(message);
+  }
+
+  room() {
+    if (this.#batches < MAX_BATCHES || this.signal.aborted) return undefined;
+    return new Promise<void>((resolve, reject) => {
+      this.#room = { resolve, reject };
+    });
+  }
+
+  taken() {
+    this.#batches -= ACKNOWLEDGED;
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
   end() {
     this.#controller.abort(new Error("The call has ended"));
     this.#waiting?.reject(this.#controller.signal.reason);
+    this.#room?.reject(this.#controller.signal.reason);
   }
 }
 

@@ -30,6 +30,7 @@ use axum::http::{Request, Response};
 use futures::{FutureExt, Stream, StreamExt};
 use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
 use opencode_location::locations::Locations;
+use opencode_location::program_providers::ProgramProviders;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{Hooks, OpenError, Recovery, Runtime, RuntimeOptions, SystemTimer};
 use opencode_schema::clock::{Clock, SystemClock};
@@ -47,6 +48,7 @@ use crate::listeners::{Defaults, Listeners};
 use crate::program::calls::ProgramCalls;
 use crate::program::context_sources::ProgramContextSources;
 use crate::program::hooks::ProgramHooks;
+use crate::program::models::ModelClients;
 use crate::program::tools::ProgramTools;
 use crate::trust::TrustQuestions;
 
@@ -57,6 +59,7 @@ pub use options::HostOptions;
 pub use panics::report_panics;
 pub use program::context_sources::ContextSourceRegistration;
 pub use program::hooks::{HookMoment, HookRegistration};
+pub use program::providers::ProviderRegistration;
 pub use program::tools::ToolRegistration;
 
 /// An open host. The caller must close it. Dropping it only interrupts running work and releases the database some time
@@ -71,6 +74,7 @@ pub struct Host {
     tools: ProgramTools,
     context_sources: ProgramContextSources,
     hooks: Arc<ProgramHooks>,
+    providers: ProgramProviders,
     /// The action on interrupted sessions, until it has begun.
     recovery: Mutex<Option<Recovery>>,
     /// The runtime of the host, for work that a call from outside starts.
@@ -127,12 +131,15 @@ impl Host {
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
         let web = web::HttpWeb::new(proxies.clone());
-        let model = HttpModelClient::new(HttpOptions {
+        let timeouts = deadlines.timeouts();
+        let http = HttpModelClient::new(HttpOptions {
             proxies,
             connect_timeout: deadlines.connect(),
-            timeouts: deadlines.timeouts(),
+            timeouts,
             ..HttpOptions::default()
         });
+        let model = ModelClients::new(http, calls.clone(), timeouts);
+        let providers = ProgramProviders::default();
         let defaults = Defaults::from_variables(|name| environment.variable(name));
         let runtime = Runtime::open(RuntimeOptions {
             database,
@@ -142,6 +149,7 @@ impl Host {
                 Locations::new(Arc::new(environment), configuration)
                     .with_clock(Arc::clone(&clock))
                     .with_trust(trust)
+                    .with_program_providers(providers.clone())
                     .with_learn_secrets(log.learner()),
             ),
             tools: Arc::clone(&tools),
@@ -166,6 +174,7 @@ impl Host {
             context_sources: ProgramContextSources::new(calls.clone()),
             calls,
             hooks,
+            providers,
             recovery: Mutex::new(Some(recovery)),
             handle: Handle::current(),
             runtime,
@@ -228,14 +237,14 @@ impl Host {
     }
 
     /// Returns the calls of functions of the program as JSON arrays of notices: `{"call": {id, function, input}}`,
-    /// `{"permitted": id}` and `{"ended": id}`. Only the first caller receives them. Ends when the host closes.
+    /// `{"permitted": id}`, `{"taken": id}` and `{"ended": id}`. Only the first caller receives them. Ends when the host closes.
     pub fn program_calls(&self) -> impl Stream<Item = String> + Send + use<> {
         self.calls.notices()
     }
 
     /// Receives a message of the program about a call, as JSON: `{"result": value}`, `{"error": {message, stack}}`,
-    /// `{"progress": {structured, content}}` or `{"permission": {action, resources, save}}`. Returns false if the call
-    /// does not wait any more.
+    /// `{"progress": {structured, content}}`, `{"permission": {action, resources, save}}` or `{"events": [event]}`.
+    /// Returns false if the call does not wait any more.
     pub fn receive(&self, call: u32, message: &str) -> bool {
         self.log.log().run(|| self.calls.receive(call, message))
     }
@@ -277,6 +286,26 @@ impl Host {
     /// Removes a Context Source of the program. Ignores an unknown number.
     pub fn remove_context_source(&self, number: u32) {
         self.context_sources.remove(number);
+    }
+
+    /// Registers a provider of models of the program for one Location, or for all. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` if a member of the provider or the directory cannot be used.
+    pub fn register_provider(
+        &self,
+        provider: &ProviderRegistration,
+        directory: Option<String>,
+    ) -> Result<u32, Failure> {
+        let place = self.registered_place(directory)?;
+        let directory = place.map(|place| place.directory);
+        program::providers::register(&self.providers, &self.runtime, provider, directory)
+    }
+
+    /// Removes a provider of the program. Its running answers continue. Ignores an unknown number.
+    pub fn remove_provider(&self, number: u32) {
+        program::providers::remove(&self.providers, &self.runtime, number);
     }
 
     /// Registers a hook of the program for one Location, or for all. Returns its number.

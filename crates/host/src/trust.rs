@@ -52,7 +52,9 @@ async fn answer(call: &mut ProgramCall) -> Answer {
             serde_json::from_str(trusted.get()).map_err(|error| error.to_string())
         }
         Message::Error(error) => Err(reason(&error.message)),
-        Message::Progress(_) | Message::Permission(_) => Err("its answer is invalid".to_owned()),
+        Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {
+            Err("its answer is invalid".to_owned())
+        }
     }
 }
 

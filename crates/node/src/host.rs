@@ -10,7 +10,8 @@ use futures::future::BoxFuture;
 use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{
-    ContextSourceRegistration, HookRegistration, Host, HostOptions, ListenOptions, ToolRegistration,
+    ContextSourceRegistration, HookRegistration, Host, HostOptions, ListenOptions,
+    ProviderRegistration, ToolRegistration,
 };
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -259,6 +260,27 @@ impl NativeHost {
     #[napi(catch_unwind)]
     pub fn remove_context_source(&self, number: u32) {
         self.host.remove_context_source(number);
+    }
+
+    /// Registers a provider of models, for the Location of a directory or for all. The provider is JSON
+    /// `{id, name, models}`. Returns its number, or a tagged failure as JSON.
+    #[napi(catch_unwind)]
+    pub fn register_provider(
+        &self,
+        provider: String,
+        directory: Option<String>,
+    ) -> napi::Result<Either<u32, String>> {
+        let provider: ProviderRegistration = read(&provider)?;
+        Ok(match self.host.register_provider(&provider, directory) {
+            Ok(number) => Either::A(number),
+            Err(failure) => Either::B(text(&failure)),
+        })
+    }
+
+    /// Removes a provider. Ignores an unknown number.
+    #[napi(catch_unwind)]
+    pub fn remove_provider(&self, number: u32) {
+        self.host.remove_provider(number);
     }
 
     /// Registers a hook, for the Location of a directory or for all. The hook is JSON `{moment, timeoutMs}`. Returns its

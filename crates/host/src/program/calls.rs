@@ -21,6 +21,10 @@ const MAX_CALLS: usize = 10_000;
 /// Maximum number of notices in one text for the program.
 const MAX_BATCH: usize = 64;
 
+/// Number of batches of events after which the program is notified that the host has taken them. The program stops if
+/// [several times](../../../../embedded/program.ts) as many wait.
+const ACKNOWLEDGED: u32 = 16;
+
 /// A notice to the program.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,6 +37,8 @@ enum Notice<'a, I> {
     },
     /// The call may act: the user has permitted it.
     Permitted(u32),
+    /// The host has taken [`ACKNOWLEDGED`] more batches of events of the call.
+    Taken(u32),
     /// The result of the call is not needed any more.
     Ended(u32),
 }
@@ -49,6 +55,8 @@ pub(crate) enum Message {
     Progress(Progress),
     /// The function needs a permission before it acts.
     Permission(Permission),
+    /// The function sends a batch of events.
+    Events(Box<RawValue>),
 }
 
 /// The failure of a function.
@@ -155,6 +163,7 @@ impl ProgramCalls {
             id,
             calls: self.clone(),
             messages,
+            taken: 0,
         })
     }
 
@@ -205,6 +214,8 @@ pub(crate) struct ProgramCall {
     id: u32,
     calls: ProgramCalls,
     messages: mpsc::UnboundedReceiver<Message>,
+    /// Number of batches of events that were taken.
+    taken: u32,
 }
 
 impl ProgramCall {
@@ -212,6 +223,14 @@ impl ProgramCall {
     pub(crate) async fn next(&mut self) -> Message {
         let message = self.messages.recv().await;
         message.unwrap_or_else(|| Message::Error(ProgramError::new("the host closes")))
+    }
+
+    /// Records that a batch of events was taken, so that the function may send more.
+    pub(crate) fn took_events(&mut self) {
+        self.taken = self.taken.wrapping_add(1);
+        if self.taken.is_multiple_of(ACKNOWLEDGED) {
+            self.calls.0.lock().notify(&Notice::<()>::Taken(self.id));
+        }
     }
 
     /// Tells the function that the user has permitted its action.
@@ -258,6 +277,20 @@ mod tests {
         calls.end();
         assert_eq!(notices.next().await.as_deref(), Some(r#"[{"ended":2}]"#));
         assert_eq!(notices.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn taken_events_are_acknowledged_in_groups() {
+        let calls = ProgramCalls::new();
+        let mut call = started(&calls);
+        for _ in 0..2 * ACKNOWLEDGED {
+            assert!(calls.receive(1, r#"{"events":[1]}"#));
+            assert!(matches!(call.next().await, Message::Events(batch) if batch.get() == "[1]"));
+            call.took_events();
+        }
+        let mut notices = Box::pin(calls.notices());
+        let notices = notices.next().await.unwrap();
+        assert_eq!(notices.matches(r#"{"taken":1}"#).count(), 2, "{notices}");
     }
 
     #[tokio::test]

@@ -182,7 +182,7 @@ impl SourceOfSession {
         match message {
             Message::Result(output) => self.read(output.get()),
             Message::Error(error) => Observation::Unavailable(error.message),
-            Message::Progress(_) | Message::Permission(_) => {
+            Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {
                 Observation::Unavailable("its answer is invalid".to_owned())
             }
         }

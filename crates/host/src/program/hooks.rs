@@ -213,7 +213,7 @@ impl ProgramHooks {
                         });
                     }
                     Message::Error(error) => return Err(error),
-                    Message::Progress(_) | Message::Permission(_) => {}
+                    Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {}
                 }
             }
         };

@@ -6,5 +6,7 @@ pub(crate) const LOG_TARGET: &str = "opencode_handlers";
 pub(crate) mod calls;
 pub(crate) mod context_sources;
 pub(crate) mod hooks;
+pub(crate) mod models;
+pub(crate) mod providers;
 pub(crate) mod registered;
 pub(crate) mod tools;

@@ -244,7 +244,7 @@ impl ProgramTool {
             match call.next().await {
                 Message::Result(value) => return self.read_effect(&value),
                 Message::Error(error) => return Err(error.to_string()),
-                Message::Progress(_) | Message::Permission(_) => {}
+                Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {}
             }
         }
     }
@@ -285,6 +285,7 @@ impl ProgramTool {
                         .progress
                         .report(&context.call_id, structured, content);
                 }
+                Message::Events(_) => {}
                 Message::Permission(permission) => {
                     let refused = format!("{} is not permitted", self.tool.name);
                     let request = request(context, permission);

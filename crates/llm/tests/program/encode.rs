@@ -205,6 +205,53 @@ fn a_request_never_ends_with_a_finished_answer() {
 }
 
 #[test]
+fn answers_have_a_form_that_strict_providers_accept() {
+    let answer = |text: &str| Message::assistant([Part::text(text)]);
+    let separated = messages(vec![hello(), answer("One."), answer("Two."), hello()]);
+    let roles: Vec<_> = separated
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["role"])
+        .collect();
+    assert_eq!(
+        json!(roles),
+        json!(["user", "assistant", "user", "assistant", "user"])
+    );
+
+    let thought = Message::assistant([reasoning("Hm.", None)]);
+    assert_eq!(
+        messages(vec![hello(), thought.clone(), hello()])
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let trailing = Message::assistant([Part::text("One."), reasoning("Hm.", None)]);
+    assert_eq!(
+        messages(vec![hello(), trailing])[1]["content"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+
+    let call = Part::ToolCall(ToolCallPart {
+        id: "c1".into(),
+        name: "functions.read".into(),
+        input: json!({}),
+        provider_executed: false,
+        provider_metadata: None,
+    });
+    let written = messages(vec![hello(), Message::assistant([call])]);
+    let name = written[1]["content"][0]["name"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(name.starts_with("functions_read_"), "{name}");
+}
+
+#[test]
 fn an_empty_message_is_omitted() {
     let empty = Message::user([Part::text("")]);
     let written = messages(vec![empty, hello(), Message::assistant([Part::text("")])]);

@@ -341,6 +341,19 @@ impl Runtime {
         Ok(())
     }
 
+    /// Notifies clients that the embedding program has changed the models of one Location, or of all open ones.
+    pub fn announce_models(&self, directory: Option<&str>) {
+        let open = self.locations.open_directories().into_iter();
+        for directory in open.filter(|open| directory.is_none_or(|it| it == open)) {
+            let location = LocationRef {
+                directory,
+                workspace_id: None,
+            };
+            let notice = Notice::CatalogUpdated(Nothing {});
+            self.journal.announcer.notify(Some(&location), &notice);
+        }
+    }
+
     /// Notifies clients if the available models changed.
     fn announce_reloaded(&self, location: &LocationRef, reloaded: &Reloaded) {
         if reloaded.catalogue_changed {

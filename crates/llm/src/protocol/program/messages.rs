@@ -6,6 +6,7 @@ use crate::canonical::model::ResolvedModel;
 use crate::canonical::request::{
     Media, Message, Part, Role, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
+use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::{Attachment, Reads};
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation};
@@ -45,7 +46,8 @@ impl ProgramForm {
 
     fn part(&self, part: &Part) -> Value {
         match part {
-            Part::Text(_) | Part::Reasoning(_) | Part::ToolCall(_) => json!(part),
+            Part::Text(_) | Part::Reasoning(_) => json!(part),
+            Part::ToolCall(call) => named(json!(part), &call.name),
             Part::Media(Media {
                 media_type,
                 data,
@@ -73,13 +75,14 @@ impl ProgramForm {
 
     fn result(&self, result: &ToolResultPart) -> Value {
         let ToolResultValue::Content(pieces) = &result.result else {
-            return json!(Part::ToolResult(result.clone()));
+            return named(json!(Part::ToolResult(result.clone())), &result.name);
         };
         let pieces = pieces.iter().map(|piece| match piece {
             ToolContent::Text { text } => json!({"type": "text", "text": text}),
             ToolContent::File { uri, mime, name } => self.file(mime, uri, name.as_deref()),
         });
-        let mut written = json!({"type": "tool-result", "id": result.id, "name": result.name});
+        let mut written = json!({"type": "tool-result", "id": result.id});
+        written["name"] = tool_name(&result.name).into();
         written["result"] = json!({"type": "content", "value": pieces.collect::<Vec<_>>()});
         written["providerExecuted"] = result.provider_executed.into();
         if let Some(metadata) = &result.provider_metadata {
@@ -99,10 +102,15 @@ impl Form for ProgramForm {
     }
 
     fn push(&self, message: &Message, page: &mut Page<Last>) {
-        if message.content.iter().all(is_empty) {
+        let content = sent(message);
+        if content.iter().all(is_empty) {
             return;
         }
         page.separate();
+        if message.role == Role::Assistant && page.state == Last::Assistant {
+            push_user(CONTINUE, page);
+            page.separate();
+        }
         page.state = match message.role {
             Role::Assistant if !message.is_paused => Last::Assistant,
             _ => Last::Other,
@@ -114,7 +122,7 @@ impl Form for ProgramForm {
             }
             Role::System => push_user(&mid_conversation::wrapped(&message.content), page),
             role => {
-                let content = self.parts(&message.content);
+                let content = self.parts(content);
                 page.json(&json!({"role": role.as_str(), "content": content}));
             }
         }
@@ -140,6 +148,22 @@ impl Form for ProgramForm {
     fn tool(&self, tool: &ToolDefinition) -> Value {
         json!(tool)
     }
+}
+
+/// Returns the parts of a message without reasoning that nothing follows. Some providers refuse it.
+fn sent(message: &Message) -> &[Part] {
+    if message.role != Role::Assistant {
+        return &message.content;
+    }
+    let is_answer = |part: &Part| !matches!(part, Part::Reasoning(_)) && !is_empty(part);
+    let end = message.content.iter().rposition(is_answer);
+    &message.content[..end.map_or(0, |last| last + 1)]
+}
+
+/// Returns a part with the name of its tool in a form that every provider accepts.
+fn named(mut part: Value, name: &str) -> Value {
+    part["name"] = tool_name(name).into();
+    part
 }
 
 /// True for a text or reasoning without any content. Some providers refuse it.
