@@ -12,7 +12,8 @@ function nextID(kind) {
 }
 
 function opening() {
-  return frame({ type: "response.created", response: { id: nextID("resp"), status: "in_progress" } });
+  const response = { id: nextID("resp"), status: "in_progress", created_at: 1_700_000_000, model: "m1" };
+  return frame({ type: "response.created", response });
 }
 
 /**
@@ -29,7 +30,7 @@ function deltas({ reasoning, text, deltas: texts = text === undefined ? [] : [te
     events.map((event, at) => {
       const start = frame({ type: "response.output_item.added", output_index, item: begun });
       const stop = frame({ type: "response.output_item.done", output_index, item: done });
-      return `${at === 0 ? start : ""}${frame(event)}${at === events.length - 1 ? stop : ""}`;
+      return `${at === 0 ? start : ""}${frame({ ...event, output_index })}${at === events.length - 1 ? stop : ""}`;
     }),
   );
 }
@@ -74,7 +75,7 @@ function call(name, input, call_id) {
   const base = { id, type: "function_call", call_id, name };
   return {
     begun: { ...base, arguments: "" },
-    done: { ...base, arguments: text },
+    done: { ...base, arguments: text, status: "completed" },
     events: [text.slice(0, half), text.slice(half)].map((delta) => ({
       type: "response.function_call_arguments.delta",
       item_id: id,

@@ -46,6 +46,8 @@ const facade: Record<keyof typeof import("../../index.js"), true> = {
   unavailable: true,
 };
 
+const aiSDK: Record<keyof typeof import("../../ai-sdk/index.js"), true> = { fromAISDK: true };
+
 /** The names that a program sees if it imports the package by name with `import` and with `require`. */
 function inspect(specifier: string): { esm: string[]; cjs: string[]; same: boolean } {
   const program = `
@@ -62,6 +64,7 @@ function inspect(specifier: string): { esm: string[]; cjs: string[]; same: boole
 test.each([
   ["opencode-embedded", facade],
   ["opencode-embedded/client", client],
+  ["opencode-embedded/ai-sdk", aiSDK],
 ])("%s exports the declared names, with the same values in both module systems", (specifier, declared) => {
   const { esm, cjs, same } = inspect(specifier);
   expect(esm.sort()).toEqual(Object.keys(declared).sort());

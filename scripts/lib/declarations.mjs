@@ -6,11 +6,17 @@ import { inProject } from "./project.mjs";
 /** The committed declarations. */
 export const DECLARATIONS = "docs/declarations.txt";
 
-/** The files of both entries of the package, in this order. */
+/** The files of all entries of the package, in this order. */
 const FILES = [
   "index.d.ts",
   "embedded/config.ts",
   "embedded/config-models.ts",
+  "embedded/tool.ts",
+  "embedded/context-source.ts",
+  "embedded/hook.ts",
+  "embedded/model.ts",
+  "ai-sdk/index.d.ts",
+  "ai-sdk/from-ai-sdk.d.ts",
   "client/index.d.ts",
   "client/errors.d.ts",
   "client/resume.d.ts",

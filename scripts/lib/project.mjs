@@ -46,7 +46,7 @@ function walk(folder, belongs) {
 
 /** The files that the compiler writes beside the sources of the package. */
 export function listCompiledFiles() {
-  const folders = ["client/", "client/generated/", "client/run/", "embedded/"];
+  const folders = ["ai-sdk/", "client/", "client/generated/", "client/run/", "embedded/"];
   const files = folders.flatMap((folder) => readdirSync(inProject(folder)).map((name) => folder + name));
   return files.filter((file) => /\.(?:js|d\.ts)$/.test(file));
 }

@@ -194,7 +194,16 @@ async function startsUncompiled() {
   const scratch = createScratch();
   try {
     const compiled = new Set(listCompiledFiles().map((file) => inProject(file)));
-    for (const part of ["package.json", "index.js", "index.mjs", "client", "embedded", "scripts", "testkit"]) {
+    for (const part of [
+      "package.json",
+      "index.js",
+      "index.mjs",
+      "ai-sdk",
+      "client",
+      "embedded",
+      "scripts",
+      "testkit",
+    ]) {
       cpSync(inProject(part), scratch.path(part), { recursive: true, filter: (file) => !compiled.has(file) });
     }
     const command = node(scratch.path("scripts/start.mjs"), "a prompt without a model");
