@@ -1,2 +1,2 @@
 // One implementation for both module systems, so that there is one copy of every class in a process.
-export { fromAISDK } from "./index.js";
+export { fromAISDK, toUIMessages, toUIMessageStream } from "./index.js";

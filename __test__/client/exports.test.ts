@@ -46,7 +46,11 @@ const facade: Record<keyof typeof import("../../index.js"), true> = {
   unavailable: true,
 };
 
-const aiSDK: Record<keyof typeof import("../../ai-sdk/index.js"), true> = { fromAISDK: true };
+const aiSDK: Record<keyof typeof import("../../ai-sdk/index.js"), true> = {
+  fromAISDK: true,
+  toUIMessages: true,
+  toUIMessageStream: true,
+};
 
 /** The names that a program sees if it imports the package by name with `import` and with `require`. */
 function inspect(specifier: string): { esm: string[]; cjs: string[]; same: boolean } {

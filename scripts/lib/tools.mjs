@@ -39,11 +39,13 @@ export const deno = (...args) => [binaryOf("deno", "deno"), ...args];
  * @param {string} file
  */
 function binaryOf(packageName, file) {
-  const { optionalDependencies } = readJson(inProject("node_modules", packageName, "package.json"));
+  const { bin, optionalDependencies } = readJson(inProject("node_modules", packageName, "package.json"));
   const name = process.platform === "win32" ? `${file}.exe` : file;
-  const found = Object.keys(optionalDependencies)
-    .map((platform) => inProject("node_modules", platform, name))
-    .find((binary) => existsSync(binary));
+  const installed = Object.keys(optionalDependencies).filter((it) => existsSync(inProject("node_modules", it)));
+  const platforms = installed.map((platform) => inProject("node_modules", platform, name));
+  // The install script of bun moves the binary into its own package.
+  const moved = installed.map(() => inProject("node_modules", packageName, bin[packageName] ?? ""));
+  const found = [...platforms, ...moved].find((binary) => existsSync(binary));
   if (found === undefined) throw new Failure(`npm has not installed ${packageName} for this platform: run npm ci`);
   return found;
 }

@@ -3,6 +3,7 @@
 // A program without imports continues the first one of its page: it has `opencode`, a host, and `sessionID`.
 
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import path from "node:path";
 import { listPrograms } from "../lib/documents.mjs";
 import { inProject } from "../lib/project.mjs";
 import { node } from "../lib/tools.mjs";
@@ -23,6 +24,12 @@ const BUILT = "built-documents";
 const GLOBALS = `
 declare const opencode: import("opencode-embedded").OpenCodeHost;
 declare const sessionID: string;
+
+// The compiler refuses the declarations of this package.
+declare module "@ai-sdk/google" {
+  type Model = import("@ai-sdk/provider").LanguageModelV3;
+  export const google: ((id: string) => Model) & { languageModel(id: string): Model };
+}
 `;
 
 /**
@@ -46,12 +53,13 @@ export function documentProgramChecks(project) {
 }
 
 /** Libraries that the documents import. */
-const LIBRARIES = ["zod"];
+const LIBRARIES = ["zod", "@ai-sdk/provider"];
 
 /** @param {Scratch} project */
 function compile(project) {
   for (const library of LIBRARIES) {
     const link = project.path("node_modules", library);
+    mkdirSync(path.dirname(link), { recursive: true });
     if (!existsSync(link)) symlinkSync(inProject("node_modules", library), link, "junction");
   }
   project.write(`${FOLDER}/globals.d.ts`, GLOBALS);

@@ -1,0 +1,138 @@
+// The example server with the chat of the AI SDK, which `useChat` wraps: a reload continues the answer.
+
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { OpenCodeUIMessage } from "../../ai-sdk/index";
+import { setUp } from "../embedded/support";
+import type { Setup } from "../embedded/support";
+
+interface Chat {
+  readonly messages: OpenCodeUIMessage[];
+  readonly status: string;
+  readonly error: unknown;
+  sendMessage(message: { text: string }): Promise<void>;
+  resumeStream(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+// The compiler refuses the declarations of this package.
+const { AbstractChat, DefaultChatTransport } = require("ai") as {
+  AbstractChat: new (init: object) => Chat;
+  DefaultChatTransport: new (options: { api: string }) => object;
+};
+
+/** The state that React holds for `useChat`. */
+class PageState {
+  status = "ready";
+  error = undefined;
+  messages: OpenCodeUIMessage[];
+  readonly changed: () => void;
+
+  constructor(messages: OpenCodeUIMessage[], changed: () => void) {
+    this.messages = messages;
+    this.changed = changed;
+  }
+
+  pushMessage = (message: OpenCodeUIMessage) => {
+    this.messages = [...this.messages, message];
+    this.changed();
+  };
+
+  popMessage = () => {
+    this.messages = this.messages.slice(0, -1);
+  };
+
+  replaceMessage = (index: number, message: OpenCodeUIMessage) => {
+    this.messages = this.messages.with(index, message);
+    this.changed();
+  };
+
+  snapshot = <T>(value: T) => structuredClone(value);
+}
+
+/** A page with a chat. */
+function openPage(api: string, id: string, messages: OpenCodeUIMessage[] = []) {
+  const watchers = new Set<() => void>();
+  const state = new PageState(messages, () => watchers.forEach((watch) => watch()));
+  const chat = new (class extends AbstractChat {
+    constructor() {
+      super({ id, state, transport: new DefaultChatTransport({ api }) });
+    }
+  })();
+  /** Resolves when the page shows a text. */
+  const shows = (text: string) =>
+    new Promise<void>((resolve) => {
+      const watch = () => {
+        if (JSON.stringify(state.messages).includes(text)) resolve();
+      };
+      watchers.add(watch);
+      watch();
+    });
+  return { chat, shows };
+}
+
+const running: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((stop) => stop()));
+});
+
+async function startServer(setup: Setup) {
+  const example = path.resolve(__dirname, "../../examples/use-chat.mjs");
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, [example], {
+    cwd: setup.directory,
+    env: { PATH, HOME: setup.root, PORT: "0", OPENAI_BASE_URL: setup.model.url, OPENAI_API_KEY: "secret" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  running.push(() => (child.kill("SIGKILL"), closed));
+  for await (const line of createInterface(child.stdout)) return line;
+  throw new Error("The example has ended");
+}
+
+const fetchJson = async (url: string, method = "GET") => (await fetch(url, { method })).json();
+
+const textOf = (message: OpenCodeUIMessage | undefined) =>
+  message?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+
+test("a page that is reloaded in the middle of an answer shows it to its end", async () => {
+  const setup = await setUp();
+  setup.model.reply({ deltas: ["one ", "two ", "three"], gate: "middle" }, { text: "four" });
+  const api = await startServer(setup);
+  const { id } = await fetchJson(api, "PUT");
+
+  const before = openPage(api, id);
+  const sent = before.chat.sendMessage({ text: "Count" });
+  await setup.model.reached("middle");
+  await before.shows("one two");
+  await before.chat.stop();
+  await sent;
+
+  const stored: OpenCodeUIMessage[] = await fetchJson(`${api}/${id}`);
+  expect(stored.map(({ role }) => role)).toEqual(["user"]);
+  const after = openPage(api, id, stored);
+  const resumed = after.chat.resumeStream();
+  setup.model.release("middle");
+  await resumed;
+  expect(after.chat.status).toBe("ready");
+  expect(after.chat.messages.map(textOf)).toEqual(["Count", "one two three"]);
+
+  await after.chat.sendMessage({ text: "More" });
+  expect(after.chat.messages.map(textOf)).toEqual(["Count", "one two three", "More", "four"]);
+  const later = openPage(api, id, await fetchJson(`${api}/${id}`));
+  await later.chat.resumeStream();
+  expect(later.chat.messages.map(textOf)).toEqual(["Count", "one two three", "More", "four"]);
+  expect(setup.model.requests).toHaveLength(2);
+});
+
+test("a page without a prompt has nothing to resume", async () => {
+  const setup = await setUp();
+  const api = await startServer(setup);
+  const { id } = await fetchJson(api, "PUT");
+  const { chat } = openPage(api, id);
+  await chat.resumeStream();
+  expect(chat.messages).toEqual([]);
+  expect(chat.error).toBeUndefined();
+});
