@@ -1,11 +1,14 @@
 // The real packages of the AI SDK as models of sessions: the same conversation as the protocols of the host.
 
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { fromAISDK } from "../../ai-sdk/index";
-import type { OpenCodeHost } from "../../index.js";
+import type { OpenCodeHost, SessionMessageAssistant } from "../../index.js";
 import { readMessages, run, setUp, subscribe, readUntil } from "../embedded/support";
 import type { Setup } from "../embedded/support";
 
@@ -13,6 +16,8 @@ import type { Setup } from "../embedded/support";
 const { createGoogleGenerativeAI } = require("@ai-sdk/google") as { createGoogleGenerativeAI: (it: Settings) => Model };
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const execute = promisify(execFile);
 
 type Settings = { baseURL: string; apiKey: string };
 type Model = (id: string) => LanguageModelV3;
@@ -53,7 +58,7 @@ function tolerateOpenAI({ model }: Setup) {
 
 function say(setup: Setup) {
   setup.write("a.txt", "alpha\n");
-  const read = (path: string, id: string) => ({ name: "read", input: { path }, id });
+  const read = (file: string, id: string) => ({ name: "read", input: { path: file }, id });
   setup.model.reply(
     { reasoning: "I should read.", text: "Reading.", tools: [read("a.txt", "call_1"), read("none.txt", "call_2")] },
     { deltas: ["Al", "pha."], usage: { input: 100, output: 20, cached: 60, reasoning: 5 } },
@@ -148,6 +153,30 @@ describe.each(PACKAGES)("%s", (_, _id, create) => {
     expect(second?.finish).toBe("stop");
     tolerateOpenAI(setup);
   });
+});
+
+test.each([
+  ["v2", "@ai-sdk/openai-v2"],
+  ["v3", "@ai-sdk/openai"],
+  ["v4", "@ai-sdk/openai-v4"],
+])("a package with models of %s has the same conversation", async (version, name) => {
+  const setup = await setUp();
+  setup.sendsOddBodies = true;
+  say(setup);
+  const program = path.join(__dirname, "version.mjs");
+  const { stdout } = await execute(process.execPath, [program, name, setup.model.url, setup.directory]);
+  const printed = JSON.parse(stdout);
+  expect(printed.version).toBe(version);
+  const [first, second, third]: SessionMessageAssistant[] = printed.answers;
+  expect([first?.finish, second?.finish, third?.finish]).toEqual(["tool-calls", "stop", "stop"]);
+  expect(first?.content).toMatchObject([
+    { type: "reasoning", text: "I should read." },
+    { type: "text", text: "Reading." },
+    { type: "tool", name: "read", state: { status: "completed" } },
+    { type: "tool", name: "read", state: { status: "error" } },
+  ]);
+  expect(second?.content).toMatchObject([{ type: "text", text: "Alpha." }]);
+  expect(second?.tokens).toEqual({ input: 40, output: 15, reasoning: 5, cache: { read: 60, write: 0 } });
 });
 
 test("Anthropic gets signed thoughts back, and marks of cacheable prefixes", async () => {

@@ -1,8 +1,9 @@
 // Checks for text that the project's files must not contain.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { run } from "../lib/process.mjs";
 import { inProject, listFiles, root } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
 
@@ -28,6 +29,7 @@ export const tidy = {
         ],
         [`no Rust file over ${MOST_LINES_OF_RUST} lines`, () => checkLength(files)],
         ["comments name their actors and are statements", () => checkComments(files)],
+        ["no ignored file is committed", checkCommitted],
       ],
       say,
     );
@@ -35,6 +37,14 @@ export const tidy = {
 };
 
 /** @typedef {{ file: string, text: string }} Text */
+
+/** Compiled files that are committed would replace those of the current sources. A copy without history has none. */
+async function checkCommitted() {
+  if (!existsSync(inProject(".git"))) return;
+  const { code, output } = await run(["git", "-C", root, "ls-files", "--cached", "--ignored", "--exclude-standard"]);
+  if (code !== 0) throw new Error(output);
+  mustBeEmpty(output.split("\n").filter((line) => line !== ""));
+}
 
 const SKIPPED = [
   /#\[ignore\b/,
