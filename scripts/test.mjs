@@ -8,6 +8,7 @@ import { compileSources } from "./lib/compile.mjs";
 import { runScript } from "./lib/failure.mjs";
 import { addon, releaseAddon } from "./test/addon.mjs";
 import { agreement } from "./test/agreement.mjs";
+import { browser } from "./test/browser.mjs";
 import { parseStages } from "./test/arguments.mjs";
 import { examples, start } from "./test/programs.mjs";
 import { jest, lint, types } from "./test/javascript.mjs";
@@ -40,9 +41,10 @@ const STAGES = {
   packages,
   examples,
   start,
+  browser,
 };
 
-const NEED_THE_ADDON = ["jest", "packages", "examples", "start"];
+const NEED_THE_ADDON = ["jest", "packages", "examples", "start", "browser"];
 
 await runScript(async () => {
   const chosen = parseStages(isRelease ? words.slice(1) : words, STAGES);
