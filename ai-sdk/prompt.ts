@@ -25,7 +25,7 @@ export function writeCall(request: LanguageModelRequest, target: Target, abortSi
   const { generation } = request;
   const { reasoning, cache, ...options } = request.options;
   const isSeparate = target.version === "v4" && reasoning !== undefined;
-  const prompt = request.messages.map((message) => writeMessage(message, target.version));
+  const prompt = request.messages.map((message) => writeMessage(message, target));
   if (cache !== false && cache !== "none") markCacheable(prompt, target.namespace);
   return {
     prompt,
@@ -62,12 +62,12 @@ function groupingKey({ cacheKey }: LanguageModelRequest, namespace: string): Jso
   return namespace === "openai" && cacheKey !== undefined ? { promptCacheKey: cacheKey } : {};
 }
 
-function writeMessage(message: ModelMessage, version: Version): PromptMessage {
+function writeMessage(message: ModelMessage, target: Target): PromptMessage {
   const { role, content } = message;
-  return { role, content: role === "system" ? content : content.map((part) => writePart(part, version)) };
+  return { role, content: role === "system" ? content : content.map((part) => writePart(part, target)) };
 }
 
-function writePart(part: Part, version: Version) {
+function writePart(part: Part, { version, namespace }: Target) {
   const providerOptions =
     "providerMetadata" in part && part.providerMetadata !== undefined ? { providerOptions: part.providerMetadata } : {};
   switch (part.type) {
@@ -77,14 +77,32 @@ function writePart(part: Part, version: Version) {
     case "file":
       return writeFile(part, version);
     case "tool-call": {
-      const { id: toolCallId, name: toolName, input, providerExecuted } = part;
-      return { type: part.type, toolCallId, toolName, input, providerExecuted, ...providerOptions };
+      const { id, name: toolName, input, providerExecuted } = part;
+      return {
+        type: part.type,
+        toolCallId: callID(id, namespace),
+        toolName,
+        input,
+        providerExecuted,
+        ...providerOptions,
+      };
     }
     case "tool-result": {
-      const { id: toolCallId, name: toolName } = part;
-      return { type: part.type, toolCallId, toolName, output: writeOutput(part, version), ...providerOptions };
+      const { id, name: toolName } = part;
+      return {
+        type: part.type,
+        toolCallId: callID(id, namespace),
+        toolName,
+        output: writeOutput(part, version),
+        ...providerOptions,
+      };
     }
   }
+}
+
+/** Anthropic refuses some ids that other providers choose. */
+function callID(id: string, namespace: string) {
+  return namespace === "anthropic" ? id.replaceAll(/[^a-zA-Z0-9_-]/g, "_") : id;
 }
 
 function writeFile({ mediaType, data, filename }: ModelFilePart, version: Version) {

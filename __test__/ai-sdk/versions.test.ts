@@ -341,3 +341,17 @@ test("a model and a provider have defaults and their own settings", () => {
     expect(() => fromAISDK(wrong as never)).toThrow("fromAISDK takes a model of the AI SDK");
   }
 });
+
+test("ids of calls that Anthropic refuses are replaced", async () => {
+  const [, , assistant, tool] = JSON.parse(JSON.stringify(REQUEST.messages).replaceAll('"c1"', '"functions.read:0"'));
+  const messages = [assistant, tool];
+  for (const [provider, id] of [
+    ["anthropic.messages", "functions_read_0"],
+    ["mock.chat", "functions.read:0"],
+  ] as const) {
+    const { given, calls } = model("v3", [], provider);
+    await read(given, { ...REQUEST, messages });
+    const [call, result] = calls[0].prompt;
+    expect([call.content[1].toolCallId, result.content[0].toolCallId]).toEqual([id, id]);
+  }
+});

@@ -9,10 +9,11 @@ use serde_json::Value;
 
 type Check = fn(&Value) -> Result<(), String>;
 
-const PROTOCOLS: [(ProtocolId, Check); 3] = [
+const PROTOCOLS: [(ProtocolId, Check); 4] = [
     (ProtocolId::OpenAiChat, chat),
     (ProtocolId::AnthropicMessages, anthropic),
     (ProtocolId::OpenAiResponses, responses),
+    (ProtocolId::Program(1), program),
 ];
 
 /// Encodes the request in each protocol. Fails if a provider would refuse the body.
@@ -72,6 +73,52 @@ fn chat(body: &Value) -> Result<(), String> {
             _ => return of("has an unknown role"),
         }
         before = role;
+    }
+    check_end(before, &open)
+}
+
+/// The last message is from the user or a tool, or it is an answer that the provider paused at a call of its own tool.
+/// Two finished answers are never adjacent, no message is empty, and results follow their calls.
+fn program(body: &Value) -> Result<(), String> {
+    let mut open = HashSet::new();
+    let mut before = "";
+    for (at, message) in list(&body["messages"]).iter().enumerate() {
+        let role = text(message, "role");
+        let of = |problem: &str| Err(format!("message {at} ({role}) {problem}"));
+        if role == "system" {
+            continue;
+        }
+        let parts = list(&message["content"]);
+        match (before, role) {
+            _ if parts.is_empty() => return of("is empty"),
+            ("assistant", "assistant") => return of("follows an answer"),
+            (_, "user" | "assistant") if !open.is_empty() => return of("stands before results"),
+            (_, "user" | "assistant" | "tool") => {}
+            _ => return of("has an unknown role"),
+        }
+        for part in parts.iter().filter(|part| part["providerExecuted"] != true) {
+            let id = text(part, "id");
+            match text(part, "type") {
+                "text"
+                    if text(part, "text").trim().is_empty()
+                        && part["providerMetadata"].is_null() =>
+                {
+                    return of("has a blank text");
+                }
+                "tool-call" => {
+                    check_name(text(part, "name"))?;
+                    if !part["input"].is_object() || !open.insert(id) {
+                        return of("has a call without an input or an id of its own");
+                    }
+                }
+                "tool-result" if !open.remove(id) => return of("answers no call"),
+                _ => {}
+            }
+        }
+        let is_paused = parts
+            .last()
+            .is_some_and(|part| part["providerExecuted"] == true);
+        before = if is_paused { "paused" } else { role };
     }
     check_end(before, &open)
 }

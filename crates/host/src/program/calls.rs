@@ -21,8 +21,8 @@ const MAX_CALLS: usize = 10_000;
 /// Maximum number of notices in one text for the program.
 const MAX_BATCH: usize = 64;
 
-/// Number of batches of events after which the program is notified that the host has taken them. The program stops if
-/// [several times](../../../../embedded/program.ts) as many wait.
+/// Number of batches of events after which the program is notified that the host has taken them. `MAX_BATCHES` in
+/// `embedded/program.ts` limits the batches that wait here.
 const ACKNOWLEDGED: u32 = 16;
 
 /// A notice to the program.

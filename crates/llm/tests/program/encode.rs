@@ -239,7 +239,7 @@ fn answers_have_a_form_that_strict_providers_accept() {
     let call = Part::ToolCall(ToolCallPart {
         id: "c1".into(),
         name: "functions.read".into(),
-        input: json!({}),
+        input: json!([1]),
         provider_executed: false,
         provider_metadata: None,
     });
@@ -249,6 +249,7 @@ fn answers_have_a_form_that_strict_providers_accept() {
         .unwrap()
         .to_owned();
     assert!(name.starts_with("functions_read_"), "{name}");
+    assert_eq!(written[1]["content"][0]["input"], json!({"value": [1]}));
 }
 
 #[test]

@@ -47,7 +47,14 @@ impl ProgramForm {
     fn part(&self, part: &Part) -> Value {
         match part {
             Part::Text(_) | Part::Reasoning(_) => json!(part),
-            Part::ToolCall(call) => named(json!(part), &call.name),
+            Part::ToolCall(call) => {
+                let mut written = named(json!(part), &call.name);
+                // Some providers accept only objects.
+                if !call.input.is_object() {
+                    written["input"] = json!({"value": call.input});
+                }
+                written
+            }
             Part::Media(Media {
                 media_type,
                 data,
@@ -166,11 +173,11 @@ fn named(mut part: Value, name: &str) -> Value {
     part
 }
 
-/// True for a text or reasoning without any content. Some providers refuse it.
+/// True for a text or reasoning without visible content. Some providers refuse it.
 fn is_empty(part: &Part) -> bool {
     match part {
-        Part::Text(part) => part.text.is_empty() && part.provider_metadata.is_none(),
-        Part::Reasoning(part) => part.text.is_empty() && part.provider_metadata.is_none(),
+        Part::Text(part) => part.text.trim().is_empty() && part.provider_metadata.is_none(),
+        Part::Reasoning(part) => part.text.trim().is_empty() && part.provider_metadata.is_none(),
         _ => false,
     }
 }
