@@ -3,7 +3,8 @@
 import { describeThrown } from "./failures.js";
 import { PartReader } from "./parts.js";
 import { writeCall } from "./prompt.js";
-import type { LanguageModelRequest, ModelEvent, ModelProvider, ProviderModel } from "../index.js";
+import { Warnings } from "./warnings.js";
+import type { LanguageModelRequest, ModelContext, ModelEvent, ModelProvider, ProviderModel } from "../index.js";
 import type { AISDKLanguageModel, AISDKProvider, StreamPart } from "./language-model.js";
 import type { Target } from "./prompt.js";
 
@@ -43,12 +44,13 @@ const NAMESPACES: Readonly<Record<string, string>> = { "amazon-bedrock": "bedroc
 export function fromAISDK(source: AISDKLanguageModel | AISDKProvider, options: FromAISDKOptions = {}): ModelProvider {
   const given: unknown = source;
   const find = isModel(given) ? () => given : readProvider(given, options);
+  const warnings = new Warnings();
   const { id = providerOf(find("")), models = { [find("").modelId]: {} }, name, namespace } = options;
   return {
     id,
     models,
     ...(name === undefined ? {} : { name }),
-    stream: (request, { signal }) => stream(find(request.model), request, namespace, signal),
+    stream: (request, context) => stream(find(request.model), request, namespace, { ...context, warnings }),
   };
 }
 
@@ -68,7 +70,7 @@ async function* stream(
   model: AISDKLanguageModel,
   request: LanguageModelRequest,
   namespace: string | undefined,
-  signal: AbortSignal,
+  { signal, warn, warnings }: ModelContext & { warnings: Warnings },
 ): AsyncGenerator<ModelEvent> {
   const target: Target = { version: model.specificationVersion, namespace: namespace ?? namespaceOf(model) };
   let reader: ReadableStreamDefaultReader<unknown> | undefined;
@@ -79,7 +81,9 @@ async function* stream(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      yield* parts.read(value as StreamPart);
+      const part = value as StreamPart;
+      if (part.type === "stream-start") for (const text of warnings.read(part.warnings)) warn(text);
+      yield* parts.read(part);
     }
   } catch (error) {
     const event = describeThrown(error);

@@ -66,4 +66,5 @@ export interface StreamPart {
   readonly finishReason?: string | { readonly unified?: string };
   readonly usage?: unknown;
   readonly error?: unknown;
+  readonly warnings?: readonly unknown[];
 }

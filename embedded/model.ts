@@ -47,6 +47,8 @@ export type ModelStream = AsyncIterable<ModelEvent> | Iterable<ModelEvent>;
 export interface ModelContext {
   /** Aborts when the answer is not needed any more: the session was interrupted, or the host closes. */
   readonly signal: AbortSignal;
+  /** Writes a warning to the log of the host, for example about an option that the model ignores. */
+  readonly warn: (message: string) => void;
 }
 
 /** A request to a model. */

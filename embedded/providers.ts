@@ -18,7 +18,7 @@ interface ModelInput {
 export class Providers {
   #connection;
   #program;
-  #streams: Map<number, ModelProvider["stream"]> = new Map();
+  #providers: Map<number, Pick<ModelProvider, "id" | "stream">> = new Map();
 
   constructor(connection: NativeConnection, program: Program) {
     this.#connection = connection;
@@ -29,20 +29,21 @@ export class Providers {
     checkProvider(given);
     const directory = checkRegisterOptions(options);
     const { id, name, models } = given;
-    const stream = given.stream.bind(given);
+    const provider = { id, stream: given.stream.bind(given) };
     this.#program.define("model", (input: ModelInput, call) => this.#run(input, call));
     const number = this.#connection.registerProvider({ id, name, models }, directory);
-    this.#streams.set(number, stream);
+    this.#providers.set(number, provider);
     return registration(() => {
-      this.#streams.delete(number);
+      this.#providers.delete(number);
       this.#connection.removeProvider(number);
     });
   }
 
-  async #run({ provider, request }: ModelInput, call: ProgramCall) {
-    const stream = this.#streams.get(provider);
-    if (stream === undefined) throw new Error("its provider is not registered any more");
-    await sendEvents(await stream(request, { signal: call.signal }), call);
+  async #run({ provider: number, request }: ModelInput, call: ProgramCall) {
+    const provider = this.#providers.get(number);
+    if (provider === undefined) throw new Error("its provider is not registered any more");
+    const warn = (message: string) => this.#connection.warn(`${provider.id}/${request.model}: ${message}`, {});
+    await sendEvents(await provider.stream(request, { signal: call.signal, warn }), call);
     return { result: null };
   }
 }

@@ -3,7 +3,7 @@
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { fromAISDK } from "../../ai-sdk/index";
 import type { AISDKLanguageModel } from "../../ai-sdk/index";
-import type { LanguageModelRequest, ModelEvent, ModelFinishReason } from "../../index.js";
+import type { LanguageModelRequest, ModelContext, ModelEvent, ModelFinishReason } from "../../index.js";
 
 // The compiler refuses the declarations of this package.
 const { MockLanguageModelV3, simulateReadableStream } = require("ai/test") as {
@@ -84,10 +84,12 @@ function model(version: Version, parts: readonly object[], provider = "mock.chat
   return { given, calls };
 }
 
+const { signal } = new AbortController();
+const CONTEXT: ModelContext = { signal, warn: () => {} };
+
 async function read(given: AISDKLanguageModel, request = REQUEST): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
-  const { signal } = new AbortController();
-  const stream = (await fromAISDK(given).stream(request, { signal })) as AsyncIterable<ModelEvent>;
+  const stream = (await fromAISDK(given).stream(request, CONTEXT)) as AsyncIterable<ModelEvent>;
   for await (const event of stream) events.push(event);
   return events;
 }
@@ -321,8 +323,7 @@ test("a consumer that stops cancels the stream", async () => {
     cancel: cancelled,
   });
   const given = new MockLanguageModelV3({ doStream: async () => ({ stream: stream as never }) });
-  const { signal } = new AbortController();
-  for await (const event of (await fromAISDK(given).stream(REQUEST, { signal })) as AsyncIterable<ModelEvent>) {
+  for await (const event of (await fromAISDK(given).stream(REQUEST, CONTEXT)) as AsyncIterable<ModelEvent>) {
     expect(event.type).toBe("text-delta");
     break;
   }
@@ -354,4 +355,26 @@ test("ids of calls that Anthropic refuses are replaced", async () => {
     const [call, result] = calls[0].prompt;
     expect([call.content[1].toolCallId, result.content[0].toolCallId]).toEqual([id, id]);
   }
+});
+
+test("each warning of a model is logged once", async () => {
+  const warnings = [
+    { type: "unsupported-setting", setting: "topK", details: "not here" },
+    { type: "unsupported", feature: "seed" },
+    { type: "other", message: "odd" },
+    null,
+  ];
+  const { given } = model("v3", [{ type: "stream-start", warnings }]);
+  const provider = fromAISDK(given);
+  const logged: string[] = [];
+  for (let call = 0; call < 2; call += 1) {
+    const stream = await provider.stream(REQUEST, { signal, warn: (message) => logged.push(message) });
+    for await (const event of stream as AsyncIterable<ModelEvent>) expect(event).toBeUndefined();
+  }
+  expect(logged).toEqual([
+    "unsupported-setting: topK: not here",
+    "unsupported: seed",
+    "other: odd",
+    "a warning without a text",
+  ]);
 });

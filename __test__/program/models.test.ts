@@ -11,6 +11,7 @@ import type {
   OpenCodeHost,
   OpenCodeOptions,
 } from "../../index.js";
+import { recorder } from "../embedded/log-support";
 import { deferred, readMessages, readUntil, run, setUp, subscribe } from "./support";
 
 type Answer = (request: LanguageModelRequest, signal: AbortSignal) => ModelStream | Promise<ModelStream>;
@@ -185,6 +186,24 @@ test.each<[string, ModelEvent]>([
   await run(host, sessionID, "One");
   expect(requests).toHaveLength(2);
   await expect(lastAnswer(host, sessionID)).resolves.toMatchObject({ text: "Now.", finish: "stop" });
+});
+
+test("a model writes warnings to the log", async () => {
+  const { log, find } = recorder();
+  const { host, sessionID } = await setUpProgram({ log });
+  host.providers.register({
+    id: "mine",
+    models: { m: {} },
+    stream(_request, { warn }) {
+      warn("topK is ignored");
+      return say("Hi.");
+    },
+  });
+  await run(host, sessionID, "One");
+  await expect(find(({ message }) => message.includes("topK"))).resolves.toMatchObject({
+    level: "warn",
+    message: "mine/m: topK is ignored",
+  });
 });
 
 test("an interruption ends an endless answer and keeps its text", async () => {
