@@ -4,7 +4,27 @@
 
 /** @typedef {import("./reply.js").Reply} Reply */
 
+/** Maximum number of calls that requests can reference. */
+const MAX_STORED_CALLS = 10_000;
+
 let lastItem = 0;
+
+/**
+ * The ids of answered calls, by the id of their item. A request can reference such an item instead of repeating it.
+ *
+ * @type {Map<string, string>}
+ */
+const storedCalls = new Map();
+
+/**
+ * @param {string} item
+ * @param {string} callID
+ */
+function storeCall(item, callID) {
+  storedCalls.set(item, callID);
+  const [oldest = item] = storedCalls.keys();
+  if (storedCalls.size > MAX_STORED_CALLS) storedCalls.delete(oldest);
+}
 
 /** @param {string} kind */
 function nextID(kind) {
@@ -73,6 +93,7 @@ function call(name, input, call_id) {
   const text = typeof input === "string" ? input : JSON.stringify(input);
   const half = Math.floor(text.length / 2);
   const base = { id, type: "function_call", call_id, name };
+  storeCall(id, call_id);
   return {
     begun: { ...base, arguments: "" },
     done: { ...base, arguments: text, status: "completed" },
@@ -123,6 +144,7 @@ function findViolations(body) {
   const calls = new Set();
   for (const [index, item] of body.input.entries()) {
     if (item.type === "function_call") calls.add(item.call_id);
+    if (item.type === "item_reference" && storedCalls.has(item.id)) calls.add(storedCalls.get(item.id));
     if (item.type === "function_call_output" && !calls.delete(item.call_id)) {
       violations.push(`item ${index} is the result of no call`);
     }
