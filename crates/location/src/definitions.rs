@@ -8,12 +8,13 @@ use crate::commands::Commands;
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
 use crate::markdown::Reader;
+use crate::mcp::McpServers;
 use crate::project::Project;
 use crate::references::References;
 use crate::skills::Skills;
 use crate::untrusted::UntrustedChoices;
 
-/// Agents, commands, references and skills.
+/// Agents, commands, references, skills and MCP servers.
 #[derive(Debug)]
 pub struct Definitions {
     /// The agents.
@@ -24,6 +25,8 @@ pub struct Definitions {
     pub references: References,
     /// The skills.
     pub skills: Skills,
+    /// The servers of the Model Context Protocol.
+    pub mcp: McpServers,
 }
 
 impl Definitions {
@@ -60,6 +63,7 @@ impl Definitions {
                 &mut reader.diagnostics,
             ),
             references,
+            mcp: McpServers::build(configuration, &mut reader.diagnostics),
         };
         (definitions, reader.diagnostics)
     }

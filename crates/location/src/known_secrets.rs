@@ -8,6 +8,7 @@ use crate::catalogue::Catalogue;
 use crate::command_environment::LISTENER_PASSWORD;
 use crate::config::{ApiPatch, Configuration, HostModel, ProviderPatch};
 use crate::environment::Environment;
+use crate::mcp::McpServers;
 use crate::secret::{BaseUrl, Headers, Members};
 
 /// The variables with the keys of web search services.
@@ -18,6 +19,7 @@ pub(crate) fn known_secrets(
     configuration: &Configuration,
     catalogue: &Catalogue,
     agents: &Agents,
+    mcp: &McpServers,
     environment: &Environment,
 ) -> Secrets {
     let mut secrets = Secrets::default();
@@ -38,6 +40,7 @@ pub(crate) fn known_secrets(
         }
         secrets.learn_members(&request.body);
     }
+    mcp.learn_secrets(&mut secrets);
     catalogue.learn_addresses(&mut secrets);
     let keys = catalogue.credential_variables();
     let keys = keys.chain(SEARCH_KEYS).chain([LISTENER_PASSWORD]);

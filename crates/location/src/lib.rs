@@ -48,6 +48,7 @@ mod known_secrets;
 pub mod location;
 pub mod locations;
 mod markdown;
+pub mod mcp;
 pub mod media_type;
 mod model;
 mod nearest;

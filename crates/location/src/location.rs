@@ -14,6 +14,7 @@ use crate::catalogue::Catalogue;
 use crate::commands::Commands;
 use crate::config::Configuration;
 use crate::directory::DirectoryError;
+use crate::mcp::McpServers;
 use crate::project::Project;
 use crate::references::References;
 use crate::skills::Skills;
@@ -42,6 +43,8 @@ pub struct Location {
     pub references: References,
     /// The skills. They are read again at each use.
     pub skills: Skills,
+    /// The servers of the Model Context Protocol.
+    pub mcp: McpServers,
     /// Removes the secrets of configuration and environment from texts.
     pub secrets: Redactor,
     /// The environment variables of processes that agents and clients start here.

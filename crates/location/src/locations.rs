@@ -299,6 +299,7 @@ impl Locations {
                 &configuration,
                 &catalogue,
                 &definitions.agents,
+                &definitions.mcp,
                 &environment,
             ));
             learn_secrets(&secrets);
@@ -327,6 +328,7 @@ impl Locations {
                 commands: definitions.commands,
                 references: definitions.references,
                 skills: definitions.skills,
+                mcp: definitions.mcp,
                 configuration,
                 catalogue,
                 provider_changes: programs.generation,

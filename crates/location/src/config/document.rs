@@ -14,6 +14,7 @@ use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::{Layer, Place};
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
 use super::keys;
+use super::mcp::McpPatch;
 use super::patch::ProviderPatch;
 use super::policy::Policy;
 use super::reading::Reading;
@@ -67,6 +68,8 @@ pub struct Document {
     pub(crate) skills: Vec<Located<String>>,
     /// References. Later ones override earlier ones.
     pub(crate) references: Vec<NamedReference>,
+    /// Servers of the Model Context Protocol.
+    pub(crate) mcp: McpPatch,
     /// Paths, globs and URLs of instructions.
     pub(crate) instructions: Vec<String>,
     /// The keys with a single value.

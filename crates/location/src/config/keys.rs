@@ -111,6 +111,12 @@ pub(super) const KEYS: &[Key] = &[
             policies.retain(|policy| !policy.allow);
         }
         draft.document.policies.extend(policies);
+        if let Some(value) = value.get("mcp_timeout") {
+            let limit = mcp::timeout(value).map_err(|invalid| invalid.at("mcp_timeout"))?;
+            if !draft.document.source.is_untrusted() {
+                draft.document.mcp.timeouts.request = Some(limit);
+            }
+        }
         if value.get("subagent_depth").is_some() {
             draft.unknown(&["experimental", "subagent_depth"]);
         }

@@ -54,6 +54,7 @@ pub use check::{ConfigurationProblem, problems};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use document::{Document, MAX_DOCUMENT_BYTES};
 pub use host::{HostConfiguration, HostModel};
+pub use mcp::{McpAddress, McpConnection, McpOAuth, McpProgram, McpServerPatch, McpTimeouts};
 pub use permission::{WrongRules, permission_rules};
 pub use selection::parse_model;
 pub use settings::{Compaction, ImageLimits, Settings, Share, ToolOutputLimits};
@@ -157,6 +158,18 @@ impl fmt::Debug for InstructionEntry {
 /// Reads the description of a provider of the embedding program.
 pub(crate) fn program_provider(description: &Value) -> Result<ProviderPatch, ConfigurationProblem> {
     provider_v2::of_program(description).map_err(|invalid| ConfigurationProblem {
+        path: invalid.place(),
+        message: invalid.message().to_owned(),
+    })
+}
+
+/// Reads the description of a server of the Model Context Protocol that a client adds.
+///
+/// # Errors
+///
+/// Names the first wrong member.
+pub fn mcp_server(description: &Value) -> Result<McpServerPatch, ConfigurationProblem> {
+    mcp::server(description).map_err(|invalid| ConfigurationProblem {
         path: invalid.place(),
         message: invalid.message().to_owned(),
     })

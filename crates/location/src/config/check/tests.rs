@@ -152,7 +152,7 @@ fn an_unknown_name_is_reported_in_every_closed_object() {
             "mcp.a.env is unknown. Did you mean environment?",
         ),
         (
-            json!({"mcp": {"servers": {"a": {"type": "remote", "url": "u", "header": {}}}}}),
+            json!({"mcp": {"servers": {"a": {"type": "remote", "url": "https://h", "header": {}}}}}),
             "mcp.servers.a.header is unknown. Did you mean headers?",
         ),
         (
