@@ -7,8 +7,7 @@ use std::sync::Arc;
 use opencode_llm::ModelClient;
 use opencode_llm::RetryPolicy;
 use opencode_location::environment::Environment;
-use opencode_location::locations::Locations;
-use opencode_location::trust::Trust;
+use opencode_location::location::{Locations, Trust};
 use opencode_runtime::{
     CreateSession, DatabasePath, Durability, Limits, NoHooks, OpenError, Recovery, Runtime,
     RuntimeOptions, SystemTimer, TestHook, Unanswered,

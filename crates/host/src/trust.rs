@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_location::trust::AskTrust;
+use opencode_location::location::AskTrust;
 use serde_json::json;
 
 use crate::program::calls::{Message, ProgramCall, ProgramCalls};

@@ -8,59 +8,39 @@
 //! This crate must not depend on sessions, storage, the HTTP interface or the transport of model
 //! requests. It provides the data for a request and never sends one.
 //!
-//! Modules, in reading order:
+//! Modules, each after those that it uses:
 //!
-//! - [`locations`] and [`location`]: from a directory path to its snapshot.
-//! - [`directory`]: the normal form of that path. [`project`]: the repository around it.
+//! - [`environment`]: the machine, as the host describes it. [`secret`]: values that `Debug` does not show.
+//! - [`directory`]: the normal form of a directory path, and the decision if a path belongs to it.
+//!   [`project`]: the repository around it.
 //! - [`config`]: the documents that apply to a directory, each decoded separately. Both generations of
 //!   the format become the same patches.
 //! - [`catalogue`]: the patches merged into providers and models, and [`Catalogue::resolve`], which
 //!   turns a selection into a model that a model client can call.
-//! - [`definitions`]: [`agents`], [`commands`], [`references`] and [`skills`], from documents and from
-//!   Markdown files.
+//! - [`definitions`]: agents, commands, references and skills, from documents and from Markdown files.
+//! - [`location`]: the snapshot of a directory, the Locations of a host, and the trust in their files.
+//! - [`files`]: the files of a Location for clients and tools.
 //! - [`instructions`]: the files that instruct a model for this directory.
-//! - [`containment`]: decides if a path belongs to the directory. [`opening`]: opens a path without
-//!   following links that were created after that check. [`walk`]: lists everything below the
-//!   directory.
-//! - [`file_system`]: the files of the directory for clients, in the order of [`collation`] and with
-//!   their [`media_type`].
 //!
 //! [`Environment`]: environment::Environment
-//! [`Locations`]: locations::Locations
+//! [`Locations`]: location::Locations
 //! [`Location`]: location::Location
 //! [`Catalogue::resolve`]: catalogue::Catalogue::resolve
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-pub mod agents;
 pub mod catalogue;
-pub mod collation;
-pub mod command_environment;
-pub mod commands;
 pub mod config;
-pub mod containment;
 pub mod definitions;
 pub mod directory;
 pub mod environment;
-pub mod file_system;
+pub mod files;
 pub mod instructions;
-mod known_secrets;
 pub mod location;
-pub mod locations;
-mod markdown;
-pub mod mcp;
-pub mod media_type;
 mod model;
 mod nearest;
-pub mod opening;
-pub mod program_providers;
 pub mod project;
-pub mod references;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
 pub mod secret;
-pub mod skills;
-pub mod trust;
-mod untrusted;
-pub mod walk;

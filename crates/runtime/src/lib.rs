@@ -81,7 +81,7 @@ pub use opencode_context::{
 };
 // Argument and result types of the operations.
 pub use opencode_location::config::{Diagnostic, DiagnosticKind};
-pub use opencode_location::file_system::{FileContent, FileSystemError};
+pub use opencode_location::files::{FileContent, FileSystemError};
 pub use opencode_location::location::Location;
 pub use opencode_pty as pty;
 pub use opencode_store::{

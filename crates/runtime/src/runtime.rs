@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opencode_llm::{ModelClient, RetryPolicy};
-use opencode_location::locations::Locations;
+use opencode_location::location::Locations;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
 use opencode_store::{DatabasePath, Durability, OpenError, Store, StoreOptions, TestHook};

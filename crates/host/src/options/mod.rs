@@ -13,13 +13,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opencode_llm::Secret;
-use opencode_location::command_environment::CommandEnvironment;
 use opencode_location::config::{
     HostConfiguration, HostModel, WrongRules, parse_model, permission_rules, problems,
 };
-use opencode_location::environment::Environment;
+use opencode_location::environment::{CommandEnvironment, Environment};
+use opencode_location::location::{AskTrust, Trust};
 use opencode_location::secret::BaseUrl;
-use opencode_location::trust::{AskTrust, Trust};
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{DatabasePath, Durability, Limits, Recovery, Unanswered};
 use opencode_schema::model::ModelRef;

@@ -1,6 +1,6 @@
 //! Providers of the program.
 
-use opencode_location::program_providers::ProgramProviders;
+use opencode_location::catalogue::ProgramProviders;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::Runtime;
 use serde::Deserialize;

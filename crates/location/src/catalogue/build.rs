@@ -11,6 +11,7 @@ use super::error::ModelResolutionError;
 use super::finish::{finish_api, finish_model, finish_provider};
 use super::merge::{Merged, overlay_api};
 use super::models_dev::ModelsDev;
+use super::program_providers::ProgramProvider;
 use super::resolve::{Resolutions, supported, variant_place};
 use super::{Catalogue, DefaultModel, ProviderPlaces, known};
 use crate::config::{
@@ -19,7 +20,6 @@ use crate::config::{
 };
 use crate::environment::Environment;
 use crate::model::Model;
-use crate::program_providers::ProgramProvider;
 
 impl Catalogue {
     /// Builds the catalogue of a configuration. Also returns a diagnostic for a setting without effect.

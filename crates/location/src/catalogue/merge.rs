@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::family::{Family, is_group};
+use super::program_providers::ProgramProvider;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
 use crate::model::ApiKind;
-use crate::program_providers::ProgramProvider;
 use crate::secret::Members;
 
 /// Merged providers by id, in the order of their first mention.

@@ -9,6 +9,7 @@ mod info;
 mod known;
 mod merge;
 mod models_dev;
+mod program_providers;
 mod resolve;
 mod variants;
 
@@ -24,6 +25,7 @@ pub use crate::model::{
 };
 pub use domains::{RequestDomains, request_domains};
 pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
+pub use program_providers::ProgramProviders;
 pub use resolve::ResolvedModelOutcome;
 
 pub use info::shown_object;

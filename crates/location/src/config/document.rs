@@ -25,7 +25,7 @@ use super::source::Source;
 use super::step::Step;
 use super::substitution::{Substituted, Tokens, substitute};
 use super::unreadable_permissions::UnreadablePermissions;
-use crate::containment::is_project_text;
+use crate::directory::is_project_text;
 use crate::environment::Environment;
 
 /// Maximum size of a document in bytes. The largest useful document, a catalogue of a thousand models,

@@ -12,8 +12,8 @@ use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::document::{Document, Located};
 use super::patch::{ApiPatch, ProviderPatch};
 use super::source::Source;
-use crate::command_environment::CommandEnvironment;
 use crate::config::options::API_KEY;
+use crate::environment::CommandEnvironment;
 use crate::secret::{BaseUrl, Members};
 
 /// The name of these options in diagnostics.

@@ -6,7 +6,7 @@
 //! the host asks the user before every action that it could restrict ([`UnreadablePermissions`]).
 //!
 //! In files of an untrusted project, only text and restrictions take effect ([`Source::UntrustedProject`]). The table
-//! of keys defines this for keys, and `untrusted` for fields of agents and commands.
+//! of keys defines this for keys, and `definitions/untrusted.rs` for fields of agents and commands.
 //!
 //! Overview: `discovery` finds the documents, `document` reads one, and `keys` is the table of its
 //! keys. Each of the other files reads one key or a few related keys.

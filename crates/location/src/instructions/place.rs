@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::reading::{Discovery, is_missing};
 use super::{FILE_NAME, InstructionError};
-use crate::containment::{is_private, real_path};
+use crate::directory::{is_private, real_path};
 use crate::environment::Environment;
 use crate::location::Location;
 use crate::project::Project;

@@ -13,7 +13,7 @@ use opencode_schema::location::ProjectRef;
 
 pub(crate) use remote::canonical as canonical_remote;
 
-use crate::containment::lies_below;
+use crate::directory::lies_below;
 use repository::Repository;
 use root_commit::RootCommits;
 

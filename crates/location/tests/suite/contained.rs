@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
-use opencode_location::containment::{ContainmentError, TargetKind, resolve};
+use opencode_location::directory::{ContainmentError, TargetKind, resolve};
 
 /// A Location with files, and with links to targets inside, outside, missing and to themselves.
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {

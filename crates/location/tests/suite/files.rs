@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use opencode_location::file_system::{FileContent, FileSystemError, MAX_CHILDREN, MAX_FILE_BYTES};
+use opencode_location::files::{FileContent, FileSystemError, MAX_CHILDREN, MAX_FILE_BYTES};
 use opencode_location::location::Location;
 use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
 

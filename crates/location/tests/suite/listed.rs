@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use opencode_location::config::{Diagnostic, DiagnosticKind};
-use opencode_location::location::Location;
-use opencode_location::locations::Locations;
+use opencode_location::location::{Location, Locations};
 use serde_json::{Value, json};
 
 use crate::documents::select;

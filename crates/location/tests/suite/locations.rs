@@ -4,8 +4,7 @@ use std::fs;
 use std::sync::{Arc, Weak};
 
 use opencode_location::directory::DirectoryError;
-use opencode_location::location::{Location, LocationError};
-use opencode_location::locations::Locations;
+use opencode_location::location::{Location, LocationError, Locations};
 use opencode_location::project::Project;
 use opencode_schema::location::{LocationInfo, ProjectRef};
 use serde_json::json;

@@ -8,9 +8,8 @@ use opencode_location::catalogue::Catalogue;
 use opencode_location::config::{Configuration, Diagnostic, HostConfiguration};
 use opencode_location::definitions::Definitions;
 use opencode_location::environment::Environment;
-use opencode_location::locations::Locations;
+use opencode_location::location::{Locations, Trust};
 use opencode_location::project::{Project, Vcs};
-use opencode_location::trust::Trust;
 use serde_json::Value;
 
 /// Directories of a machine: `home`, `config`, and others that a test adds.

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use opencode_llm::ProtocolId;
-use opencode_location::locations::Locations;
-use opencode_location::program_providers::ProgramProviders;
-use opencode_location::trust::Trust;
+use opencode_location::catalogue::ProgramProviders;
+use opencode_location::location::{Locations, Trust};
 use opencode_schema::catalogue::ProviderApi;
 use serde_json::{Value, json};
 

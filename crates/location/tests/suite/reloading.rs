@@ -7,8 +7,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
 use opencode_location::config::{Diagnostic, DiagnosticKind};
-use opencode_location::location::{Location, LocationError};
-use opencode_location::locations::{IDLE_TIME, Locations};
+use opencode_location::location::{IDLE_TIME, Location, LocationError, Locations};
 use opencode_schema::clock::{Clock, Millis};
 use serde_json::json;
 

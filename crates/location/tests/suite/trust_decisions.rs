@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_location::locations::Locations;
-use opencode_location::trust::{AskTrust, Trust};
+use opencode_location::location::{AskTrust, Locations, Trust};
 use opencode_schema::permission::PermissionEffect::{Allow, Ask};
 use opencode_schema::permission::evaluate;
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use opencode_location::agents::AgentResolutionError;
 use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
+use opencode_location::definitions::agents::AgentResolutionError;
 use opencode_location::location::Location;
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::model::ModelRef;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use opencode_location::locations::Locations;
+use opencode_location::location::Locations;
 use opencode_tools::{Registry, SearchServices, Web};
 
 use crate::agents::unknown::UnknownAgents;

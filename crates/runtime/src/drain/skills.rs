@@ -2,7 +2,7 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_location::skills::available;
+use opencode_location::definitions::skills::available;
 use opencode_schema::skill::SkillInfo;
 use opencode_tools::Skills;
 

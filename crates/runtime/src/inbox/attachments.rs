@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
-use opencode_location::containment::{Target, TargetKind, resolve};
-use opencode_location::opening::open_file;
+use opencode_location::directory::{Target, TargetKind, resolve};
+use opencode_location::files::opening::open_file;
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::{Prompt, PromptFileAttachment, SessionInputAdmitted};
 use url::Url;

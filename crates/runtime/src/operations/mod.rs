@@ -11,8 +11,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use futures::{FutureExt, Stream};
-use opencode_location::location::Location;
-use opencode_location::locations::Reloaded;
+use opencode_location::location::{Location, Reloaded};
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{Nothing, Notice};
 use opencode_schema::id::{MessageID, SessionID};

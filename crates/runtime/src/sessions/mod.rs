@@ -8,8 +8,7 @@ pub(crate) mod todos;
 use std::sync::Arc;
 
 use opencode_location::directory::normalise;
-use opencode_location::location::LocationError;
-use opencode_location::locations::Locations;
+use opencode_location::location::{LocationError, Locations};
 use opencode_schema::event::{
     AgentSwitched, ModelSwitched, RecordedRule, SessionCreated, SessionRecord,
 };

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use opencode_location::locations::Locations;
-use opencode_location::trust::Trust;
+use opencode_location::location::{Locations, Trust};
 use opencode_runtime::{Moment, RuntimeOptions};
 use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;

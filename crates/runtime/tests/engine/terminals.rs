@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use futures::{FutureExt, Stream, StreamExt};
-use opencode_location::locations::Locations;
-use opencode_location::trust::Trust;
+use opencode_location::location::{Locations, Trust};
 use opencode_runtime::pty::TerminalError;
 use opencode_runtime::{EnvironmentRequest, RequestNotice, RuntimeError, TerminalRequest};
 use opencode_schema::location::LocationRef;

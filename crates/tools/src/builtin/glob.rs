@@ -9,7 +9,10 @@ use ignore::{
     WalkState,
     overrides::{Override, OverrideBuilder},
 };
-use opencode_location::{containment::Target, opening::Directory, walk};
+use opencode_location::{
+    directory::Target,
+    files::{opening::Directory, walk},
+};
 use opencode_schema::{
     file_system::{FileSystemEntry, FileSystemEntryType},
     message::ToolContent,

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use opencode_handles::{is_open_database, refuse_database};
-use opencode_location::containment::{ContainmentError, Target, TargetKind, resolve};
+use opencode_location::directory::{ContainmentError, Target, TargetKind, resolve};
 
 use super::blocking::blocking;
 use crate::contract::tool::ToolContext;

@@ -1,6 +1,6 @@
 //! The `write` tool: creates or replaces a whole file.
 
-use opencode_location::containment::Target;
+use opencode_location::directory::Target;
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

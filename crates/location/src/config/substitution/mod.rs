@@ -14,7 +14,7 @@ use opencode_handles::read_file;
 
 use super::document::MAX_DOCUMENT_BYTES;
 use super::jsonc::{Position, position};
-use crate::containment::is_project_text;
+use crate::directory::is_project_text;
 use crate::environment::Environment;
 
 /// Maximum size in bytes of a file that a token names. Keys and prompts are much smaller.

@@ -4,7 +4,7 @@ use std::fs::{self, File, FileTimes};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use opencode_location::skills::{Skills, available};
+use opencode_location::definitions::skills::{Skills, available};
 use opencode_schema::permission::Ruleset;
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
 use opencode_schema::skill::SkillInfo;

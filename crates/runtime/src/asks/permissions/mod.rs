@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::{Stream, StreamExt};
-use opencode_location::locations::Locations;
+use opencode_location::location::Locations;
 use opencode_schema::Record;
 use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;

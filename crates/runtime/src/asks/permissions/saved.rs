@@ -3,7 +3,7 @@
 use opencode_store::Abort;
 use std::sync::atomic::Ordering;
 
-use opencode_location::locations::WORKTREE;
+use opencode_location::location::WORKTREE;
 use opencode_schema::permission::SavedPermission;
 
 use super::Permissions;

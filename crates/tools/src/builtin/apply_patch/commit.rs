@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use opencode_location::containment::Target;
+use opencode_location::directory::Target;
 
 use super::{
     super::{

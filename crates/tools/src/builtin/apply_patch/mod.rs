@@ -8,7 +8,7 @@ mod update;
 
 use std::collections::BTreeSet;
 
-use opencode_location::containment::Target;
+use opencode_location::directory::Target;
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

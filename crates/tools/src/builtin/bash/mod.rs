@@ -7,7 +7,7 @@ mod warnings;
 
 use std::{fmt::Write as _, path::Path, sync::Arc, time::Duration};
 
-use opencode_location::containment::{Target, TargetKind};
+use opencode_location::directory::{Target, TargetKind};
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use opencode_location::containment::{TargetKind, resolve};
+use opencode_location::directory::{TargetKind, resolve};
 
 /// Maximum number of paths that are resolved. A command can contain any number.
 const MAX_PATHS: usize = 1000;

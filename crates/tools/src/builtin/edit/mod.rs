@@ -4,7 +4,7 @@
 mod fuzz;
 mod matching;
 
-use opencode_location::containment::Target;
+use opencode_location::directory::Target;
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,9 +7,11 @@ use std::{path::Path, sync::Arc};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::WalkState;
 use opencode_location::{
-    containment::Target,
-    opening::{Directory, open_file},
-    walk,
+    directory::Target,
+    files::{
+        opening::{Directory, open_file},
+        walk,
+    },
 };
 use opencode_schema::{
     file_system::{FileSystemEntry, FileSystemEntryType},

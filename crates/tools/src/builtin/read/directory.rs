@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, path::Path};
 
-use opencode_location::{collation::sort, opening::Directory};
+use opencode_location::files::{collation::sort, opening::Directory};
 use opencode_schema::file_system::FileSystemEntryType;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use opencode_location::{media_type::mime_of, opening::open_file};
+use opencode_location::files::{media_type::mime_of, opening::open_file};
 use opencode_schema::message::ToolContent;
 use serde::Serialize;
 

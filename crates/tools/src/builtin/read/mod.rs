@@ -9,7 +9,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use opencode_location::{
     config::ImageLimits,
-    containment::{Target, TargetKind},
+    directory::{Target, TargetKind},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

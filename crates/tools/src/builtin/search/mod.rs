@@ -9,8 +9,8 @@ use std::{
 };
 
 use opencode_location::{
-    containment::{Target, TargetKind},
-    walk,
+    directory::{Target, TargetKind},
+    files::walk,
 };
 use parking_lot::Mutex;
 use serde_json::Value;

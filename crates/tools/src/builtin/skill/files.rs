@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use opencode_location::opening::{Child, Directory};
+use opencode_location::files::opening::{Child, Directory};
 use opencode_schema::file_system::FileSystemEntryType;
 use tokio_util::sync::CancellationToken;
 

@@ -17,11 +17,11 @@ use crate::config::{
     AgentPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry, Source,
     Step, UnreadablePermissions, decode_agent_fields, misspelt_fields,
 };
+use crate::definitions::markdown::{Definition, Folder, Markdown, Reader};
+use crate::definitions::references::References;
+use crate::definitions::untrusted::{KnownAgent, UntrustedChoices};
 use crate::environment::Environment;
-use crate::markdown::{Definition, Folder, Markdown, Reader};
-use crate::references::References;
 use crate::secret::{Headers, Members};
-use crate::untrusted::{KnownAgent, UntrustedChoices};
 
 /// Maximum number of agents of a Location.
 const MAX_AGENTS: usize = 500;

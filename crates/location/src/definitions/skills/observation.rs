@@ -14,8 +14,10 @@ use super::sources::Source;
 use crate::config::{
     Decoded, Diagnostic, DiagnosticKind, Invalid, boolean, object, optional, text,
 };
-use crate::containment::is_project_text;
-use crate::markdown::{FileFilter, Found, Listings, Markdown, ReadBudget, UnreadablePath, find};
+use crate::definitions::markdown::{
+    FileFilter, Found, Listings, Markdown, ReadBudget, UnreadablePath, find,
+};
+use crate::directory::is_project_text;
 
 /// The name of the file in the directory of a skill.
 const SKILL_FILE: &str = "SKILL.md";

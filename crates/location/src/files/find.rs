@@ -9,10 +9,10 @@ use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
 use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
+use super::opening::Directory;
 use super::rank::{Distance, Query};
+use super::walk;
 use super::{FileSystemError, unreadable, within};
-use crate::opening::Directory;
-use crate::walk;
 
 /// Number of entries to find if the caller gives no limit.
 pub const DEFAULT_FOUND: usize = 50;

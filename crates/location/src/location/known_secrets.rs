@@ -3,12 +3,11 @@
 
 use opencode_llm::redact::Secrets;
 
-use crate::agents::Agents;
 use crate::catalogue::Catalogue;
-use crate::command_environment::LISTENER_PASSWORD;
 use crate::config::{ApiPatch, Configuration, HostModel, ProviderPatch};
-use crate::environment::Environment;
-use crate::mcp::McpServers;
+use crate::definitions::agents::Agents;
+use crate::definitions::mcp::McpServers;
+use crate::environment::{Environment, LISTENER_PASSWORD};
 use crate::secret::{BaseUrl, Headers, Members};
 
 /// The variables with the keys of web search services.

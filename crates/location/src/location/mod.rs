@@ -1,5 +1,9 @@
 //! One directory with its project, configuration and definitions.
 
+mod known_secrets;
+mod locations;
+mod trust;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -9,15 +13,18 @@ use std::sync::Arc;
 use opencode_llm::redact::Redactor;
 use opencode_schema::location::{LocationInfo, ProjectRef};
 
-use crate::agents::Agents;
+pub use locations::{IDLE_TIME, LearnSecrets, Locations, MAX_IDLE_LOCATIONS, Reloaded, WORKTREE};
+pub use trust::{AskTrust, Trust};
+
 use crate::catalogue::Catalogue;
-use crate::commands::Commands;
 use crate::config::Configuration;
+use crate::definitions::agents::Agents;
+use crate::definitions::commands::Commands;
+use crate::definitions::mcp::McpServers;
+use crate::definitions::references::References;
+use crate::definitions::skills::Skills;
 use crate::directory::DirectoryError;
-use crate::mcp::McpServers;
 use crate::project::Project;
-use crate::references::References;
-use crate::skills::Skills;
 
 /// Data of one directory at the time when the Location was opened. Immutable.
 pub struct Location {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use opencode_llm::redact::Redactor;
 use opencode_schema::permission::matches;
 
-use crate::environment::Environment;
+use super::Environment;
 
 /// The variable with the password of listeners.
 pub(crate) const LISTENER_PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";

@@ -1,13 +1,18 @@
-//! The files of a Location for clients: reading one, listing a directory, finding a path.
+//! The files of a Location: for clients, reading one, listing a directory and finding a path; for tools
+//! too, [`opening`] without following links, and the [`walk`] over everything below a directory.
 //!
-//! These operations ask for no permission, so they never show anything outside of the directory: they
+//! The operations for clients ask for no permission, so they never show anything outside of the directory: they
 //! reject absolute paths, paths that leave the directory, and paths that leave it through a symbolic
 //! link, even if the link is created between the check and the opening.
 
+pub mod collation;
 mod find;
 mod list;
+pub mod media_type;
+pub mod opening;
 mod rank;
 mod read;
+pub mod walk;
 
 use std::path::Path;
 
@@ -15,9 +20,8 @@ use opencode_handles::is_open_database;
 use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
 use tokio_util::sync::CancellationToken;
 
-use crate::containment::{ContainmentError, Target, TargetKind, resolve};
+use crate::directory::{ContainmentError, Target, TargetKind, resolve};
 use crate::location::Location;
-use crate::walk;
 
 pub use find::{DEFAULT_FOUND, MAX_FOUND};
 pub use list::MAX_CHILDREN;

@@ -15,7 +15,7 @@ use std::{
     path::{Component, Path, PathBuf, Prefix},
 };
 
-use crate::directory::lexical;
+use super::lexical;
 
 /// The expected type of the path. It decides which directory an approval outside the Location covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

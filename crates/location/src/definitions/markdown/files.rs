@@ -10,7 +10,7 @@ use opencode_handles::read_file;
 
 use super::listing::{Entry, Kind, Listings};
 use crate::config::{Diagnostic, DiagnosticKind};
-use crate::containment::is_project_text;
+use crate::directory::is_project_text;
 
 /// Maximum size of a definition file in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;

@@ -1,6 +1,11 @@
-//! The normal form of a directory path.
+//! The normal form of a directory path, and the paths that belong to a directory.
+
+mod containment;
 
 use std::path::{Component, Path, PathBuf};
+
+pub use containment::{ContainmentError, Target, TargetKind, resolve};
+pub(crate) use containment::{is_private, is_project_text, lies_below, real_path};
 
 /// Maximum length of a directory path in bytes, which is the usual limit of file systems.
 pub const MAX_DIRECTORY_BYTES: usize = 4096;

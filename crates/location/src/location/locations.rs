@@ -13,16 +13,15 @@ use sha1::{Digest as _, Sha1};
 use opencode_llm::redact::Secrets;
 use opencode_schema::clock::{Clock, Millis, SystemClock};
 
-use crate::catalogue::{Catalogue, ModelsDevFile};
+use super::known_secrets::known_secrets;
+use super::trust::{Trust, TrustDecisions};
+use super::{Location, LocationError, check};
+use crate::catalogue::{Catalogue, ModelsDevFile, ProgramProviders};
 use crate::config::{Configuration, HostConfiguration};
 use crate::definitions::Definitions;
 use crate::directory::normalise;
 use crate::environment::Environment;
-use crate::known_secrets::known_secrets;
-use crate::location::{Location, LocationError, check};
-use crate::program_providers::ProgramProviders;
 use crate::project::{Project, Projects};
-use crate::trust::{Trust, TrustDecisions};
 
 /// Maximum number of idle Locations in the cache. Opening a Location again costs a few milliseconds. A
 /// program that uses more directories than this pays that cost each time it returns to an evicted one.

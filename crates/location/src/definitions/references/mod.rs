@@ -10,8 +10,7 @@ use crate::config::{
     Configuration, Diagnostic, DiagnosticKind, Document, Located, ReferenceOrigin, ReferencePatch,
     untrusted,
 };
-use crate::containment::lies_below;
-use crate::directory::lexical;
+use crate::directory::{lexical, lies_below};
 use crate::environment::Environment;
 
 /// The references of one directory, in the order of the first declaration of their names.

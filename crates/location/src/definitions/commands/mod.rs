@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use opencode_schema::command::CommandInfo;
 use opencode_schema::model::ModelRef;
 
-use crate::agents::Agents;
 use crate::catalogue::Catalogue;
 use crate::config::{
     CommandPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry, Position,
     decode_command_fields,
 };
-use crate::markdown::{Definition, Folder, Reader};
-use crate::untrusted::{Restricted, UntrustedChoices};
+use crate::definitions::agents::Agents;
+use crate::definitions::markdown::{Definition, Folder, Reader};
+use crate::definitions::untrusted::{Restricted, UntrustedChoices};
 
 /// Folders of a directory of definitions that contain command files.
 const FOLDERS: [Folder; 2] = [

@@ -1,8 +1,13 @@
-//! The host's description of the machine.
+//! The host's description of the machine, and the environment of the processes that run for a Location.
+
+mod command;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+pub use command::CommandEnvironment;
+pub(crate) use command::LISTENER_PASSWORD;
 
 /// The directories and variables that the runtime uses instead of those of the process.
 ///

@@ -1,18 +1,27 @@
 //! Definitions of one directory in configuration and Markdown files, except its models.
 
+pub mod agents;
+pub mod commands;
+mod markdown;
+pub mod mcp;
+pub mod references;
+pub mod skills;
+mod untrusted;
+
 use std::path::Path;
 
-use crate::agents::Agents;
+use agents::Agents;
+use commands::Commands;
+use markdown::Reader;
+use mcp::McpServers;
+use references::References;
+use skills::Skills;
+use untrusted::UntrustedChoices;
+
 use crate::catalogue::Catalogue;
-use crate::commands::Commands;
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
-use crate::markdown::Reader;
-use crate::mcp::McpServers;
 use crate::project::Project;
-use crate::references::References;
-use crate::skills::Skills;
-use crate::untrusted::UntrustedChoices;
 
 /// Agents, commands, references, skills and MCP servers.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
 
+use super::collation::sort;
+use super::opening::Directory;
 use super::{FileSystemError, unreadable, within};
-use crate::collation::sort;
-use crate::opening::Directory;
 
 /// Maximum number of children of a listed directory. All of them have to be sorted, so larger directories are rejected.
 pub const MAX_CHILDREN: usize = 100_000;

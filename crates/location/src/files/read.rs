@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::media_type::mime_of;
+use super::opening::open_file;
 use super::{FileSystemError, unreadable, within};
-use crate::media_type::mime_of;
-use crate::opening::open_file;
 
 /// Maximum size in bytes of a file for clients. Every interface transfers the file as one piece.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
