@@ -6,8 +6,9 @@
 /** Modules are named by the path from the crate's root: `["drain", "turn"]` is `src/drain/turn.rs`. */
 /** @param {string} path */
 function moduleOf(path) {
+  if (path === "lib.rs" || path === "main.rs") return [];
   const parts = path.replace(/\.rs$/, "").split("/");
-  if (parts.at(-1) === "mod" || parts.at(-1) === "lib") parts.pop();
+  if (parts.at(-1) === "mod") parts.pop();
   return parts;
 }
 

@@ -20,10 +20,21 @@ function readTable() {
   return rows;
 }
 
+/** Crates of tests and tools are beside the folder `crates`. `fuzz` is a workspace of its own, with one file per target. */
+const OUTSIDE = ["tests", "xtask"];
+
+/** @param {string} crate */
+function folderOf(crate) {
+  return OUTSIDE.includes(crate) ? crate : `crates/${crate}`;
+}
+
 export function checkImports() {
   const rows = readTable();
   const files = listFiles();
-  const crates = files.flatMap((file) => file.match(/^crates\/(\w+)\/Cargo\.toml$/)?.[1] ?? []);
+  const manifests = files
+    .filter((file) => file.endsWith("/Cargo.toml"))
+    .map((file) => file.slice(0, -"/Cargo.toml".length));
+  const crates = manifests.filter((folder) => folder !== "fuzz").map((folder) => folder.replace(/^crates\//, ""));
   const order = rows.map(({ crate }) => crate);
   const unlisted = crates.filter((crate) => !order.includes(crate));
   const removed = order.filter((crate) => !crates.includes(crate));
@@ -40,7 +51,7 @@ export function checkImports() {
  * @param {readonly string[]} below
  */
 function checkCrate(crate, below) {
-  const manifest = readFileSync(inProject("crates", crate, "Cargo.toml"), "utf8");
+  const manifest = readFileSync(inProject(folderOf(crate), "Cargo.toml"), "utf8");
   const production = manifest.replace(/\n\[(?:target\..*\.)?dev-dependencies\]\n(?:(?!\[).*\n?)*/g, "\n");
   const used = Array.from(production.matchAll(/^opencode-(\w+)\b/gm), ([, name]) => name ?? "");
   return used.filter((name) => !below.includes(name)).map((name) => `the crate ${crate} depends on ${name}`);
@@ -52,7 +63,7 @@ function checkCrate(crate, below) {
  * @param {readonly string[]} modules
  */
 function checkModules(files, crate, modules) {
-  const folder = `crates/${crate}/src/`;
+  const folder = `${folderOf(crate)}/src/`;
   const sources = files
     .filter((file) => file.startsWith(folder) && file.endsWith(".rs"))
     .map((file) => ({ path: file.slice(folder.length), text: readFileSync(inProject(file), "utf8") }));

@@ -163,6 +163,7 @@ async function wholeLines() {
 function importsOfHigherModules() {
   const sources = [
     { path: "lib.rs", text: "mod low;\nmod high;\npub struct Root;\n#[cfg(test)]\nmod tests;\n" },
+    { path: "main.rs", text: "use crate::high::High;\n" },
     {
       path: "low.rs",
       text: "use std::fmt;\n// use crate::high::Comment;\n#[cfg(test)]\nmod inner {\n    use crate::high::Test;\n}\n",
