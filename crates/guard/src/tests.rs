@@ -1,11 +1,14 @@
 //! After the death of a host, no process of its sessions remains.
 
-use std::io::{PipeReader, Read, pipe};
+use std::io::{PipeReader, Read, Write, pipe};
+use std::os::fd::AsRawFd;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::*;
+use nix::unistd::Pid;
+
+use crate::{Guard, leader, reap};
 
 /// Maximum wait for an expected event, much longer than any needs.
 const DEADLINE: Duration = Duration::from_secs(20);
