@@ -49,7 +49,7 @@ impl Process {
         self.processes.kill();
     }
 
-    /// Kills the remaining processes and returns when they have ended.
+    /// Waits for the end of the leader, kills the remaining processes and returns when they have ended.
     pub async fn end(mut self) {
         self.release = None;
         let _ = (&mut self.gone).await;

@@ -1,0 +1,97 @@
+//! The input schemas of tools.
+
+use serde_json::{Map, Value, json};
+
+use crate::limits::{MAX_SCHEMA, MAX_SCHEMA_DEPTH};
+
+/// Returns the schema of a tool as the host uses it: an object with properties, and no others. References
+/// within the schema are kept and not followed.
+///
+/// # Errors
+///
+/// Fails with the reason if the schema is not an object, too large or nested too deeply.
+pub(crate) fn normalise(schema: Value) -> Result<Value, String> {
+    let Value::Object(mut schema) = schema else {
+        return Err("its input schema is not an object".to_owned());
+    };
+    if schema
+        .values()
+        .any(|value| is_deeper(value, MAX_SCHEMA_DEPTH))
+    {
+        return Err(format!(
+            "its input schema has more than {MAX_SCHEMA_DEPTH} levels"
+        ));
+    }
+    schema.insert("type".to_owned(), json!("object"));
+    if !schema.get("properties").is_some_and(Value::is_object) {
+        schema.insert("properties".to_owned(), Value::Object(Map::new()));
+    }
+    schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    let schema = Value::Object(schema);
+    let size = schema.to_string().len();
+    if size > MAX_SCHEMA {
+        return Err(format!("its input schema has {size} bytes"));
+    }
+    Ok(schema)
+}
+
+/// True if the value has more than `levels` levels. Uses at most that many stack frames.
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    let mut below: Box<dyn Iterator<Item = &Value>> = match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(members) => Box::new(members.values()),
+        _ => return false,
+    };
+    levels == 0 || below.any(|value| is_deeper(value, levels - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_a_closed_object() {
+        for (given, normal) in [
+            (
+                json!({}),
+                json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            ),
+            (
+                json!({"type": "string", "properties": {"a": {"type": "string"}}, "required": ["a"],
+                    "additionalProperties": true}),
+                json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"],
+                    "additionalProperties": false}),
+            ),
+            (
+                json!({"properties": 5}),
+                json!({"properties": {}, "type": "object", "additionalProperties": false}),
+            ),
+        ] {
+            assert_eq!(normalise(given).unwrap(), normal);
+        }
+    }
+
+    #[test]
+    fn circular_references_stay_as_they_are() {
+        let schema = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}});
+        let normal = normalise(schema.clone()).unwrap();
+        assert_eq!(normal["$defs"], schema["$defs"]);
+        assert_eq!(normal["$ref"], schema["$ref"]);
+    }
+
+    #[test]
+    fn a_schema_that_lies_is_refused() {
+        for schema in [json!(null), json!("object"), json!([]), json!(true)] {
+            let reason = normalise(schema).unwrap_err();
+            assert_eq!(reason, "its input schema is not an object");
+        }
+        let large = json!({"description": "x".repeat(MAX_SCHEMA)});
+        assert!(normalise(large).unwrap_err().ends_with(" bytes"));
+        let nest = |levels| (0..levels).fold(json!({}), |inner, _| json!({"not": inner}));
+        assert!(normalise(nest(MAX_SCHEMA_DEPTH)).is_ok());
+        assert_eq!(
+            normalise(nest(MAX_SCHEMA_DEPTH + 1)).unwrap_err(),
+            "its input schema has more than 32 levels"
+        );
+    }
+}
