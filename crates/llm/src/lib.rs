@@ -77,6 +77,7 @@ pub use retry::{Retry, RetryPolicy};
 pub use secret::Secret;
 pub use sources::Sources;
 pub use transport::{
-    DownloadError, HttpDownloads, HttpModelClient, HttpOptions, HttpRequest, HttpResponse, Proxies,
+    DownloadError, HttpClients, HttpDownloads, HttpModelClient, HttpOptions, HttpRequest,
+    HttpResponse, Proxies,
 };
 pub use usage::{TokenCounts, Usage};

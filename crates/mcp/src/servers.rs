@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
+use opencode_llm::HttpClients;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -38,9 +39,8 @@ const MAX_REPORTED: usize = 1000;
 pub struct ServersOptions {
     /// The directory of the Location, which servers learn as their root.
     pub directory: PathBuf,
-    /// Sends the requests to remote servers. It should not follow redirects to other origins, because all
-    /// requests carry the headers of the configuration.
-    pub http: reqwest::Client,
+    /// Sends the requests to remote servers.
+    pub http: Arc<HttpClients>,
     /// Supplies access tokens.
     pub tokens: Arc<dyn Tokens>,
     /// Learns of changes.
@@ -160,6 +160,20 @@ impl Servers {
             }
         };
         let _ = timeout(limit, settled).await;
+    }
+
+    /// Waits until a server is not connecting.
+    pub async fn ready(&self, name: &str) {
+        let mut states = self.host.states.subscribe();
+        loop {
+            let server = self.servers.lock().get(name).cloned();
+            if server.is_none_or(|server| server.state() != State::Connecting) {
+                return;
+            }
+            if states.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Returns the state of each server, by name.

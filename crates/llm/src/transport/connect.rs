@@ -13,15 +13,17 @@ use super::proxies::Proxies;
 
 /// One client for plain addresses and one for encrypted ones. Reading the certificates of the
 /// platform takes longer than all other preparation of a request, and a local server needs none.
-pub(super) struct Clients {
+pub struct HttpClients {
     plain: OnceCell<reqwest::Client>,
     encrypted: OnceCell<reqwest::Client>,
     connect_timeout: Option<Duration>,
     proxies: Proxies,
 }
 
-impl Clients {
-    pub(super) fn new(connect_timeout: Option<Duration>, proxies: Proxies) -> Self {
+impl HttpClients {
+    /// Creates clients that reach servers through these proxies. `connect_timeout` is the maximum time to connect.
+    #[must_use]
+    pub fn new(connect_timeout: Option<Duration>, proxies: Proxies) -> Self {
         Self {
             plain: OnceCell::new(),
             encrypted: OnceCell::new(),
@@ -30,9 +32,12 @@ impl Clients {
         }
     }
 
-    /// Returns the client for an address. Fails with the reason why it cannot be set up; the next
-    /// call tries again.
-    pub(super) async fn get(&self, address: &Url) -> Result<reqwest::Client, String> {
+    /// Returns the client for an address. It follows no redirects.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the client cannot be set up. The next call tries again.
+    pub async fn get(&self, address: &Url) -> Result<reqwest::Client, String> {
         let timeout = self.connect_timeout;
         let client = if address.scheme() == "http" {
             let build = || async move { build(tls_without_roots()?, timeout, &self.proxies) };

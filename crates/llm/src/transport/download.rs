@@ -8,7 +8,7 @@ use reqwest::Response;
 use url::Url;
 
 use super::call::root_cause;
-use super::connect::Clients;
+use super::connect::HttpClients;
 use super::proxies::Proxies;
 
 /// Maximum time to establish a connection.
@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Downloads documents over HTTP. The first download that needs connections and TLS sets them up.
 pub struct HttpDownloads {
-    clients: Clients,
+    clients: HttpClients,
 }
 
 /// A request. It has no `Debug`, because its headers and its address may contain a credential.
@@ -52,7 +52,7 @@ impl HttpDownloads {
     #[must_use]
     pub fn new(proxies: Proxies) -> Self {
         Self {
-            clients: Clients::new(Some(CONNECT_TIMEOUT), proxies),
+            clients: HttpClients::new(Some(CONNECT_TIMEOUT), proxies),
         }
     }
 

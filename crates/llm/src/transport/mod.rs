@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
+pub use connect::HttpClients;
 pub use download::{DownloadError, HttpDownloads, HttpRequest, HttpResponse};
 pub use proxies::Proxies;
 
@@ -21,7 +22,6 @@ use crate::client::{EventStream, ModelClient};
 use crate::protocol;
 use crate::sources::Sources;
 use call::Call;
-use connect::Clients;
 use reply::Reply;
 
 /// Options of the HTTP client.
@@ -57,14 +57,14 @@ pub struct HttpModelClient {
 
 struct Shared {
     options: HttpOptions,
-    clients: Clients,
+    clients: HttpClients,
 }
 
 impl HttpModelClient {
     /// Creates a client with its own connections.
     #[must_use]
     pub fn new(options: HttpOptions) -> Self {
-        let clients = Clients::new(options.connect_timeout, options.proxies.clone());
+        let clients = HttpClients::new(options.connect_timeout, options.proxies.clone());
         Self {
             shared: Arc::new(Shared { options, clients }),
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use opencode_llm::HttpClients;
 use parking_lot::Mutex;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, RoleClient, RunningService, serve_client};
@@ -28,7 +29,7 @@ const END_OF_OUTPUT: Duration = Duration::from_secs(1);
 /// The part of the host that all servers of a Location share.
 pub(crate) struct Surroundings {
     pub(crate) directory: PathBuf,
-    pub(crate) http: reqwest::Client,
+    pub(crate) http: Arc<HttpClients>,
     pub(crate) tokens: Arc<dyn Tokens>,
 }
 
@@ -160,7 +161,7 @@ async fn remote(
     deadline: Instant,
     stop: &CancellationToken,
 ) -> Result<Running, OpenError> {
-    let http = surroundings.http.clone();
+    let http = surroundings.http.get(&server.url).await.map_err(broken)?;
     let tokens = Arc::clone(&surroundings.tokens);
     let transport = Watched {
         transport: http_transport(server, http, tokens, link).map_err(broken)?,
