@@ -21,6 +21,11 @@ import type {
   LocationDiagnosticsInput,
   LocationGetInput,
   LocationReloadInput,
+  McpAddInput,
+  McpListInput,
+  McpReconnectInput,
+  McpRemoveInput,
+  McpResourcesInput,
   ModelsListInput,
   OpenCodeOperations,
   PermissionsCreateInput,
@@ -81,8 +86,13 @@ const PromptAgentAttachment = { name: null, source: PromptSource };
 const PromptInput = { text: null, files: [PromptInputFileAttachment], agents: [PromptAgentAttachment] };
 const PermissionSource = { type: null, messageID: null, callID: null };
 const PtySize = { rows: null, cols: null };
+const McpServerTimeouts = { startup: null, request: null };
+const McpServerDescriptionLocal = { type: null, command: null, environment: null, cwd: null, enabled: null, timeout: McpServerTimeouts };
+const McpServerOAuthSettings = { clientId: null, clientSecret: null, scope: null, callbackPort: null, redirectUri: null };
+const McpServerOAuth = McpServerOAuthSettings;
+const McpServerDescriptionRemote = { type: null, url: null, headers: null, oauth: McpServerOAuth, enabled: null, timeout: McpServerTimeouts };
 
-export const shapes = { LocationQuery, ModelRef, LocationRef, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PermissionSource, PtySize };
+export const shapes = { LocationQuery, ModelRef, LocationRef, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
 
 const healthGet: OperationOf<object> = {
   group: "health",
@@ -854,6 +864,61 @@ const credentialsRemove: OperationOf<CredentialsRemoveInput> = {
   errors: [400, 401, 500, 503],
 };
 
+const mcpList: OperationOf<McpListInput> = {
+  group: "mcp",
+  name: "list",
+  method: "GET",
+  path: ["/api/mcp"],
+  query: ["location"],
+  payload: null,
+  shapes: { location: LocationQuery },
+  errors: [400, 401, 500, 503],
+};
+
+const mcpResources: OperationOf<McpResourcesInput> = {
+  group: "mcp",
+  name: "resources",
+  method: "GET",
+  path: ["/api/mcp/resource"],
+  query: ["location"],
+  payload: null,
+  shapes: { location: LocationQuery },
+  errors: [400, 401, 500, 503],
+};
+
+const mcpAdd: OperationOf<McpAddInput> = {
+  group: "mcp",
+  name: "add",
+  method: "POST",
+  path: ["/api/mcp"],
+  query: ["location"],
+  payload: ["name", "config"],
+  shapes: { location: LocationQuery },
+  errors: [400, 401, 408, 413, 500, 503],
+};
+
+const mcpRemove: OperationOf<McpRemoveInput> = {
+  group: "mcp",
+  name: "remove",
+  method: "DELETE",
+  path: ["/api/mcp/", { param: "name" }],
+  query: ["location"],
+  payload: null,
+  shapes: { location: LocationQuery },
+  errors: [400, 401, 500, 503],
+};
+
+const mcpReconnect: OperationOf<McpReconnectInput> = {
+  group: "mcp",
+  name: "reconnect",
+  method: "POST",
+  path: ["/api/mcp/", { param: "name" }, "/reconnect"],
+  query: ["location"],
+  payload: null,
+  shapes: { location: LocationQuery },
+  errors: [400, 401, 500, 503],
+};
+
 /** The methods of a client, each of which sends one operation. */
 export function createOperations(methods: Methods): OpenCodeOperations {
   return {
@@ -965,6 +1030,13 @@ export function createOperations(methods: Methods): OpenCodeOperations {
     credentials: {
       update: (input, options) => methods.nothing(credentialsUpdate, input, options),
       remove: (input, options) => methods.nothing(credentialsRemove, input, options),
+    },
+    mcp: {
+      list: (input, options) => methods.value(mcpList, input, options),
+      resources: (input, options) => methods.value(mcpResources, input, options),
+      add: (input, options) => methods.value(mcpAdd, input, options),
+      remove: (input, options) => methods.nothing(mcpRemove, input, options),
+      reconnect: (input, options) => methods.value(mcpReconnect, input, options),
     },
   };
 }

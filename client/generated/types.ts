@@ -456,6 +456,24 @@ export interface OpenCodeOperations {
     /** Removes a credential. An unknown id has no effect. */
     remove(input: CredentialsRemoveInput, options?: RequestOptions): Promise<CredentialsRemoveOutput>;
   };
+  readonly mcp: {
+    /** Lists the servers of the Model Context Protocol in a Location. Starts none of them. */
+    list(input?: McpListInput, options?: RequestOptions): Promise<McpListOutput>;
+    /** Lists the resources of the servers in a Location. Starts the servers, and waits up to five seconds for them. */
+    resources(input?: McpResourcesInput, options?: RequestOptions): Promise<McpResourcesOutput>;
+    /**
+     * Adds a server to a Location until the host closes, and starts it. Returns it after its start has succeeded or
+     * failed. It replaces a server with the same name.
+     */
+    add(input: McpAddInput, options?: RequestOptions): Promise<McpAddOutput>;
+    /**
+     * Removes a server that a client added. A server of the configuration with the same name takes effect again. An
+     * unknown name has no effect.
+     */
+    remove(input: McpRemoveInput, options?: RequestOptions): Promise<McpRemoveOutput>;
+    /** Ends the connection to a server and connects again. Returns the server after that has succeeded or failed. */
+    reconnect(input: McpReconnectInput, options?: RequestOptions): Promise<McpReconnectOutput>;
+  };
 }
 
 /** The result of `health.get`. */
@@ -1359,6 +1377,79 @@ export interface CredentialsRemoveInput {
 /** The result of `credentials.remove`. */
 export type CredentialsRemoveOutput = void;
 
+/** The input of `mcp.list`. */
+export interface McpListInput {
+  /** The Location. Default: the Location of the host. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `mcp.list`. */
+export type McpListOutput = {
+  /** The Location that the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: McpServerInfo[];
+};
+
+/** The input of `mcp.resources`. */
+export interface McpResourcesInput {
+  /** The Location. Default: the Location of the host. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `mcp.resources`. */
+export type McpResourcesOutput = {
+  /** The Location that the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: McpResourceInfo[];
+};
+
+/** The input of `mcp.add`. */
+export interface McpAddInput {
+  /** The Location. Default: the Location of the host. */
+  readonly location?: LocationQuery | undefined;
+  /** Name of the server. */
+  readonly name: string;
+  /** Description of the server. */
+  readonly config: McpServerDescription;
+}
+
+/** The result of `mcp.add`. */
+export type McpAddOutput = {
+  /** The Location that the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: McpServerInfo;
+};
+
+/** The input of `mcp.remove`. */
+export interface McpRemoveInput {
+  /** Name of the server. */
+  readonly name: string;
+  /** The Location. Default: the Location of the host. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `mcp.remove`. */
+export type McpRemoveOutput = void;
+
+/** The input of `mcp.reconnect`. */
+export interface McpReconnectInput {
+  /** Name of the server. */
+  readonly name: string;
+  /** The Location. Default: the Location of the host. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `mcp.reconnect`. */
+export type McpReconnectOutput = {
+  /** The Location that the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: McpServerInfo;
+};
+
 /** A colour: `#rrggbb` in hexadecimal digits, or a name that user interfaces know. */
 export type AgentColor =
   | string
@@ -2023,6 +2114,170 @@ export interface McpBrowserOpenFailed {
   };
 }
 
+/** An MCP server was removed. */
+export interface McpRemoved {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "mcp.removed";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** Name of the server. */
+    readonly server: string;
+  };
+}
+
+/** A resource of a server. */
+export interface McpResourceInfo {
+  /** Name of the server. */
+  readonly server: string;
+  /** URI of the resource at its server. */
+  readonly uri: string;
+  /** Name of the resource. */
+  readonly name: string;
+  /** Description of the resource. */
+  readonly description?: string;
+  /** Media type of its content. */
+  readonly mimeType?: string;
+  /** URI of the resource in the files of a prompt. */
+  readonly attachment: string;
+}
+
+/** The description of a server that a client adds. It has the form of the configuration key `mcp`. */
+export type McpServerDescription =
+  | McpServerDescriptionLocal
+  | McpServerDescriptionRemote;
+
+/** A child process of the host. */
+export interface McpServerDescriptionLocal {
+  readonly type: "local";
+  /** The program and its arguments. */
+  readonly command: string[];
+  /** Additional variables of its environment. */
+  readonly environment?: Record<string, string>;
+  /** Working directory, relative to the Location. Default: the directory of the Location. */
+  readonly cwd?: string;
+  /** False if the host must not start the server. Default: true. */
+  readonly enabled?: boolean;
+  /** Time limits. */
+  readonly timeout?: McpServerTimeouts;
+}
+
+/** A server behind an address. */
+export interface McpServerDescriptionRemote {
+  readonly type: "remote";
+  /** Address of the endpoint. */
+  readonly url: string;
+  /** Headers of every request. */
+  readonly headers?: Record<string, string>;
+  /** Settings of OAuth. Default: the host discovers them. */
+  readonly oauth?: McpServerOAuth;
+  /** False if the host must not connect to the server. Default: true. */
+  readonly enabled?: boolean;
+  /** Time limits. */
+  readonly timeout?: McpServerTimeouts;
+}
+
+/** A server of the Model Context Protocol in a Location. */
+export interface McpServerInfo {
+  /** Name of the server. */
+  readonly name: string;
+  /** The way to reach the server. */
+  readonly type: McpServerKind;
+  /** State of the server. */
+  readonly status: McpServerStatus;
+  /** Full names of the tools that the server offers to models. */
+  readonly tools: string[];
+  /** Problems of the server that do not stop it, for example a tool whose name is taken. */
+  readonly problems: string[];
+}
+
+/** The way to reach a server. */
+export type McpServerKind =
+  /** A child process of the host. */
+  | "local"
+  /** A server behind an address. */
+  | "remote";
+
+/** OAuth of a remote server: `false` turns it off. */
+export type McpServerOAuth =
+  /** `false` if the server must not use OAuth. */
+  | boolean
+  /** Settings of OAuth. */
+  | McpServerOAuthSettings;
+
+/** Settings of OAuth for one server. */
+export interface McpServerOAuthSettings {
+  /** Id of a registered client. Default: the host registers one. */
+  readonly clientId?: string;
+  /** Secret of that client. */
+  readonly clientSecret?: string;
+  /** Scopes to request, separated by spaces. Default: those that the server names. */
+  readonly scope?: string;
+  /** Port of the redirect address on this machine. Default: 19876. */
+  readonly callbackPort?: number;
+  /** The whole redirect address. */
+  readonly redirectUri?: string;
+}
+
+/** The state of a server. */
+export type McpServerStatus =
+  | McpServerStatusStopped
+  | McpServerStatusConnecting
+  | McpServerStatusConnected
+  | McpServerStatusDisabled
+  | McpServerStatusFailed
+  | McpServerStatusNeedsAuth
+  | McpServerStatusNeedsClientRegistration;
+
+/** The server is ready. */
+export interface McpServerStatusConnected {
+  readonly status: "connected";
+}
+
+/** The host connects to the server. */
+export interface McpServerStatusConnecting {
+  readonly status: "connecting";
+}
+
+/** The configuration turns the server off. */
+export interface McpServerStatusDisabled {
+  readonly status: "disabled";
+}
+
+/** The connection failed or ended. */
+export interface McpServerStatusFailed {
+  readonly status: "failed";
+  /** Reason of the failure. */
+  readonly error: string;
+}
+
+/** The user must give consent: connect the integration `mcp:<name>`. */
+export interface McpServerStatusNeedsAuth {
+  readonly status: "needs_auth";
+}
+
+/** The authorization server registers no clients. The configuration must contain the id of a registered client. */
+export interface McpServerStatusNeedsClientRegistration {
+  readonly status: "needs_client_registration";
+  /** Reason of the failure. */
+  readonly error: string;
+}
+
+/** The host has not started the server yet. It starts the server at its first use. */
+export interface McpServerStatusStopped {
+  readonly status: "stopped";
+}
+
+/** Time limits of a server, in milliseconds. */
+export interface McpServerTimeouts {
+  /** For the connection, the initialisation and the first listing. Default: 30,000. */
+  readonly startup?: number;
+  /** For each request. Default: 30,000. */
+  readonly request?: number;
+}
+
 /** The tool list of an MCP server changed. */
 export interface McpToolsChanged {
   /** Id of the event, equal on every stream. */
@@ -2034,6 +2289,20 @@ export interface McpToolsChanged {
   readonly data: {
     /** Name of the server. */
     readonly server: string;
+  };
+}
+
+/** The state of an MCP server changed. */
+export interface McpUpdated {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "mcp.updated";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** The server, in its new state. */
+    readonly server: McpServerInfo;
   };
 }
 
@@ -2255,6 +2524,8 @@ export type OpenCodeEvent =
   | ModelsDevRefreshed
   | IntegrationConnectionUpdated
   | McpToolsChanged
+  | McpUpdated
+  | McpRemoved
   | McpBrowserOpenFailed
   | SessionCreated
   | SessionUpdated

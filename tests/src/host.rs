@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use opencode_llm::ModelClient;
-use opencode_llm::RetryPolicy;
+use opencode_llm::{HttpClients, Proxies, RetryPolicy};
 use opencode_location::environment::Environment;
 use opencode_location::location::{Locations, Trust};
 use opencode_runtime::{
@@ -123,6 +123,7 @@ impl Host {
             retry: RetryPolicy::NEVER,
             fetch: Arc::new(ScriptedFetch::default()),
             web: Arc::new(ScriptedFetch::default()),
+            http: Arc::new(HttpClients::new(None, Proxies::default())),
             clock,
             ids,
             limits: Limits::default(),

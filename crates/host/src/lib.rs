@@ -28,7 +28,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{Request, Response};
 use futures::{FutureExt, Stream, StreamExt};
-use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
+use opencode_llm::{HttpClients, HttpModelClient, HttpOptions, Proxies};
 use opencode_location::catalogue::ProgramProviders;
 use opencode_location::location::Locations;
 use opencode_protocol::failure::Failure;
@@ -131,6 +131,7 @@ impl Host {
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
         let web = web::HttpWeb::new(proxies.clone());
+        let clients = HttpClients::new(deadlines.connect(), proxies.clone());
         let timeouts = deadlines.timeouts();
         let http = HttpModelClient::new(HttpOptions {
             proxies,
@@ -159,6 +160,7 @@ impl Host {
             retry,
             fetch: Arc::new(fetch),
             web: Arc::new(web),
+            http: Arc::new(clients),
             clock,
             ids,
             limits,

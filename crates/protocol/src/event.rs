@@ -31,6 +31,8 @@ const EXTENSIONS: &[&str] = &[
     "session.next.pruned",
     "session.next.interrupted",
     "server.heartbeat",
+    "mcp.updated",
+    "mcp.removed",
 ];
 
 impl JsonSchema for SessionDurableEvent {

@@ -6,6 +6,7 @@ use opencode_schema::Record;
 use opencode_schema::file_system::FileSystemEntryType;
 use opencode_schema::id::{MessageID, PermissionID, PtyID, QuestionID, SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
+use opencode_schema::mcp::McpServerDescription;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionReply, PermissionSource};
 use opencode_schema::prompt::{Delivery, PromptInput};
@@ -367,6 +368,22 @@ pub struct ConnectOauthPayload {
     pub inputs: BTreeMap<String, String>,
     /// Name of the credential for users.
     pub label: Option<String>,
+}
+
+/// A server of the Model Context Protocol for a Location.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct McpAddPayload {
+    /// Name of the server.
+    pub name: String,
+    /// Description of the server.
+    pub config: McpServerDescription,
+}
+
+/// The path of a server of the Model Context Protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct McpServerParams {
+    /// Name of the server.
+    pub name: String,
 }
 
 /// The path of an attempt to connect.

@@ -34,6 +34,7 @@ fn methods_are_in_groups() {
             "list get connectKey connectOauth attemptStatus attemptComplete attemptCancel",
         ),
         ("location", "get diagnostics reload"),
+        ("mcp", "list resources add remove reconnect"),
         ("models", "list"),
         (
             "permissions",
@@ -138,6 +139,11 @@ fn operations_beyond_the_original_contract_are_marked() {
             "sessions.import",
             "sessions.request",
             "debug.context",
+            "mcp.list",
+            "mcp.resources",
+            "mcp.add",
+            "mcp.remove",
+            "mcp.reconnect",
         ]
     );
 }

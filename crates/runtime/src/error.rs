@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use opencode_location::config::ConfigurationProblem;
 use opencode_location::location::LocationError;
 use opencode_pty::TerminalError;
 use opencode_schema::id::{MessageID, PermissionID, QuestionID, SessionID};
@@ -126,6 +127,9 @@ pub enum RuntimeError {
     /// The Location cannot be used.
     #[error(transparent)]
     Location(#[from] LocationError),
+    /// The description of an MCP server is wrong.
+    #[error("{} {}", .0.path, .0.message)]
+    InvalidServer(ConfigurationProblem),
     /// An operation on a terminal was refused.
     #[error(transparent)]
     Terminal(#[from] TerminalError),

@@ -8,6 +8,7 @@
 //! - `journal` and `live`: the event store, and the live stream.
 //! - `sessions`, `inbox`, `asks`, `revert`, `tasks`, `terminals`, `transfer`, `streams`: one service each. `asks` holds
 //!   the requests to users.
+//! - `mcp`: the servers of the Model Context Protocol.
 //! - `sources`: the Context Sources of the System Context. `snapshots`: the files around a step.
 //! - `coordinator`: decides which session runs, as a pure reducer with an asynchronous edge.
 //! - `history`, `provider`, `compaction`: messages of a request, requests to the provider, checkpoints of a history.
@@ -30,6 +31,7 @@ mod journal;
 mod json;
 mod limits;
 mod live;
+mod mcp;
 mod metrics;
 mod operations;
 mod provider;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::{ModelClient, RetryPolicy};
+use opencode_llm::{HttpClients, ModelClient, RetryPolicy};
 use opencode_location::location::Locations;
+use opencode_mcp::NoTokens;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
 use opencode_store::{DatabasePath, Durability, OpenError, Store, StoreOptions, TestHook};
@@ -24,6 +25,7 @@ use crate::inbox::{Inbox, PromptOrder};
 use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::live::Announcer;
+use crate::mcp::McpServers;
 use crate::metrics::Metrics;
 use crate::provider::Provider;
 use crate::recovery::{Recovery, recover};
@@ -73,6 +75,8 @@ pub struct RuntimeOptions {
     pub fetch: Arc<dyn Fetch>,
     /// Access of tools to web servers.
     pub web: Arc<dyn Web>,
+    /// HTTP clients for MCP servers and their authorization servers.
+    pub http: Arc<HttpClients>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Identifiers.
@@ -100,6 +104,7 @@ pub struct Runtime {
     pub(crate) unknown_agents: Arc<UnknownAgents>,
     pub(crate) reverts: Arc<Reverts>,
     pub(crate) terminals: Arc<HostTerminals>,
+    pub(crate) mcp: Arc<McpServers>,
     pub(crate) imports: Arc<Imports>,
     pub(crate) followed: Arc<SharedReads>,
     snapshots: Arc<SnapshotStores>,
@@ -194,6 +199,12 @@ impl Runtime {
             retry: options.retry,
             timer: Arc::clone(&timer),
         });
+        let mcp = Arc::new(McpServers::new(
+            Arc::clone(&options.tools),
+            Arc::clone(&journal.announcer),
+            Arc::new(NoTokens),
+            options.http,
+        ));
         let search = SearchServices::from_variables(|name| environment.variable(name));
         let drains = Arc::new(Services {
             journal: Arc::clone(&journal),
@@ -216,6 +227,7 @@ impl Runtime {
             reverts: Arc::clone(&reverts),
             snapshots: Arc::clone(&snapshots),
             tools: options.tools,
+            mcp: Arc::clone(&mcp),
             permissions: Arc::clone(&permissions),
             questions: Arc::clone(&questions),
             tasks: Arc::new(TaskSessions {
@@ -252,6 +264,7 @@ impl Runtime {
             unknown_agents,
             reverts,
             terminals: Arc::new(terminals),
+            mcp,
             imports: Arc::new(imports),
             followed: Arc::default(),
             snapshots,
@@ -316,7 +329,8 @@ impl Runtime {
     pub async fn close(&self) {
         self.closing.cancel();
         let settled = tokio::time::timeout(CLOSE_TIMEOUT, self.tasks.wait());
-        let (settled, ()) = tokio::join!(settled, self.terminals.terminals.close());
+        let (settled, (), ()) =
+            tokio::join!(settled, self.terminals.terminals.close(), self.mcp.close(),);
         if settled.is_err() {
             tracing::error!(
                 "some Session Drains or tools did not end in time; the next host settles what they left"

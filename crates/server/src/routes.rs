@@ -3,7 +3,7 @@
 use opencode_protocol::operations as op;
 
 use crate::handlers::{
-    catalogue, definitions, files, host, inbox, inspection, integrations, location, messages,
+    catalogue, definitions, files, host, inbox, inspection, integrations, location, mcp, messages,
     permissions, ptys, questions, recovery, revert, sessions, transfer,
 };
 use crate::router::operation::{Route, route};
@@ -41,6 +41,11 @@ fn of_locations() -> Vec<Route> {
         route::<op::ModelList>(catalogue::models),
         route::<op::ProviderList>(catalogue::providers),
         route::<op::ProviderGet>(catalogue::provider),
+        route::<op::McpList>(mcp::list),
+        route::<op::McpResources>(mcp::resources),
+        route::<op::McpAdd>(mcp::add),
+        route::<op::McpRemove>(mcp::remove),
+        route::<op::McpReconnect>(mcp::reconnect),
     ]
 }
 

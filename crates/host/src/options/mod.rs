@@ -24,7 +24,7 @@ use opencode_runtime::{DatabasePath, Durability, Limits, Recovery, Unanswered};
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 pub(crate) use self::providers::{DeadlineOptions, RetryOptions};
@@ -52,6 +52,9 @@ pub struct HostOptions {
     /// Configuration above the discovered documents.
     #[serde(default)]
     pub config: Option<Value>,
+    /// Servers of the Model Context Protocol, as the key `mcp` of the configuration. They are stronger than it.
+    #[serde(default)]
+    pub mcp: Option<Value>,
     /// The model of sessions without one, as `provider/model`.
     #[serde(default)]
     pub model: Option<String>,
@@ -254,7 +257,11 @@ impl HostOptions {
     /// Returns the machine and its configuration. Fails with the name of the invalid option.
     pub(crate) fn into_machine_configuration(self) -> Result<MachineConfiguration, Failure> {
         if let Some(config) = &self.config {
-            check_config(config)?;
+            check_config("config", config)?;
+        }
+        let mcp = self.mcp.as_ref().map(|mcp| json!({ "mcp": mcp }));
+        if let Some(mcp) = &mcp {
+            check_config("", mcp)?;
         }
         let model = self.host_model()?;
         let ceiling = self.ceiling()?;
@@ -268,6 +275,7 @@ impl HostOptions {
         let config = self.config;
         let configuration = HostConfiguration {
             config,
+            mcp,
             model,
             ceiling,
             command_environment: self.command_environment.into(),
@@ -328,13 +336,15 @@ fn read_model(value: &Value) -> Option<ModelRef> {
 const EXAMPLE: &str = "\"openai/gpt-4.1-mini\"";
 
 /// Refuses a configuration with any problem: a host that configures `deny` must not run without it because of another
-/// mistake. Names the first place and lists the others.
-fn check_config(config: &Value) -> Result<(), Failure> {
+/// mistake. Names the first place and lists the others. `option` is the option with the document; it is empty if the
+/// keys of the document are options.
+fn check_config(option: &str, config: &Value) -> Result<(), Failure> {
     const MAX_LISTED: usize = 10;
     let problems = problems(config);
-    let place = |path: &str| match path {
-        "" => "config".to_owned(),
-        path => format!("config.{path}"),
+    let place = |path: &str| match (option, path) {
+        (option, "") => option.to_owned(),
+        ("", path) => path.to_owned(),
+        (option, path) => format!("{option}.{path}"),
     };
     let Some(first) = problems.first() else {
         return Ok(());

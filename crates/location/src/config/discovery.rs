@@ -69,13 +69,13 @@ const PERMISSION_VARIABLE: &str = "OPENCODE_PERMISSION";
 
 /// Returns the sources for a directory, weakest first: those of the user, the file that the environment
 /// names, the files of the project and then its `.opencode` directories (both from the project's root
-/// down to the directory), the directory and the texts from the environment, and the value of the host.
+/// down to the directory), the directory and the texts from the environment, and the values of the host.
 pub(crate) fn layers<'h>(
     environment: &Environment,
     project: &Project,
     directory: &str,
     is_trusted: bool,
-    host: Option<&'h Value>,
+    host: &[&'h Value],
 ) -> Vec<Layer<'h>> {
     let mut layers = Vec::new();
     // An empty path means that the host does not use this directory.
@@ -107,7 +107,7 @@ pub(crate) fn layers<'h>(
         layers.extend(named_folder(Path::new(named)));
     }
     let inline = inline(environment).map(|place| (place, Source::User));
-    let host = host.map(|value| (Place::Host(value), Source::Host));
+    let host = host.iter().map(|value| (Place::Host(value), Source::Host));
     layers.extend(inline.chain(host).map(|(place, source)| Layer {
         place,
         base: PathBuf::from(directory),
@@ -250,7 +250,7 @@ mod tests {
             &project(root),
             directory,
             true,
-            Some(&Value::Null),
+            &[&Value::Null],
         )
         .into_iter()
         .filter_map(|layer| match layer.place {
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn jsonc_is_stronger_than_json() {
-        let layers = layers(&environment(&[]), &project("/p"), "/p", true, None);
+        let layers = layers(&environment(&[]), &project("/p"), "/p", true, &[]);
         let project = |name: &str| Layer {
             place: Place::Found(name.into()),
             base: "/p".into(),
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn without_a_repository_all_ancestors_are_searched() {
         let environment = Environment::default();
-        let files: Vec<_> = layers(&environment, &Project::global(), "/a/b", true, None)
+        let files: Vec<_> = layers(&environment, &Project::global(), "/a/b", true, &[])
             .into_iter()
             .filter_map(|layer| match layer.place {
                 Place::Found(file) => Some(file),
@@ -383,7 +383,7 @@ mod tests {
                 "host",
             ]
         );
-        let of_project: Vec<_> = layers(&environment, &project("/home/u"), "/home/u", true, None)
+        let of_project: Vec<_> = layers(&environment, &project("/home/u"), "/home/u", true, &[])
             .into_iter()
             .filter(|layer| layer.source.is_project())
             .map(|layer| layer.place)
@@ -404,14 +404,14 @@ mod tests {
                 "host",
             ]
         );
-        let last = layers(&environment, &project("/p"), "/p", true, None).pop();
+        let last = layers(&environment, &project("/p"), "/p", true, &[]).pop();
         assert!(last.is_some_and(|it| it.source == Source::User));
     }
 
     #[test]
     fn an_untrusted_project_reads_no_files_above_its_root() {
         let untrusted = |project: &Project| -> Vec<PathBuf> {
-            layers(&Environment::default(), project, "/a/b", false, None)
+            layers(&Environment::default(), project, "/a/b", false, &[])
                 .into_iter()
                 .inspect(|layer| assert_eq!(layer.source, Source::UntrustedProject))
                 .filter_map(|layer| match layer.place {
@@ -432,7 +432,7 @@ mod tests {
         assert_eq!(untrusted(&project("/a")), repository.map(PathBuf::from));
         // A repository that contains the home directory does not count as one project.
         let environment = environment(&[]);
-        let of_home: Vec<_> = layers(&environment, &project("/home"), "/home/u/x", false, None)
+        let of_home: Vec<_> = layers(&environment, &project("/home"), "/home/u/x", false, &[])
             .into_iter()
             .filter(|layer| layer.source == Source::UntrustedProject)
             .map(|layer| layer.base)

@@ -201,9 +201,9 @@ impl Configuration {
         is_trusted: bool,
     ) -> Self {
         let mut loaded = Self::default();
-        let config = host.config.as_ref();
+        let values: Vec<_> = host.config.iter().chain(&host.mcp).collect();
         let worktree = project.worktree(Path::new(directory), &environment.home);
-        for layer in discovery::layers(environment, project, directory, is_trusted, config) {
+        for layer in discovery::layers(environment, project, directory, is_trusted, &values) {
             if let Place::Directory(path) = layer.place {
                 let source = layer.source;
                 loaded.entries.push(Entry::Directory(DefinitionDirectory {

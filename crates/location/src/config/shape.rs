@@ -164,18 +164,7 @@ static REFERENCE: Shape = Closed(&[
 
 /// In the older form, the members are the servers.
 static MCP: Shape = Open(
-    &[
-        (
-            "timeout",
-            &Closed(&[
-                ("startup", &Value),
-                ("request", &Value),
-                ("catalog", &Value),
-                ("execution", &Value),
-            ]),
-        ),
-        ("servers", &Each(&MCP_SERVER)),
-    ],
+    &[("timeout", &MCP_TIMEOUT), ("servers", &Each(&MCP_SERVER))],
     &MCP_SERVER,
 );
 
@@ -186,11 +175,31 @@ static MCP_SERVER: Shape = Closed(&[
     ("cwd", &Value),
     ("url", &Value),
     ("headers", &Each(&Value)),
-    ("oauth", &Value),
-    ("timeout", &Value),
+    ("oauth", &MCP_OAUTH),
+    ("timeout", &MCP_TIMEOUT),
     ("enabled", &Value),
     ("disabled", &Value),
     ("codemode", &Value),
+]);
+
+static MCP_TIMEOUT: Shape = Closed(&[
+    ("startup", &Value),
+    ("request", &Value),
+    ("catalog", &Value),
+    ("execution", &Value),
+]);
+
+/// Both generations of the format, which spell the members differently.
+static MCP_OAUTH: Shape = Closed(&[
+    ("clientId", &Value),
+    ("clientSecret", &Value),
+    ("scope", &Value),
+    ("callbackPort", &Value),
+    ("redirectUri", &Value),
+    ("client_id", &Value),
+    ("client_secret", &Value),
+    ("callback_port", &Value),
+    ("redirect_uri", &Value),
 ]);
 
 static ATTACHMENTS: Shape = Closed(&[(

@@ -6,6 +6,7 @@ mod inbox;
 mod inspection;
 mod integrations;
 mod location;
+mod mcp;
 mod messages;
 mod permissions;
 mod ptys;
@@ -20,6 +21,7 @@ pub use inbox::*;
 pub use inspection::*;
 pub use integrations::*;
 pub use location::*;
+pub use mcp::*;
 pub use messages::*;
 pub use permissions::*;
 pub use ptys::*;
@@ -45,6 +47,7 @@ const GROUPS: &[&[Spec]] = &[
     files::OPERATIONS,
     ptys::OPERATIONS,
     integrations::OPERATIONS,
+    mcp::OPERATIONS,
 ];
 
 /// Every operation.

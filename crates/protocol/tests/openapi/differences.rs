@@ -1,17 +1,19 @@
 //! The intended differences, and why they are.
 
+use super::mcp;
+
 /// Intended differences for one reason.
 #[derive(Debug)]
 pub(crate) struct Differences {
-    why: &'static str,
+    pub(crate) why: &'static str,
     /// Patterns of the differences; `*` stands for any text.
-    what: &'static [&'static str],
+    pub(crate) what: &'static [&'static str],
 }
 
 /// Every pattern of the list with its reason.
 pub(crate) fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
     let each = |entry: &'static Differences| entry.what.iter().map(|what| (*what, entry.why));
-    DIFFERENCES.iter().flat_map(each)
+    DIFFERENCES.iter().chain(mcp::DIFFERENCES).flat_map(each)
 }
 
 /// Returns true if a difference matches the pattern.

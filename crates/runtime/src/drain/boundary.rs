@@ -31,6 +31,7 @@ use crate::asks::permissions::TurnPermissions;
 use crate::error::DrainError;
 use crate::history::lowering::Target;
 use crate::inbox::{Attached, Promotion, Reading, attaching};
+use crate::mcp::LocationServers;
 use crate::metrics::Change;
 use crate::provider::Fence;
 use crate::sources::{ObservedSession, Turn};
@@ -338,6 +339,8 @@ impl Runner {
         } = self.stored(promotion).await?;
         let location = self.location(&session).await?;
         let tolerates = self.services.unknown_agents.are_tolerated(&session.info.id);
+        let servers = self.services.mcp.prepare(&location).await;
+        let servers = servers.as_deref();
         let sampled = Sampled::of(&session, location, tolerates);
         self.report_unread(&session, &sampled);
         let model = match sampled.resolve() {
@@ -350,7 +353,7 @@ impl Runner {
                 });
             }
         };
-        let context = self.services.sources.compose(&Turn {
+        let context = self.services.sources.compose(Turn {
             location: &sampled.location,
             session: ObservedSession {
                 id: &session.info.id,
@@ -362,6 +365,9 @@ impl Runner {
             permission: &session.permission,
             model: &model.selection,
             nested: &nested::directories(&sampled.location, &explored),
+            mcp_instructions: servers
+                .map(LocationServers::instructions)
+                .unwrap_or_default(),
         });
         let context = context.map_err(|error| DrainError::Context(error.to_string()))?;
         let permissions = TurnPermissions {
@@ -369,7 +375,7 @@ impl Runner {
             place: session.info.location.clone(),
             rule_scope: sampled.rule_scope(),
         };
-        let reading = Reading::new(&permissions, &session.info.location.directory);
+        let reading = Reading::new(&permissions, &session.info.location.directory, servers);
         let attached = Box::pin(reading.all(&attaching)).await;
         let here = PreparedTurn {
             session,

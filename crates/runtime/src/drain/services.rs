@@ -11,6 +11,7 @@ use crate::asks::questions::Questions;
 use crate::compaction::Compactor;
 use crate::hooks::Hooks;
 use crate::journal::Journal;
+use crate::mcp::McpServers;
 use crate::metrics::Metrics;
 use crate::provider::Provider;
 use crate::revert::Reverts;
@@ -31,6 +32,7 @@ pub(crate) struct Services {
     pub(crate) reverts: Arc<Reverts>,
     pub(crate) snapshots: Arc<SnapshotStores>,
     pub(crate) tools: Arc<Registry>,
+    pub(crate) mcp: Arc<McpServers>,
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) questions: Arc<Questions>,
     pub(crate) tasks: Arc<TaskSessions>,

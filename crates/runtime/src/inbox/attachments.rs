@@ -20,6 +20,7 @@ use url::Url;
 
 use super::attached_text::{MAX_BYTES, NO_DATA, bounded, data, utf8};
 use crate::asks::permissions::TurnPermissions;
+use crate::mcp::{LocationServers, NamedResource, READ_RESOURCE, is_resource, read_attachment};
 use crate::subagents::mention;
 
 /// Maximum number of mentioned agents of one prompt that get guidance.
@@ -41,6 +42,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) permissions: &'a TurnPermissions,
     /// The directory of the Location.
     pub(crate) directory: &'a str,
+    /// The MCP servers of the Location. `None` if it has none.
+    pub(crate) servers: Option<&'a LocationServers>,
     /// Number of bytes that may still be used.
     room: usize,
 }
@@ -50,6 +53,9 @@ pub(crate) fn is_text(file: &PromptFileAttachment) -> bool {
     let mime = file.mime.as_str();
     if file.uri.starts_with("data:") {
         return is_textual(mime);
+    }
+    if is_resource(&file.uri) {
+        return true;
     }
     let is_media = ["image/", "audio/", "video/"]
         .iter()
@@ -96,10 +102,15 @@ impl Attached {
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn new(permissions: &'a TurnPermissions, directory: &'a str) -> Self {
+    pub(crate) fn new(
+        permissions: &'a TurnPermissions,
+        directory: &'a str,
+        servers: Option<&'a LocationServers>,
+    ) -> Self {
         Self {
             permissions,
             directory,
+            servers,
             room: MAX_TOTAL,
         }
     }
@@ -140,11 +151,17 @@ impl<'a> Reading<'a> {
     async fn piece(&mut self, file: &PromptFileAttachment, input: &SessionInputAdmitted) -> String {
         let name = self.name(file);
         let text = match Url::parse(&file.uri) {
-            Ok(url) if url.scheme() == "file" => self.file(&url, input).await,
+            Ok(url) if url.scheme() == "file" => {
+                self.file(&url, input).await.map_err(str::to_owned)
+            }
+            _ if is_resource(&file.uri) => self.resource(&file.uri, input).await,
             _ => {
                 let uri = file.uri.clone();
                 let decoding = opencode_log::spawn_blocking(move || data(&uri));
-                decoding.await.unwrap_or(Err(NO_DATA))
+                decoding
+                    .await
+                    .unwrap_or(Err(NO_DATA))
+                    .map_err(str::to_owned)
             }
         };
         let mut piece = match text {
@@ -190,6 +207,19 @@ impl<'a> Reading<'a> {
         let name = path().or_else(|| file.name.clone());
         let name = name.unwrap_or_else(|| "attachment".to_owned());
         name.chars().take(1_000).collect()
+    }
+
+    async fn resource(&self, uri: &str, input: &SessionInputAdmitted) -> Result<String, String> {
+        let named = NamedResource::of(uri).ok_or(NOT_FOUND)?;
+        let servers = self.servers.ok_or("no MCP server is configured")?;
+        let resource = named.permission_resource();
+        let allowed = self
+            .permissions
+            .allows(&input.session_id, READ_RESOURCE, resource);
+        if !allowed.await {
+            return Err(NOT_ALLOWED.to_owned());
+        }
+        read_attachment(servers, &named).await
     }
 
     async fn file(&self, url: &Url, input: &SessionInputAdmitted) -> Result<String, &'static str> {

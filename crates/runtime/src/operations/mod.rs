@@ -3,6 +3,7 @@
 mod compaction;
 mod context;
 mod inspection;
+mod mcp;
 mod requests;
 mod reverts;
 mod terminals;

@@ -10,7 +10,7 @@
 //!    key,
 //! 2. configured instructions, then those behind URLs, in the order in which they are configured,
 //! 3. instructions found next to files that the session has read,
-//! 4. the skills of the selected agent, the references of the project,
+//! 4. the skills of the selected agent, the references of the project, the instructions of MCP servers,
 //! 5. the selected model.
 //!
 //! Agent and model are those of the turn. They are never part of a Location.
@@ -29,6 +29,7 @@ mod skills;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ use self::registries::Registries;
 use self::remote::RemoteTexts;
 use self::session_sources::SessionSources;
 use self::skills::SkillGuidance;
+
+use crate::mcp::McpInstructions;
 
 pub use self::fetch::{Fetch, FetchError};
 pub use self::registries::ContributionError;
@@ -76,6 +79,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) model: &'a ModelRef,
     /// Directories below the Location in which the session has read, and the directories between.
     pub(crate) nested: &'a [PathBuf],
+    /// The instructions of the connected MCP servers, by server.
+    pub(crate) mcp_instructions: BTreeMap<String, String>,
 }
 
 impl Sources {
@@ -96,7 +101,7 @@ impl Sources {
     }
 
     /// Returns the System Context of a turn.
-    pub(crate) fn compose(&self, turn: &Turn<'_>) -> Result<SystemContext, CombineError> {
+    pub(crate) fn compose(&self, turn: Turn<'_>) -> Result<SystemContext, CombineError> {
         let location = turn.location;
         let files = FileSources::at(location, &self.environment, turn.nested);
         let builtins = [
@@ -126,6 +131,8 @@ impl Sources {
         }
         let references = ReferenceGuidance::of(location.references.list());
         contexts.push(SystemContext::make(references)?);
+        let instructions = McpInstructions::of(turn.mcp_instructions);
+        contexts.push(SystemContext::make(instructions)?);
         contexts.push(SystemContext::make(model::SelectedModel::of(turn.model))?);
         SystemContext::combine(contexts)
     }

@@ -9,6 +9,9 @@ use opencode_schema::id::SessionID;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+/// The namespace of the source of MCP servers.
+const MCP_NAMESPACE: &str = "mcp/";
+
 /// The session for which the System Context is observed.
 pub struct ObservedSession<'a> {
     /// Id of the session.
@@ -46,6 +49,13 @@ struct Entry {
     source: Arc<dyn SessionSource>,
 }
 
+/// True if the host itself has the sources with such a key.
+fn is_reserved(key: &str) -> bool {
+    [RESERVED_NAMESPACE, MCP_NAMESPACE]
+        .iter()
+        .any(|namespace| key.starts_with(namespace))
+}
+
 impl Entry {
     fn is_at(&self, directory: &str) -> bool {
         let own = self.directory.as_deref();
@@ -65,7 +75,7 @@ impl SessionSources {
         source: Arc<dyn SessionSource>,
     ) -> Result<SessionSourceRegistration, RegisterError> {
         let key = source.key().to_owned();
-        if !is_key(&key) || key.starts_with(RESERVED_NAMESPACE) {
+        if !is_key(&key) || is_reserved(&key) {
             return Err(RegisterError::Key(key));
         }
         let entry = Arc::new(Entry { directory, source });

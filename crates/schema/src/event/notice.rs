@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{SessionError, SessionIdle, SessionStatusChanged};
 use crate::file_system::FileWatcherUpdated;
 use crate::integration::IntegrationConnectionUpdated;
-use crate::mcp::{McpBrowserOpenFailed, McpToolsChanged};
+use crate::mcp::{McpBrowserOpenFailed, McpRemoved, McpToolsChanged, McpUpdated};
 use crate::permission::{PermissionReplied, PermissionRequest};
 use crate::pty::{PtyChanged, PtyDeleted, PtyExited};
 use crate::question::{QuestionRejected, QuestionReplied, QuestionRequest};
@@ -102,6 +102,10 @@ notices! {
     "integration.connection.updated" IntegrationConnectionUpdated(IntegrationConnectionUpdated),
     /// The tool list of an MCP server changed.
     "mcp.tools.changed" McpToolsChanged(McpToolsChanged),
+    /// The state of an MCP server changed.
+    "mcp.updated" McpUpdated(McpUpdated),
+    /// An MCP server was removed.
+    "mcp.removed" McpRemoved(McpRemoved),
     /// A consent page could not be opened in a browser.
     "mcp.browser.open.failed" McpBrowserOpenFailed(McpBrowserOpenFailed),
 }

@@ -19,7 +19,12 @@ pub(crate) async fn agents(call: Call<op::AgentList>) -> Answered<Located<Vec<Ag
 
 pub(crate) async fn commands(call: Call<op::CommandList>) -> Answered<Located<Vec<CommandInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    let commands = opened.location.commands.list().to_vec();
+    let mut commands = opened.location.commands.list().to_vec();
+    let of_servers = call.runtime.mcp_commands(&opened.location).await;
+    // A command of the configuration is stronger than a prompt with its name.
+    let is_new = |it: &CommandInfo| commands.iter().all(|known| known.name != it.name);
+    let of_servers: Vec<_> = of_servers.into_iter().filter(is_new).collect();
+    commands.extend(of_servers);
     Ok(opened.with(commands))
 }
 

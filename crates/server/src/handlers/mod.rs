@@ -9,6 +9,7 @@ pub(crate) mod inbox;
 pub(crate) mod inspection;
 pub(crate) mod integrations;
 pub(crate) mod location;
+pub(crate) mod mcp;
 pub(crate) mod messages;
 pub(crate) mod permissions;
 pub(crate) mod ptys;

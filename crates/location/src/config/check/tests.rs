@@ -33,7 +33,7 @@ fn valid_values_have_no_problems() {
         json!({"skills": ["a"]}),
         json!({"skills": {"paths": ["a"], "urls": []}}),
         json!({"references": {"a": "owner/name", "b": {"path": "/x", "hidden": true}}}),
-        json!({"mcp": {"a": {"type": "local", "command": ["x"], "environment": {"A": "b"}, "oauth": {"any": 1}}}}),
+        json!({"mcp": {"a": {"type": "local", "command": ["x"], "environment": {"A": "b"}, "timeout": 5}}}),
         json!({"mcp": {"servers": {"a": {"type": "remote", "url": "https://h"}}, "timeout": {"startup": 1}}}),
         json!({"provider": {"p": {"options": {"baseURL": "http://h", "own": {"x": 1}}, "models": {"m": {
             "tool_call": true, "attachment": false, "cost": {"input": 1, "output": 2, "tiers": [

@@ -4,6 +4,7 @@ mod files;
 mod guidance;
 mod remote;
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -93,8 +94,9 @@ impl World {
             permission: &[],
             model: &self.model,
             nested: &self.nested,
+            mcp_instructions: BTreeMap::new(),
         };
-        self.sources.compose(&turn).unwrap().observe().await
+        self.sources.compose(turn).unwrap().observe().await
     }
 
     /// Returns the text that the model is told at the next boundary: first the baseline, then changes.

@@ -1,0 +1,128 @@
+//! Resources of servers as files of a prompt: `mcp://<server>/<URI of the resource>`, both percent-encoded.
+
+use std::time::Duration;
+
+use opencode_mcp::{ResourceContent, ResourceData};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use tokio_util::sync::CancellationToken;
+
+use super::resource_tools::resource;
+use super::servers::LocationServers;
+
+/// The beginning of the URI of a resource in the files of a prompt.
+const SCHEME: &str = "mcp://";
+
+/// Maximum time to read a resource at a Safe Provider-Turn Boundary.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// The characters that stand for themselves.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// Returns the URI of a resource in the files of a prompt.
+pub(crate) fn attachment_uri(server: &str, uri: &str) -> String {
+    let encode = |text| utf8_percent_encode(text, ENCODED);
+    format!("{SCHEME}{}/{}", encode(server), encode(uri))
+}
+
+/// True if a file of a prompt is a resource of a server.
+pub(crate) fn is_resource(uri: &str) -> bool {
+    uri.starts_with(SCHEME)
+}
+
+/// A resource that a prompt names.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NamedResource {
+    server: String,
+    uri: String,
+}
+
+impl NamedResource {
+    /// Reads the URI of a file of a prompt. `None` if it does not name a resource.
+    pub(crate) fn of(uri: &str) -> Option<Self> {
+        let (server, resource) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+        let decode = |text| {
+            let text = percent_decode_str(text).decode_utf8().ok()?;
+            (!text.is_empty()).then(|| text.into_owned())
+        };
+        Some(Self {
+            server: decode(server)?,
+            uri: decode(resource)?,
+        })
+    }
+
+    /// Returns the resource of its permission request.
+    pub(crate) fn permission_resource(&self) -> String {
+        resource(&self.server, &self.uri)
+    }
+}
+
+/// Reads a resource as text. Content that is not text is named by its media type.
+///
+/// # Errors
+///
+/// Returns the reason, as the end of a sentence.
+pub(crate) async fn read_attachment(
+    servers: &LocationServers,
+    named: &NamedResource,
+) -> Result<String, String> {
+    let cancel = CancellationToken::new();
+    let _stop = cancel.clone().drop_guard();
+    let reading = servers
+        .servers
+        .read_resource(&named.server, &named.uri, &cancel);
+    let read = tokio::time::timeout(MAX_WAIT, reading).await;
+    let content = read.map_err(|_| "the server did not answer in time".to_owned())?;
+    let content = content.map_err(|error| {
+        let mut message = error.to_string();
+        servers.secrets().clean(&mut message);
+        message
+    })?;
+    let texts = content.into_iter().map(as_text);
+    let mut text = texts.collect::<Vec<_>>().join("\n");
+    servers.secrets().clean(&mut text);
+    Ok(text)
+}
+
+fn as_text(content: ResourceContent) -> String {
+    match content.data {
+        ResourceData::Text(text) => text,
+        ResourceData::Blob(_) => format!("[content of the type {} that is not text]", content.mime),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_has_the_same_name_after_encoding() {
+        for (server, uri) in [
+            ("everything", "demo://resource/1?a=b#c"),
+            ("my server/ä", "file:///tmp/x y%20z"),
+        ] {
+            let named = NamedResource {
+                server: server.to_owned(),
+                uri: uri.to_owned(),
+            };
+            assert_eq!(NamedResource::of(&attachment_uri(server, uri)), Some(named));
+        }
+    }
+
+    #[test]
+    fn other_uris_name_no_resource() {
+        for uri in [
+            "file:///a",
+            "mcp://",
+            "mcp://a",
+            "mcp://a/",
+            "mcp:///b",
+            "mcp://%FF/b",
+        ] {
+            assert_eq!(NamedResource::of(uri), None, "{uri}");
+        }
+    }
+}
