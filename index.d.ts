@@ -3,7 +3,7 @@
 // The facade: the client of `opencode-embedded/client`, and the host that answers the same methods in memory.
 
 import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionRequest } from "./client/index.js";
-import type { OpenCodeConfig } from "./embedded/config.js";
+import type { McpConfig, OpenCodeConfig } from "./embedded/config.js";
 import type { HostContextSources, Unavailable } from "./embedded/context-source.js";
 import type { HostHooks } from "./embedded/hook.js";
 import type { HostProviders } from "./embedded/model.js";
@@ -194,6 +194,16 @@ export interface OpenCodeOptions {
    * Default: none.
    */
   readonly config?: OpenCodeConfig | undefined;
+  /**
+   * Servers of the Model Context Protocol, in the form of the configuration key `mcp`: an object of servers by name, or
+   * `{ timeout, servers }`. They take precedence over servers of the configuration. The host starts them at their
+   * first use. A wrong value rejects with `InvalidOptionError`, whose `option` is its path, such as
+   * `"mcp.files.command"`. Default: none.
+   *
+   * @example
+   * await OpenCode.create({ mcp: { files: { type: "local", command: ["mcp-server-filesystem", "."] } } });
+   */
+  readonly mcp?: McpConfig | undefined;
   /**
    * The environment variables of the host. The host copies them when it is created, so later changes have no effect.
    * Default: `process.env`.

@@ -81,6 +81,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   apiKey: checkSecret,
   baseURL: checkSecret,
   config: checkConfig,
+  mcp: checkConfig,
   env: checkEnv,
   commandEnvironment: checkCommandEnvironment,
   durability: oneOf("normal", "full"),
@@ -205,7 +206,7 @@ function checkPort(option: string, value: unknown) {
 }
 
 function checkConfig(option: string, value: unknown) {
-  if (!isRecord(value)) throw invalidOption(option, `Option "config" must be an object, got ${describe(value)}`);
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkJson(option, value);
 }
 

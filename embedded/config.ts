@@ -80,7 +80,7 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
   readonly shell?: string | undefined;
   /** The user's name. This version does not use it. Default: none. */
   readonly username?: string | undefined;
-  /** Servers of the Model Context Protocol. Their form is checked; this version starts none. */
+  /** Servers of the Model Context Protocol. The host starts them at their first use. Default: none. */
   readonly mcp?: McpConfig | undefined;
 }
 
@@ -88,7 +88,7 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
 export interface ExperimentalConfig {
   /** Statements about the use of providers. The last statement that matches decides. */
   readonly policies?: readonly ProviderPolicyConfig[] | undefined;
-  /** The older name of `mcp.timeout.request`. This version does not use it. */
+  /** The older name of `mcp.timeout.request`. */
   readonly mcp_timeout?: number | undefined;
   /** This version does not use it. The option `limits.subagentDepth` bounds the depth of tasks. */
   readonly subagent_depth?: number | undefined;
@@ -212,10 +212,10 @@ export interface CompactionConfig {
   readonly reserved?: number | undefined;
 }
 
-/** Servers of the Model Context Protocol. In the older form, the members are the servers. */
+/** Servers of the Model Context Protocol: by name, or in `servers` beside time limits of all servers. */
 export type McpConfig =
   | {
-      /** Milliseconds. */
+      /** Time limits of servers that have none of their own. */
       readonly timeout?: McpTimeoutConfig | undefined;
       /** Servers, by name. */
       readonly servers?: Readonly<Record<string, McpServerConfig>> | undefined;
@@ -224,46 +224,68 @@ export type McpConfig =
 
 /** Time limits for servers, in milliseconds. */
 export interface McpTimeoutConfig {
-  /** Until a server answers for the first time. */
+  /** For the connection, the initialisation and the first listing. Default: 30000. */
   readonly startup?: number | undefined;
-  /** For one request. */
+  /** For each request. A progress report of the server starts it again. Default: 30000. */
   readonly request?: number | undefined;
-  /** For the list of its tools. */
+  /** This version does not use it. */
   readonly catalog?: number | undefined;
-  /** For one call of a tool. */
+  /** Another name of `request`. */
   readonly execution?: number | undefined;
 }
 
-/** A server that is started, one that is spoken to over the network, or a switch of one that is known elsewhere. */
+/** A child process of the host, a server behind an address, or a switch of a server of a weaker configuration. */
 export type McpServerConfig =
   | (McpServerSettings & {
       readonly type: "local";
       /** The program and its arguments. */
       readonly command: readonly string[];
-      /** Variables of its environment. */
+      /** Additional variables of its environment. Otherwise it has the variables of commands. Default: none. */
       readonly environment?: Readonly<Record<string, string>> | undefined;
-      /** The directory in which it runs. */
+      /** Its working directory, relative to the directory of the Location. Default: that directory. */
       readonly cwd?: string | undefined;
     })
   | (McpServerSettings & {
       readonly type: "remote";
-      /** The address. */
+      /** The http or https address of its Streamable HTTP endpoint. */
       readonly url: string;
-      /** HTTP headers. */
+      /** HTTP headers of every request. Default: none. */
       readonly headers?: Readonly<Record<string, string>> | undefined;
-      /** Authorisation; `false` for none. */
-      readonly oauth?: JsonValue | undefined;
+      /** Settings of OAuth; `false` if the server must not use it. Default: the host discovers them. */
+      readonly oauth?: McpOAuthConfig | false | undefined;
     })
   | { readonly type?: undefined; readonly enabled: boolean };
 
+/** Settings of OAuth for one server, in the spelling of either generation of the format. */
+export interface McpOAuthConfig {
+  /** The id of a registered client. Default: the host registers one (RFC 7591). */
+  readonly clientId?: string | undefined;
+  /** The secret of that client. Default: none. */
+  readonly clientSecret?: string | undefined;
+  /** The scopes to request, separated by spaces. Default: those that the server names. */
+  readonly scope?: string | undefined;
+  /** The port of the redirect address on this machine. Default: 19876. */
+  readonly callbackPort?: number | undefined;
+  /** The whole redirect address. Default: `http://127.0.0.1:<port>/mcp/oauth/callback`. */
+  readonly redirectUri?: string | undefined;
+  /** The newer form of `clientId`. */
+  readonly client_id?: string | undefined;
+  /** The newer form of `clientSecret`. */
+  readonly client_secret?: string | undefined;
+  /** The newer form of `callbackPort`. */
+  readonly callback_port?: number | undefined;
+  /** The newer form of `redirectUri`. */
+  readonly redirect_uri?: string | undefined;
+}
+
 /** Fields that every server may have. */
 export interface McpServerSettings {
-  /** True if it is used. */
+  /** False if the host must not start the server. Default: true. */
   readonly enabled?: boolean | undefined;
-  /** The newer form of `enabled: false`. */
+  /** The newer form of `enabled`, with the opposite meaning. It is stronger. */
   readonly disabled?: boolean | undefined;
-  /** Milliseconds, or milliseconds by purpose. */
-  readonly timeout?: JsonValue | undefined;
+  /** Time limits of this server. A number is the limit of a request in milliseconds. */
+  readonly timeout?: number | McpTimeoutConfig | undefined;
   /** This version does not use it. */
   readonly codemode?: JsonValue | undefined;
 }
