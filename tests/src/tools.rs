@@ -22,14 +22,14 @@ pub const BREAKS: &str = "breaks";
 
 /// The behavior of a tool.
 #[derive(Clone, Copy)]
-struct Nature {
+struct ToolBehavior {
     pause: Duration,
     fails: bool,
     recovers: bool,
 }
 
 struct LoadTool {
-    nature: Nature,
+    behavior: ToolBehavior,
     journal: Arc<Journal>,
     points: Arc<FailPoints>,
 }
@@ -57,7 +57,7 @@ pub fn load_tools(
     ];
     let tools = named.into_iter().map(|(name, pause, fails)| {
         let tool = LoadTool {
-            nature: Nature {
+            behavior: ToolBehavior {
                 pause,
                 fails,
                 recovers: is_recoverable(name),
@@ -80,7 +80,7 @@ impl Tool for LoadTool {
     }
 
     fn recovers(&self) -> bool {
-        self.nature.recovers
+        self.behavior.recovers
     }
 
     fn recover(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Recovery> {
@@ -103,13 +103,13 @@ impl Tool for LoadTool {
         async move {
             self.journal.add(&Act::Before(call.clone()));
             self.points.pass(TOOL_BEFORE, Some(&call.session));
-            if !self.nature.pause.is_zero() {
-                tokio::time::sleep(self.nature.pause).await;
+            if !self.behavior.pause.is_zero() {
+                tokio::time::sleep(self.behavior.pause).await;
             }
             let session = call.session.clone();
             self.journal.add(&Act::After(call));
             self.points.pass(TOOL_AFTER, Some(&session));
-            if self.nature.fails {
+            if self.behavior.fails {
                 return Err(ToolFailure::new("It broke"));
             }
             Ok(output(&input))

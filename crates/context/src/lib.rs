@@ -33,7 +33,9 @@ mod snapshot;
 mod source;
 
 pub use combined::{CombineError, LOAD_TIMEOUT, SystemContext};
-pub use observed::{InitializationBlocked, Observed, Reconciled, Replaced, Standing, Unavailable};
+pub use observed::{
+    InitializationBlocked, Observed, Reconciled, Replaced, SourceStatus, Unavailable,
+};
 pub use registry::{RESERVED_NAMESPACE, RegisterError, Registration, Registry};
 pub use snapshot::{Admitted, Baseline, Snapshot};
 pub use source::{MAX_VALUE_BYTES, Observation, Source, is_key};

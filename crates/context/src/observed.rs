@@ -66,7 +66,7 @@ pub enum Reconciled {
 
 /// State of a source compared with the information that the model has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum SourceStatus {
     /// The model has the current value.
     Current,
     /// The model does not have the current value yet.
@@ -146,19 +146,19 @@ impl Observed {
     pub fn compare<'a>(
         &'a self,
         known: &'a Snapshot,
-    ) -> impl Iterator<Item = (&'a str, Standing, usize)> {
+    ) -> impl Iterator<Item = (&'a str, SourceStatus, usize)> {
         let seen = self.seen.iter().map(|seen| {
             let key = seen.source.key();
             match &seen.state {
-                State::Absent => (key, Standing::Absent, 0),
-                State::Unavailable(_) => (key, Standing::Unavailable, 0),
+                State::Absent => (key, SourceStatus::Absent, 0),
+                State::Unavailable(_) => (key, SourceStatus::Unavailable, 0),
                 State::Present(rendered) => {
                     let admitted = known.get(key);
                     let is_known =
                         admitted.is_some_and(|admitted| admitted.value == rendered.value);
                     let standing = match is_known {
-                        true => Standing::Current,
-                        false => Standing::Changed,
+                        true => SourceStatus::Current,
+                        false => SourceStatus::Changed,
                     };
                     (key, standing, rendered.baseline.len())
                 }
@@ -166,7 +166,7 @@ impl Observed {
         });
         let takes_part = |key: &str| self.seen.iter().any(|seen| seen.source.key() == key);
         let gone = known.keys().filter(move |key| !takes_part(key));
-        seen.chain(gone.map(|key| (key.as_str(), Standing::Absent, 0)))
+        seen.chain(gone.map(|key| (key.as_str(), SourceStatus::Absent, 0)))
     }
 
     /// Returns the keys of the sources that could not be observed, in order.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 /// Time for the remaining data of connections after the host has closed: the ends of streams, and answers to waiting
 /// requests.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_DATA_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Credentials of clients, unless the options of a listener override them.
 pub(crate) struct Defaults {
@@ -81,12 +81,12 @@ impl Listeners {
     }
 
     /// Refuses further requests. Requests under way may end with the host.
-    pub(crate) fn stop(&self) -> Stopped {
+    pub(crate) fn stop(&self) -> ClosingListeners {
         let listeners = self.open.lock().take().unwrap_or_default();
         for listener in &listeners {
             listener.stop();
         }
-        Stopped(listeners)
+        ClosingListeners(listeners)
     }
 }
 
@@ -99,12 +99,17 @@ impl Drop for Listeners {
 }
 
 /// Listeners that are being closed.
-pub(crate) struct Stopped(Vec<Listener>);
+pub(crate) struct ClosingListeners(Vec<Listener>);
 
-impl Stopped {
+impl ClosingListeners {
     /// Sends the remaining data of the connections, then cuts them.
     pub(crate) async fn end(self) {
-        join_all(self.0.iter().map(|listener| listener.finish(LAST_WORDS))).await;
+        join_all(
+            self.0
+                .iter()
+                .map(|listener| listener.finish(LAST_DATA_TIMEOUT)),
+        )
+        .await;
     }
 }
 

@@ -26,7 +26,7 @@ mod tickets;
 mod utf8;
 
 pub use error::TerminalError;
-pub use output::{Cursor, FRAME, Next, OutputBounds};
+pub use output::{Cursor, FRAME, OutputBounds, OutputItem};
 pub use request::{CreateTerminal, Environment, UpdateTerminal, check_variables};
 pub use shell::default_shell;
 pub use terminals::{Attached, Bounds, Reservation, Terminals, TerminalsOptions};

@@ -47,12 +47,12 @@ pub enum Cursor {
 
 /// The next item for a client.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum OutputItem {
     /// Output, in order and without gaps.
     Text(String),
     /// The client has received all output from before its connection. New output follows and begins
     /// at this unit.
-    Caught(u64),
+    CaughtUp(u64),
     /// The program has ended, or the terminal was removed. The client has received all output.
     Ended,
     /// The client took nothing for too long and would miss output.
@@ -190,7 +190,7 @@ pub(crate) struct Following {
 
 impl Following {
     /// Waits for output and takes at most [`FRAME`] units. Dropping the future loses no output.
-    pub(crate) async fn next(&mut self) -> Next {
+    pub(crate) async fn next(&mut self) -> OutputItem {
         loop {
             if let Some(next) = self.take() {
                 self.output.taken.notify_waiters();
@@ -214,30 +214,30 @@ impl Following {
         inner.client(self.key).is_none_or(|it| it.cut)
     }
 
-    fn take(&mut self) -> Option<Next> {
+    fn take(&mut self) -> Option<OutputItem> {
         let mut inner = self.output.inner.lock();
         let client = inner.client(self.key)?;
         let (cut, cursor) = (client.cut, client.cursor);
         if cut {
-            return Some(Next::Cut);
+            return Some(OutputItem::Cut);
         }
         if let Some(replay) = &mut self.replay {
             if let Some(text) = replay.next(FRAME) {
-                return Some(Next::Text(text));
+                return Some(OutputItem::Text(text));
             }
             self.replay = None;
-            return Some(Next::Caught(self.end));
+            return Some(OutputItem::CaughtUp(self.end));
         }
         let Some((text, place)) = inner.buffer.read(cursor, FRAME) else {
-            return Some(Next::Cut);
+            return Some(OutputItem::Cut);
         };
         if text.is_empty() {
-            return inner.ended.then_some(Next::Ended);
+            return inner.ended.then_some(OutputItem::Ended);
         }
         if let Some(client) = inner.client(self.key) {
             client.cursor = place;
         }
-        Some(Next::Text(text))
+        Some(OutputItem::Text(text))
     }
 }
 
@@ -261,8 +261,8 @@ mod tests {
         }))
     }
 
-    fn text(text: &str) -> Next {
-        Next::Text(text.to_owned())
+    fn text(text: &str) -> OutputItem {
+        OutputItem::Text(text.to_owned())
     }
 
     #[tokio::test]
@@ -280,16 +280,16 @@ mod tests {
             if let Some(replayed) = replayed {
                 assert_eq!(following.next().await, text(replayed), "{from:?}");
             }
-            assert_eq!(following.next().await, Next::Caught(4), "{from:?}");
+            assert_eq!(following.next().await, OutputItem::CaughtUp(4), "{from:?}");
         }
         let mut following = output.follow(Cursor::End);
         output.push("new");
-        assert_eq!(following.next().await, Next::Caught(4));
+        assert_eq!(following.next().await, OutputItem::CaughtUp(4));
         assert_eq!(following.next().await, text("new"));
         output.push("est");
         output.end();
         assert_eq!(following.next().await, text("est"));
-        assert_eq!(following.next().await, Next::Ended);
+        assert_eq!(following.next().await, OutputItem::Ended);
     }
 
     #[tokio::test]
@@ -304,7 +304,10 @@ mod tests {
             assert_eq!(following.next().await, text(&"x".repeat(FRAME - 1)));
             assert_eq!(following.next().await, text("😀"));
             if following.replay.is_some() {
-                assert_eq!(following.next().await, Next::Caught(FRAME as u64 + 1));
+                assert_eq!(
+                    following.next().await,
+                    OutputItem::CaughtUp(FRAME as u64 + 1)
+                );
             }
         }
     }
@@ -313,7 +316,7 @@ mod tests {
     async fn only_the_client_that_does_not_read_is_disconnected() {
         let output = output(100, 10);
         let (mut stuck, mut attentive) = (output.follow(Cursor::End), output.follow(Cursor::End));
-        assert_eq!(attentive.next().await, Next::Caught(0));
+        assert_eq!(attentive.next().await, OutputItem::CaughtUp(0));
         output.push("0123456789");
         output.room().await;
         output.push("!");
@@ -326,14 +329,14 @@ mod tests {
         assert_eq!(before.elapsed(), Duration::from_secs(5));
         output.push("more");
         assert_eq!(attentive.next().await, text("more"));
-        assert_eq!(stuck.next().await, Next::Cut);
+        assert_eq!(stuck.next().await, OutputItem::Cut);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_program_continues_when_a_client_has_caught_up_or_left() {
         let output = output(100, 10);
         let mut slow = output.follow(Cursor::End);
-        assert_eq!(slow.next().await, Next::Caught(0));
+        assert_eq!(slow.next().await, OutputItem::CaughtUp(0));
         for leave in [false, true] {
             output.push("0123456789!");
             let waiting = Arc::clone(&output);
@@ -357,8 +360,8 @@ mod tests {
     async fn a_client_behind_the_stored_output_is_disconnected() {
         let output = output(4, 100);
         let mut late = output.follow(Cursor::End);
-        assert_eq!(late.next().await, Next::Caught(0));
+        assert_eq!(late.next().await, OutputItem::CaughtUp(0));
         output.push("12345");
-        assert_eq!(late.next().await, Next::Cut);
+        assert_eq!(late.next().await, OutputItem::Cut);
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
 use crate::error::TerminalError;
-use crate::output::{Cursor, Following, Next, Output, OutputBounds};
+use crate::output::{Cursor, Following, Output, OutputBounds, OutputItem};
 use crate::request::{CreateTerminal, UpdateTerminal};
 use crate::terminal::{Controls, Running};
 use crate::tickets::{self, Tickets};
@@ -412,7 +412,7 @@ pub struct Attached {
 
 impl Attached {
     /// Waits for output and takes it. Dropping the future loses no output.
-    pub async fn next(&mut self) -> Next {
+    pub async fn next(&mut self) -> OutputItem {
         self.following.next().await
     }
 

@@ -14,7 +14,7 @@ use opencode_handles::{Kind, Stamp, open_file};
 
 use crate::entry::Mode;
 use crate::objects;
-use crate::worktree::{Content, Folder, Known, listing::Earlier};
+use crate::worktree::{Content, Folder, Known, listing::EarlierFiles};
 
 /// Prefix of the cache file names.
 pub(crate) const LIST: &str = "files-";
@@ -28,7 +28,7 @@ const ID_BYTES: usize = 20;
 
 /// The content of a cache.
 pub(crate) struct Cached {
-    pub files: Earlier,
+    pub files: EarlierFiles,
     /// Time of the last renewal of all objects.
     pub renewed: SystemTime,
 }
@@ -109,7 +109,7 @@ struct Reader<'a>(&'a [u8]);
 impl Reader<'_> {
     fn cached(mut self) -> Option<Cached> {
         let renewed = Duration::from_secs(self.number()?);
-        let mut files = Earlier::new();
+        let mut files = EarlierFiles::new();
         while !self.0.is_empty() {
             let directory = self.text()?;
             let mut listed = Vec::new();

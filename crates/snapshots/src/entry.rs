@@ -67,7 +67,7 @@ pub enum SkipReason {
 
 /// The result of [`sweep`](crate::Snapshots::sweep).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepResult {
     /// Number of removed objects and files of killed processes.
     pub removed: u64,
     /// Size of the removed files on disk, in bytes.

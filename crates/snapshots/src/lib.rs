@@ -30,7 +30,7 @@ mod tree;
 mod worktree;
 
 pub use engine::contents::FileEntries;
-pub use entry::{Capture, Entry, Mode, SkipReason, Skipped, Swept};
+pub use entry::{Capture, Entry, Mode, SkipReason, Skipped, SweepResult};
 pub use error::SnapshotError;
 pub use opencode_schema::session::{FileDiff, FileStatus};
 pub use options::SnapshotOptions;

@@ -20,7 +20,7 @@ const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
 const ID_DIGITS: usize = 7;
 
 /// A file on one side of a comparison.
-struct Side {
+struct ComparedFile {
     mode: Mode,
     id: Oid,
     content: Vec<u8>,
@@ -68,15 +68,15 @@ pub(crate) fn of(
     }))
 }
 
-fn side(objects: &Objects, item: Option<Item>) -> Result<Option<Side>, SnapshotError> {
+fn side(objects: &Objects, item: Option<Item>) -> Result<Option<ComparedFile>, SnapshotError> {
     let Some(Item::File(mode, id)) = item else {
         return Ok(None);
     };
     let content = objects.read(id, ObjectType::Blob)?;
-    Ok(Some(Side { mode, id, content }))
+    Ok(Some(ComparedFile { mode, id, content }))
 }
 
-impl Side {
+impl ComparedFile {
     fn is_binary(&self) -> bool {
         let head = &self.content[..self.content.len().min(BINARY_BYTES)];
         self.content.len() > MAX_TEXT_BYTES || head.contains(&0)
@@ -88,10 +88,10 @@ impl Text {
     fn append(
         &mut self,
         path: &str,
-        from: Option<&Side>,
-        to: Option<&Side>,
+        from: Option<&ComparedFile>,
+        to: Option<&ComparedFile>,
     ) -> Result<(), SnapshotError> {
-        if from.is_some_and(Side::is_binary) || to.is_some_and(Side::is_binary) {
+        if from.is_some_and(ComparedFile::is_binary) || to.is_some_and(ComparedFile::is_binary) {
             return Ok(());
         }
         self.patch.push_str(&head(path, from, to));
@@ -139,9 +139,9 @@ impl Text {
 }
 
 /// Returns the lines before the names: modes and ids.
-fn head(path: &str, from: Option<&Side>, to: Option<&Side>) -> String {
+fn head(path: &str, from: Option<&ComparedFile>, to: Option<&ComparedFile>) -> String {
     let mut head = format!("diff --git {} {}\n", quoted("a/", path), quoted("b/", path));
-    let mode = |side: Option<&Side>| side.map(|side| side.mode.as_str());
+    let mode = |side: Option<&ComparedFile>| side.map(|side| side.mode.as_str());
     let modes = match (mode(from), mode(to)) {
         (None, Some(new)) => format!("new file mode {new}\n"),
         (Some(old), None) => format!("deleted file mode {old}\n"),
@@ -149,7 +149,7 @@ fn head(path: &str, from: Option<&Side>, to: Option<&Side>) -> String {
         _ => String::new(),
     };
     head.push_str(&modes);
-    let id = |side: Option<&Side>| side.map_or(Oid::ZERO_SHA1, |side| side.id);
+    let id = |side: Option<&ComparedFile>| side.map_or(Oid::ZERO_SHA1, |side| side.id);
     let (old, new) = (id(from), id(to));
     if old != new {
         let short = |id: Oid| {

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use crate::engine::Engine;
 use crate::engine::contents::FileEntries;
-use crate::entry::{Capture, Entry, Swept};
+use crate::entry::{Capture, Entry, SweepResult};
 use crate::error::SnapshotError;
 use crate::options::SnapshotOptions;
 use crate::sweep;
@@ -172,7 +172,7 @@ impl Snapshots {
         store: &Path,
         older_than: Duration,
         keep: &[String],
-    ) -> Result<Swept, SnapshotError> {
+    ) -> Result<SweepResult, SnapshotError> {
         let (store, keep) = (store.to_owned(), keep.to_vec());
         blocking(move || sweep::sweep(&store, older_than, &keep)).await
     }

@@ -16,7 +16,7 @@ use std::{
 use git2::Oid;
 
 use crate::cache::LIST;
-use crate::entry::Swept;
+use crate::entry::SweepResult;
 use crate::error::SnapshotError;
 use crate::objects::{Objects, TEMPORARY};
 use crate::{compare, lock, tree};
@@ -32,8 +32,8 @@ pub(crate) fn sweep(
     store: &Path,
     older_than: Duration,
     keep: &[String],
-) -> Result<Swept, SnapshotError> {
-    let mut swept = Swept::default();
+) -> Result<SweepResult, SnapshotError> {
+    let mut swept = SweepResult::default();
     let directory = store.join("objects");
     if !directory.is_dir() {
         return Ok(swept);
@@ -48,15 +48,15 @@ pub(crate) fn sweep(
     for folder in folders(&directory).map_err(failed())? {
         // Locked only for one folder, so that captures do not wait for the whole sweep.
         let _lock = lock::exclusive(store)?;
-        for (entry, what) in entries(&folder).map_err(failed())? {
-            let (limit, is_kept) = match what {
-                What::Object(id) => (limit, kept.contains(&id)),
-                What::List => (limit, false),
-                What::Temporary => (abandoned, false),
+        for (entry, kind) in entries(&folder).map_err(failed())? {
+            let (limit, is_kept) = match kind {
+                StoredFile::Object(id) => (limit, kept.contains(&id)),
+                StoredFile::List => (limit, false),
+                StoredFile::Temporary => (abandoned, false),
             };
             let goes = !is_kept && swept.removed < MAX_REMOVED;
             let is_gone = goes && remove(&entry, limit, &mut swept);
-            if matches!(what, What::Object(_)) && !is_gone {
+            if matches!(kind, StoredFile::Object(_)) && !is_gone {
                 swept.kept += 1;
             }
         }
@@ -92,7 +92,7 @@ fn folders(directory: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The kind of a file in the store.
-enum What {
+enum StoredFile {
     Object(Oid),
     /// A list of files. The next capture creates it again.
     List,
@@ -100,7 +100,7 @@ enum What {
 }
 
 /// Returns the files of the store in a folder. Ignores all other files.
-fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, What)>> {
+fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, StoredFile)>> {
     let prefix = folder.file_name().and_then(|name| name.to_str());
     let prefix = prefix.filter(|prefix| prefix.len() == 2);
     let mut entries = Vec::new();
@@ -111,22 +111,22 @@ fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, What)>> {
             continue;
         };
         let object = |prefix: &str| Oid::from_str(&format!("{prefix}{name}")).ok();
-        let what = if name.starts_with(TEMPORARY) {
-            What::Temporary
+        let kind = if name.starts_with(TEMPORARY) {
+            StoredFile::Temporary
         } else if name.starts_with(LIST) {
-            What::List
+            StoredFile::List
         } else if let Some(id) = prefix.filter(|_| name.len() == 38).and_then(object) {
-            What::Object(id)
+            StoredFile::Object(id)
         } else {
             continue;
         };
-        entries.push((entry, what));
+        entries.push((entry, kind));
     }
     Ok(entries)
 }
 
 /// Removes a file that is older than `limit`. Returns true if it was removed.
-fn remove(entry: &DirEntry, limit: SystemTime, swept: &mut Swept) -> bool {
+fn remove(entry: &DirEntry, limit: SystemTime, swept: &mut SweepResult) -> bool {
     let Ok(found) = entry.metadata() else {
         return false;
     };

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use opencode_snapshots::{SnapshotError, Snapshots, Swept};
+use opencode_snapshots::{SnapshotError, Snapshots, SweepResult};
 use support::{Project, plan};
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -144,7 +144,7 @@ async fn a_killed_process_leaves_a_usable_store() {
     assert_eq!(again.capture().await.unwrap().tree, tree);
     assert_eq!(
         Snapshots::sweep(&project.store(), WEEK, &[]).await.unwrap(),
-        Swept {
+        SweepResult {
             removed: 0,
             bytes: 0,
             kept: 2
@@ -154,7 +154,7 @@ async fn a_killed_process_leaves_a_usable_store() {
     age(&other_half, DAY);
     assert_eq!(
         Snapshots::sweep(&project.store(), WEEK, &[]).await.unwrap(),
-        Swept {
+        SweepResult {
             removed: 2,
             bytes: 8,
             kept: 2
@@ -266,7 +266,7 @@ async fn a_sweep_keeps_needed_objects() {
         project.write("dir/file", format!("{number}"));
         trees.push(snapshots.capture().await.unwrap().tree);
     }
-    let nothing = Swept {
+    let nothing = SweepResult {
         removed: 0,
         bytes: 0,
         kept: 12,

@@ -31,9 +31,9 @@ impl Gate {
     /// Waits until the gate is open. If the wait is dropped, the gate records that.
     pub async fn pass(&self) {
         self.come();
-        let gives_up = GivesUp(self);
+        let abandon = AbandonOnDrop(self);
         self.wait(|seen| seen.released).await;
-        std::mem::forget(gives_up);
+        std::mem::forget(abandon);
     }
 
     /// Records that a task has reached the gate, without waiting.
@@ -65,9 +65,9 @@ impl Gate {
 }
 
 /// Records a dropped wait at the gate.
-struct GivesUp<'a>(&'a Gate);
+struct AbandonOnDrop<'a>(&'a Gate);
 
-impl Drop for GivesUp<'_> {
+impl Drop for AbandonOnDrop<'_> {
     fn drop(&mut self) {
         self.0.abandon();
     }

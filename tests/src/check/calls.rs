@@ -11,7 +11,7 @@ use crate::tools::{is_own, is_recoverable};
 
 /// Number of times that each event happened to a call.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Story {
+struct CallCounts {
     begun: u32,
     called: u32,
     settled: u32,
@@ -26,24 +26,24 @@ struct Story {
 }
 
 pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut Vec<String>) {
-    let mut stories = BTreeMap::<ActingCall, Story>::new();
+    let mut counts_by_call = BTreeMap::<ActingCall, CallCounts>::new();
     let mut ran = BTreeMap::<&str, u32>::new();
     let mut recorded = BTreeSet::new();
     for act in acts {
         match act {
             Act::Sending { .. } => {}
             Act::Ran { mark } => *ran.entry(mark.as_str()).or_default() += 1,
-            Act::Before(call) => stories.entry(call.clone()).or_default().before += 1,
-            Act::After(call) => stories.entry(call.clone()).or_default().after += 1,
+            Act::Before(call) => counts_by_call.entry(call.clone()).or_default().before += 1,
+            Act::After(call) => counts_by_call.entry(call.clone()).or_default().after += 1,
         }
     }
     for (id, session) in &found.sessions {
         for entry in &session.entries {
-            record(&mut stories, id, entry);
+            record(&mut counts_by_call, id, entry);
             if let Some((call, mark)) = command_of(id, entry) {
                 let times = ran.get(mark).copied().unwrap_or_default();
-                let story = stories.entry(call).or_default();
-                (story.before, story.after) = (times, times);
+                let counts = counts_by_call.entry(call).or_default();
+                (counts.before, counts.after) = (times, times);
                 recorded.insert(mark);
             }
         }
@@ -56,9 +56,9 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
     for mark in ran.keys().filter(|mark| !recorded.contains(*mark)) {
         findings.push(format!("a tool ran whose call is not recorded: {mark}"));
     }
-    for (call, story) in &stories {
-        if let Some(problem) = contradiction(story, ledger.is_import(&call.session)) {
-            findings.push(format!("{problem}: {call:?} {story:?}"));
+    for (call, counts) in &counts_by_call {
+        if let Some(problem) = contradiction(counts, ledger.is_import(&call.session)) {
+            findings.push(format!("{problem}: {call:?} {counts:?}"));
         }
     }
 }
@@ -91,26 +91,30 @@ fn count(session: &Session, name: &str) -> usize {
     entries.filter(|entry| entry.name() == name).count()
 }
 
-fn record(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &Entry) {
+fn record(
+    counts_by_call: &mut BTreeMap<ActingCall, CallCounts>,
+    session: &SessionID,
+    entry: &Entry,
+) {
     let Some(call) = call_of(session, entry) else {
         return;
     };
-    let story = stories.entry(call).or_default();
+    let counts = counts_by_call.entry(call).or_default();
     match entry.name() {
-        "tool.input.started" => story.begun += 1,
+        "tool.input.started" => counts.begun += 1,
         "tool.called" => {
-            story.called += 1;
+            counts.called += 1;
             let tool = entry.text("tool");
-            story.is_journaled = tool == "bash" || is_own(tool);
-            story.is_recoverable = is_recoverable(tool);
+            counts.is_journaled = tool == "bash" || is_own(tool);
+            counts.is_recoverable = is_recoverable(tool);
         }
         "tool.success" => {
-            story.settled += 1;
-            story.has_outcome = true;
+            counts.settled += 1;
+            counts.has_outcome = true;
         }
         "tool.failed" => {
-            story.settled += 1;
-            story.has_outcome = entry.data["error"]["message"] == "It broke";
+            counts.settled += 1;
+            counts.has_outcome = entry.data["error"]["message"] == "It broke";
         }
         _ => {}
     }
@@ -136,28 +140,28 @@ pub(super) fn call_of(session: &SessionID, entry: &Entry) -> Option<ActingCall> 
     })
 }
 
-fn contradiction(story: &Story, is_import: bool) -> Option<&'static str> {
+fn contradiction(counts: &CallCounts, is_import: bool) -> Option<&'static str> {
     [
-        (story.after <= 1, "a tool had its effect twice"),
+        (counts.after <= 1, "a tool had its effect twice"),
         (
-            story.before <= 1 || story.is_recoverable,
+            counts.before <= 1 || counts.is_recoverable,
             "a tool ran twice",
         ),
-        (story.after <= story.before, "the journal has a gap"),
+        (counts.after <= counts.before, "the journal has a gap"),
         (
-            story.before.min(1) <= story.called,
+            counts.before.min(1) <= counts.called,
             "a tool ran whose call is not recorded",
         ),
         (
-            story.begun <= 1 && story.called <= 1 && story.settled <= 1,
+            counts.begun <= 1 && counts.called <= 1 && counts.settled <= 1,
             "something happened twice to a call",
         ),
         (
-            story.settled <= story.begun && story.called <= story.begun,
+            counts.settled <= counts.begun && counts.called <= counts.begun,
             "a call has an end without a beginning",
         ),
         (
-            !story.has_outcome || story.after == 1 || is_import || !story.is_journaled,
+            !counts.has_outcome || counts.after == 1 || is_import || !counts.is_journaled,
             "a call has an outcome that no tool gave",
         ),
     ]

@@ -12,7 +12,7 @@ use crate::ledger::{Ledger, Progress, Prompt};
 
 /// The log entries about one input.
 #[derive(Debug, Default)]
-struct Fate {
+struct InputEntries {
     admitted: Vec<SessionInputAdmitted>,
     promoted: Vec<(u64, Delivery)>,
     withdrawn: Vec<u64>,
@@ -20,58 +20,58 @@ struct Fate {
     delivery: Option<Delivery>,
 }
 
-type Fates = BTreeMap<MessageID, Fate>;
+type EntriesByInput = BTreeMap<MessageID, InputEntries>;
 
 pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) {
-    let mut fates = Fates::new();
+    let mut inputs = EntriesByInput::new();
     for (id, session) in &found.sessions {
-        let own = fates_of(id, session);
+        let own = entries_by_input(id, session);
         compare_inbox(id, session, &own, findings);
         compare_messages(id, session, &own, findings);
         // The prompts of a child session come from its parent session, not from the load.
         if !ledger.is_import(id) && session.info.parent_id.is_none() {
-            for (message, fate) in &own {
-                asked_for(ledger, message, fate, findings);
+            for (message, input) in &own {
+                asked_for(ledger, message, input, findings);
             }
         }
-        fates.extend(own);
+        inputs.extend(own);
     }
     for prompt in ledger.prompts.values() {
-        let fate = prompt.id.as_ref().and_then(|id| fates.get(id));
-        if let Some(problem) = contradiction(prompt, fate) {
+        let input = prompt.id.as_ref().and_then(|id| inputs.get(id));
+        if let Some(problem) = contradiction(prompt, input) {
             let text = &prompt.asked.prompt.text;
-            findings.push(format!("{text}: {problem}: {prompt:?}, {fate:?}"));
+            findings.push(format!("{text}: {problem}: {prompt:?}, {input:?}"));
         }
     }
 }
 
-fn fates_of(id: &SessionID, session: &Session) -> Fates {
-    let mut fates = Fates::new();
+fn entries_by_input(id: &SessionID, session: &Session) -> EntriesByInput {
+    let mut inputs = EntriesByInput::new();
     for entry in &session.entries {
         let message = || MessageID::parse(entry.text("messageID")).expect("the log holds ids");
         match entry.name() {
             "prompt.admitted" => {
                 let receipt = receipt(id, entry, message());
-                let fate = fates.entry(message()).or_default();
-                fate.delivery = Some(receipt.delivery);
-                fate.admitted.push(receipt);
+                let input = inputs.entry(message()).or_default();
+                input.delivery = Some(receipt.delivery);
+                input.admitted.push(receipt);
             }
             "prompted" => {
                 let promoted = (entry.seq, delivery(entry));
-                fates.entry(message()).or_default().promoted.push(promoted);
+                inputs.entry(message()).or_default().promoted.push(promoted);
             }
-            "prompt.withdrawn" => fates
+            "prompt.withdrawn" => inputs
                 .entry(message())
                 .or_default()
                 .withdrawn
                 .push(entry.seq),
             "prompt.redelivered" => {
-                fates.entry(message()).or_default().delivery = Some(delivery(entry));
+                inputs.entry(message()).or_default().delivery = Some(delivery(entry));
             }
             _ => {}
         }
     }
-    fates
+    inputs
 }
 
 fn receipt(session: &SessionID, entry: &Entry, id: MessageID) -> SessionInputAdmitted {
@@ -95,13 +95,18 @@ fn read<T: serde::de::DeserializeOwned>(value: &Value) -> T {
 }
 
 /// The inbox contains the inputs that are pending in the log, in the order of admission.
-fn compare_inbox(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
-    let pending = fates
+fn compare_inbox(
+    id: &SessionID,
+    session: &Session,
+    inputs: &EntriesByInput,
+    findings: &mut Vec<String>,
+) {
+    let pending = inputs
         .values()
         .filter(|it| it.promoted.is_empty() && it.withdrawn.is_empty());
-    let receipts = pending.flat_map(|fate| {
-        fate.admitted.iter().map(|receipt| SessionInputAdmitted {
-            delivery: fate.delivery.unwrap_or(receipt.delivery),
+    let receipts = pending.flat_map(|input| {
+        input.admitted.iter().map(|receipt| SessionInputAdmitted {
+            delivery: input.delivery.unwrap_or(receipt.delivery),
             ..receipt.clone()
         })
     });
@@ -116,16 +121,21 @@ fn compare_inbox(id: &SessionID, session: &Session, fates: &Fates, findings: &mu
 }
 
 /// The user messages are the promoted inputs that are not reverted, each at the position of its promotion.
-fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
-    let promoted = fates.iter().flat_map(|(message, fate)| {
-        fate.promoted.iter().map(|(seq, _)| {
-            let text = fate.admitted.first().map(|it| it.prompt.text.clone());
+fn compare_messages(
+    id: &SessionID,
+    session: &Session,
+    inputs: &EntriesByInput,
+    findings: &mut Vec<String>,
+) {
+    let promoted = inputs.iter().flat_map(|(message, input)| {
+        input.promoted.iter().map(|(seq, _)| {
+            let text = input.admitted.first().map(|it| it.prompt.text.clone());
             (*seq, message.clone(), text.unwrap_or_default())
         })
     });
     let mut expected: Vec<_> = promoted.collect();
     expected.sort();
-    for (boundary, end) in reverts(session, fates) {
+    for (boundary, end) in reverts(session, inputs) {
         expected.retain(|(seq, ..)| *seq <= boundary || *seq > end);
     }
     let messages = session
@@ -144,42 +154,44 @@ fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: 
 }
 
 /// The range of each committed revert: everything after the first sequence up to the second.
-fn reverts(session: &Session, fates: &Fates) -> Vec<(u64, u64)> {
+fn reverts(session: &Session, inputs: &EntriesByInput) -> Vec<(u64, u64)> {
     let entries = session.entries.iter();
     let committed = entries.filter(|entry| entry.name() == "revert.committed");
     let reverts = committed.map(|entry| {
         let boundary = MessageID::parse(entry.text("messageID")).expect("the log holds ids");
         // The load reverts only to prompts.
-        let promoted = fates.get(&boundary).and_then(|fate| fate.promoted.first());
+        let promoted = inputs
+            .get(&boundary)
+            .and_then(|input| input.promoted.first());
         (promoted.map_or(0, |(seq, _)| *seq), entry.seq)
     });
     reverts.collect()
 }
 
-fn asked_for(ledger: &Ledger, id: &MessageID, fate: &Fate, findings: &mut Vec<String>) {
-    let text = fate
+fn asked_for(ledger: &Ledger, id: &MessageID, input: &InputEntries, findings: &mut Vec<String>) {
+    let text = input
         .admitted
         .first()
         .map(|receipt| receipt.prompt.text.as_str());
     let prompt = text.and_then(|text| ledger.prompts.get(text));
     let same = prompt.is_some_and(|it| it.id.as_ref().is_none_or(|known| known == id));
     if !same {
-        findings.push(format!("nobody asked for the input {id}: {fate:?}"));
+        findings.push(format!("nobody asked for the input {id}: {input:?}"));
     }
 }
 
 /// The contradiction between a prompt and its log entries, if there is one.
-fn contradiction(prompt: &Prompt, fate: Option<&Fate>) -> Option<&'static str> {
-    let Some(fate) = fate else {
+fn contradiction(prompt: &Prompt, input: Option<&InputEntries>) -> Option<&'static str> {
+    let Some(input) = input else {
         return (!prompt.receipts.is_empty()).then_some("it was acknowledged and is gone");
     };
-    let [admitted] = fate.admitted.as_slice() else {
+    let [admitted] = input.admitted.as_slice() else {
         return Some("it was not admitted once");
     };
-    if fate.promoted.len() + fate.withdrawn.len() > 1 {
+    if input.promoted.len() + input.withdrawn.len() > 1 {
         return Some("it was promoted or withdrawn more than once");
     }
-    let promoted = fate.promoted.first().copied();
+    let promoted = input.promoted.first().copied();
     let seq = promoted.map(|(seq, _)| seq);
     let is_same = |receipt: &SessionInputAdmitted| {
         let may = receipt.promoted_seq.is_none() || receipt.promoted_seq == seq;
@@ -190,7 +202,7 @@ fn contradiction(prompt: &Prompt, fate: Option<&Fate>) -> Option<&'static str> {
         may && unpromoted == *admitted
     };
     let asked = &prompt.asked;
-    let delivery = promoted.map(|(_, delivery)| delivery).or(fate.delivery);
+    let delivery = promoted.map(|(_, delivery)| delivery).or(input.delivery);
     [
         (
             prompt.receipts.iter().all(is_same),
@@ -203,11 +215,11 @@ fn contradiction(prompt: &Prompt, fate: Option<&Fate>) -> Option<&'static str> {
             "it is not what was asked",
         ),
         (
-            prompt.withdrawal != Progress::Done || !fate.withdrawn.is_empty(),
+            prompt.withdrawal != Progress::Done || !input.withdrawn.is_empty(),
             "its withdrawal was acknowledged and is gone",
         ),
         (
-            prompt.withdrawal != Progress::Never || fate.withdrawn.is_empty(),
+            prompt.withdrawal != Progress::Never || input.withdrawn.is_empty(),
             "nobody withdrew it",
         ),
         (
@@ -215,7 +227,7 @@ fn contradiction(prompt: &Prompt, fate: Option<&Fate>) -> Option<&'static str> {
             "it was said to be promoted and is not",
         ),
         (
-            !fate.withdrawn.is_empty()
+            !input.withdrawn.is_empty()
                 || delivery.is_some_and(|it| prompt.deliveries.contains(&it)),
             "its delivery is not what was acknowledged",
         ),

@@ -31,7 +31,7 @@ use crate::tools::load_tools;
 
 /// Number of concurrent drivers.
 const DRIVERS: u64 = 3;
-/// Number of deeds of each driver in addition to one of each kind.
+/// Number of operations of each driver in addition to one of each kind.
 const MORE: usize = 6;
 /// Number of known sessions that get more work. Older sessions are left alone.
 const SESSIONS: usize = 9;
@@ -40,7 +40,7 @@ const LISTED: usize = 200;
 
 /// One operation of a driver.
 #[derive(Clone, Copy)]
-enum Deed {
+enum Operation {
     Create,
     Steer,
     SteerTogether,
@@ -64,28 +64,28 @@ enum Deed {
     Look,
 }
 
-const DEEDS: [Deed; 21] = [
-    Deed::Create,
-    Deed::Steer,
-    Deed::SteerTogether,
-    Deed::Queue,
-    Deed::LeaveAndWait,
-    Deed::Retry,
-    Deed::RetryAtOnce,
-    Deed::Withdraw,
-    Deed::Redeliver,
-    Deed::Interrupt,
-    Deed::InterruptUnanswered,
-    Deed::SwitchAgent,
-    Deed::SwitchModel,
-    Deed::Move,
-    Deed::Instruct,
-    Deed::Import,
-    Deed::Resume,
-    Deed::Compact,
-    Deed::Revert,
-    Deed::Keep,
-    Deed::Look,
+const OPERATIONS: [Operation; 21] = [
+    Operation::Create,
+    Operation::Steer,
+    Operation::SteerTogether,
+    Operation::Queue,
+    Operation::LeaveAndWait,
+    Operation::Retry,
+    Operation::RetryAtOnce,
+    Operation::Withdraw,
+    Operation::Redeliver,
+    Operation::Interrupt,
+    Operation::InterruptUnanswered,
+    Operation::SwitchAgent,
+    Operation::SwitchModel,
+    Operation::Move,
+    Operation::Instruct,
+    Operation::Import,
+    Operation::Resume,
+    Operation::Compact,
+    Operation::Revert,
+    Operation::Keep,
+    Operation::Look,
 ];
 
 /// One caller.
@@ -189,19 +189,19 @@ impl Driver {
         }
     }
 
-    /// Carries out all deeds. Returns the task that follows the events of its newest session until
+    /// Carries out all operations. Returns the task that follows the events of its newest session until
     /// the host closes.
     async fn work(mut self) -> JoinHandle<()> {
-        let mut deeds = DEEDS.to_vec();
+        let mut operations = OPERATIONS.to_vec();
         for _ in 0..MORE {
-            deeds.push(*self.random.choose(&DEEDS));
+            operations.push(*self.random.choose(&OPERATIONS));
         }
-        self.random.shuffle(&mut deeds);
+        self.random.shuffle(&mut operations);
         self.create().await;
         let newest = self.sessions.last().expect("there is a session").clone();
         let follower = tokio::spawn(watching::follow(self.runtime.clone(), newest));
-        for deed in deeds {
-            self.carry_out(deed).await;
+        for operation in operations {
+            self.carry_out(operation).await;
         }
         for session in self.sessions.clone() {
             self.wait(&session).await;
@@ -209,29 +209,29 @@ impl Driver {
         follower
     }
 
-    async fn carry_out(&mut self, deed: Deed) {
-        match deed {
-            Deed::Create => self.create().await,
-            Deed::Steer => self.steer().await,
-            Deed::SteerTogether => self.steer_together().await,
-            Deed::Queue => self.queue().await,
-            Deed::LeaveAndWait => self.leave_and_wait().await,
-            Deed::Retry => self.retry().await,
-            Deed::RetryAtOnce => self.retry_at_once().await,
-            Deed::Withdraw => self.withdraw().await,
-            Deed::Redeliver => self.redeliver().await,
-            Deed::Interrupt => self.interrupt().await,
-            Deed::InterruptUnanswered => self.interrupt_unanswered().await,
-            Deed::SwitchAgent => self.switch_agent().await,
-            Deed::SwitchModel => self.switch_model().await,
-            Deed::Move => self.relocate().await,
-            Deed::Instruct => self.instruct().await,
-            Deed::Import => self.import().await,
-            Deed::Resume => self.resume().await,
-            Deed::Compact => self.compact().await,
-            Deed::Revert => self.revert().await,
-            Deed::Keep => self.keep().await,
-            Deed::Look => self.look().await,
+    async fn carry_out(&mut self, operation: Operation) {
+        match operation {
+            Operation::Create => self.create().await,
+            Operation::Steer => self.steer().await,
+            Operation::SteerTogether => self.steer_together().await,
+            Operation::Queue => self.queue().await,
+            Operation::LeaveAndWait => self.leave_and_wait().await,
+            Operation::Retry => self.retry().await,
+            Operation::RetryAtOnce => self.retry_at_once().await,
+            Operation::Withdraw => self.withdraw().await,
+            Operation::Redeliver => self.redeliver().await,
+            Operation::Interrupt => self.interrupt().await,
+            Operation::InterruptUnanswered => self.interrupt_unanswered().await,
+            Operation::SwitchAgent => self.switch_agent().await,
+            Operation::SwitchModel => self.switch_model().await,
+            Operation::Move => self.relocate().await,
+            Operation::Instruct => self.instruct().await,
+            Operation::Import => self.import().await,
+            Operation::Resume => self.resume().await,
+            Operation::Compact => self.compact().await,
+            Operation::Revert => self.revert().await,
+            Operation::Keep => self.keep().await,
+            Operation::Look => self.look().await,
         }
     }
 

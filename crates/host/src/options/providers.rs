@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// Time that a Provider Turn waits for a provider that temporarily refuses its request. `false` sends each request once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "OrOff<RetryForm>")]
+#[serde(try_from = "ValueOrFalse<RetryForm>")]
 pub struct RetryOptions {
     /// From the first request to the last one, in milliseconds.
     pub max_elapsed_ms: u64,
@@ -37,10 +37,10 @@ pub(super) struct RetryForm {
     max_delay_ms: Option<u64>,
 }
 
-impl TryFrom<OrOff<RetryForm>> for RetryOptions {
+impl TryFrom<ValueOrFalse<RetryForm>> for RetryOptions {
     type Error = &'static str;
 
-    fn try_from(given: OrOff<RetryForm>) -> Result<Self, &'static str> {
+    fn try_from(given: ValueOrFalse<RetryForm>) -> Result<Self, &'static str> {
         let default = Self::default();
         Ok(match given.value()? {
             Some(form) => Self {
@@ -60,12 +60,12 @@ impl TryFrom<OrOff<RetryForm>> for RetryOptions {
 /// A value, or `false` for none.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum OrOff<T> {
+enum ValueOrFalse<T> {
     Off(bool),
     On(T),
 }
 
-impl<T> OrOff<T> {
+impl<T> ValueOrFalse<T> {
     /// Returns the value, or `None` for `false`.
     fn value(self) -> Result<Option<T>, &'static str> {
         match self {
@@ -132,10 +132,10 @@ enum NamedDeadlines {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct DeadlineMembers {
-    connect_ms: Option<OrOff<u64>>,
-    first_byte_ms: Option<OrOff<u64>>,
-    idle_ms: Option<OrOff<u64>>,
-    request_ms: Option<OrOff<u64>>,
+    connect_ms: Option<ValueOrFalse<u64>>,
+    first_byte_ms: Option<ValueOrFalse<u64>>,
+    idle_ms: Option<ValueOrFalse<u64>>,
+    request_ms: Option<ValueOrFalse<u64>>,
 }
 
 impl TryFrom<DeadlineForm> for DeadlineOptions {
@@ -153,7 +153,9 @@ impl TryFrom<DeadlineForm> for DeadlineOptions {
             }
             DeadlineForm::Each(given) => given,
         };
-        let limit = |given: Option<OrOff<u64>>, default| given.map_or(Ok(default), OrOff::value);
+        let limit = |given: Option<ValueOrFalse<u64>>, default| {
+            given.map_or(Ok(default), ValueOrFalse::value)
+        };
         Ok(Self {
             connect_ms: limit(given.connect_ms, default.connect_ms)?,
             first_byte_ms: limit(given.first_byte_ms, default.first_byte_ms)?,

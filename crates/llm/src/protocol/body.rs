@@ -39,7 +39,7 @@ pub(super) struct Frame {
 
 /// Bytes that are inserted into the output for this request alone.
 #[derive(Default)]
-pub(super) struct Marks {
+pub(super) struct InsertedBytes {
     /// Positions in the conversation, in ascending order, and the bytes to insert there.
     pub(super) text: Vec<(usize, &'static [u8])>,
     /// Bytes to insert at the end of the last tool of the request.
@@ -51,7 +51,7 @@ pub(super) fn encode<F: Form>(
     request: &LlmRequest,
     form: F,
     frame: Frame,
-    marks: impl FnOnce(&F::State) -> Marks,
+    marks: impl FnOnce(&F::State) -> InsertedBytes,
 ) -> Result<Vec<u8>, LlmError> {
     let mut members = frame.members.0;
     overlay::apply(&mut members, &request.effective_overlay())?;
@@ -256,7 +256,7 @@ mod tests {
         request.closing = Some(Message::assistant([Part::text("In short:")]));
         let dialect = Dialect::of(&request.model);
         encode(&request, dialect.clone(), Frame::default(), |_| {
-            Marks::default()
+            InsertedBytes::default()
         })
         .unwrap();
         let answer = Message::assistant([Part::text("Hi.")]);

@@ -11,7 +11,7 @@ const MAX_CUTS: usize = 64;
 const REPLACEMENT: &str = "\u{fffd}";
 
 /// JSON text without unpaired surrogates.
-pub(super) struct Repaired {
+pub(super) struct RepairedText {
     /// The text with replacements.
     pub(super) text: Vec<u8>,
     /// The strings that may have been cut within a character.
@@ -37,7 +37,7 @@ struct Open {
 }
 
 /// Replaces unpaired surrogates in one pass. Returns `None` if there are none.
-pub(super) fn repair(json: &[u8]) -> Option<Repaired> {
+pub(super) fn repair(json: &[u8]) -> Option<RepairedText> {
     let mut text = Vec::with_capacity(json.len());
     let mut cuts = Vec::new();
     let mut open: Option<Open> = None;
@@ -77,7 +77,7 @@ pub(super) fn repair(json: &[u8]) -> Option<Repaired> {
         text.extend_from_slice(same);
         rest = after;
     }
-    is_changed.then_some(Repaired { text, cuts })
+    is_changed.then_some(RepairedText { text, cuts })
 }
 
 /// Parses a JSON text, with unpaired surrogates replaced.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::COMPATIBLE_PACKAGE;
 use super::family::Family;
-use super::variants::Reasoner;
+use super::variants::ReasoningModel;
 use crate::config::options::API_KEY;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption};
 use crate::environment::Environment;
@@ -123,14 +123,14 @@ pub(super) fn finish_model(
 /// The variants that follow from the properties of the model.
 fn generated(model: &Model, options: Option<&[ReasoningOption]>) -> Vec<Variant> {
     let family = Family::of(Some(&model.api.kind));
-    let reasoner = Reasoner {
+    let reasoning = ReasoningModel {
         family,
         wire_id: &model.wire_id,
         released: model.released,
         output: model.limits.output,
         options,
     };
-    let variants = reasoner.variants().into_iter();
+    let variants = reasoning.variants().into_iter();
     let finished = variants.map(|(id, options)| Variant {
         id,
         headers: Headers::default(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use opencode_pty::{
-    Bounds, CreateTerminal, Cursor, Next, OutputBounds, TerminalError, UpdateTerminal,
+    Bounds, CreateTerminal, Cursor, OutputBounds, OutputItem, TerminalError, UpdateTerminal,
 };
 use opencode_schema::pty::{Pty, PtyStatus};
 
@@ -219,12 +219,16 @@ async fn a_late_client_gets_earlier_output_from_its_cursor() {
     ] {
         let mut client = host.attach(&created.id, from);
         if let Some(replay) = replay {
-            assert_eq!(client.next().await, Next::Text(replay.into()), "{from:?}");
+            assert_eq!(
+                client.next().await,
+                OutputItem::Text(replay.into()),
+                "{from:?}"
+            );
         }
-        assert_eq!(client.next().await, Next::Caught(5), "{from:?}");
+        assert_eq!(client.next().await, OutputItem::CaughtUp(5), "{from:?}");
     }
     let mut last = host.attach(&created.id, Cursor::End);
-    assert_eq!(last.next().await, Next::Caught(5));
+    assert_eq!(last.next().await, OutputItem::CaughtUp(5));
     first.send("\n").await;
     assert_eq!(
         (first.rest().await, last.rest().await),
@@ -267,7 +271,7 @@ async fn a_client_that_does_not_read_does_not_stop_the_program() {
     working.send("\n").await;
     drop(working);
     assert_eq!(host.exited(&created.id).await.exit_code, Some(0));
-    assert_eq!(stuck.next().await, Next::Cut);
+    assert_eq!(stuck.next().await, OutputItem::Cut);
 }
 
 #[tokio::test]

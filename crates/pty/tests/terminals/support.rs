@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use opencode_pty::{Attached, Bounds, CreateTerminal, Cursor, Next, Terminals, TerminalsOptions};
+use opencode_pty::{
+    Attached, Bounds, CreateTerminal, Cursor, OutputItem, Terminals, TerminalsOptions,
+};
 use opencode_schema::clock::{Clock, Millis, SystemClock};
 use opencode_schema::event::Notice;
 use opencode_schema::id::{IdSource, PtyID};
@@ -149,7 +151,7 @@ fn notice_text(place: &LocationRef, notice: &Notice) -> String {
 pub(crate) struct Client(pub(crate) Attached);
 
 impl Client {
-    pub(crate) async fn next(&mut self) -> Next {
+    pub(crate) async fn next(&mut self) -> OutputItem {
         within("output", self.0.next()).await
     }
 
@@ -164,8 +166,8 @@ impl Client {
         let mut all = String::new();
         while !all.contains(wanted) {
             match self.next().await {
-                Next::Text(text) => all.push_str(&text),
-                Next::Caught(_) => {}
+                OutputItem::Text(text) => all.push_str(&text),
+                OutputItem::CaughtUp(_) => {}
                 end => panic!("{end:?} before {wanted:?}, after {all:?}"),
             }
         }
@@ -177,10 +179,10 @@ impl Client {
         let mut all = String::new();
         loop {
             match self.next().await {
-                Next::Text(text) => all.push_str(&text),
-                Next::Caught(_) => {}
-                Next::Ended => return all,
-                Next::Cut => panic!("cut after {all:?}"),
+                OutputItem::Text(text) => all.push_str(&text),
+                OutputItem::CaughtUp(_) => {}
+                OutputItem::Ended => return all,
+                OutputItem::Cut => panic!("cut after {all:?}"),
             }
         }
     }

@@ -82,7 +82,7 @@ impl<R: Request> Waiting<R> {
     }
 
     /// Lets a request wait, and notifies clients.
-    pub(crate) fn ask(self: &Arc<Self>, request: R) -> Result<Asked<R>, NotAsked> {
+    pub(crate) fn ask(self: &Arc<Self>, request: R) -> Result<WaitingRequest<R>, NotAsked> {
         let mut state = self.state.lock();
         if state.ended {
             return Err(NotAsked::Ended);
@@ -104,9 +104,9 @@ impl<R: Request> Waiting<R> {
         });
         drop(state);
         self.changed.send_replace(());
-        Ok(Asked {
+        Ok(WaitingRequest {
             answered,
-            guard: GiveUpOnDrop {
+            guard: CancelOnDrop {
                 waiting: Arc::clone(self),
                 request,
                 armed: true,
@@ -223,12 +223,12 @@ impl<R: Request> RequestNotices<R> {
 }
 
 /// A waiting request. Dropping it gives the request up, unless it was answered.
-pub(crate) struct Asked<R: Request> {
+pub(crate) struct WaitingRequest<R: Request> {
     answered: oneshot::Receiver<R::Answer>,
-    guard: GiveUpOnDrop<R>,
+    guard: CancelOnDrop<R>,
 }
 
-impl<R: Request> Asked<R> {
+impl<R: Request> WaitingRequest<R> {
     /// Returns the answer; `None` if the host closes, or if no answer comes before `timeout` ends.
     pub(crate) async fn answer(self, timeout: impl Future<Output = ()>) -> Option<R::Answer> {
         let Self {
@@ -248,13 +248,13 @@ impl<R: Request> Asked<R> {
     }
 }
 
-struct GiveUpOnDrop<R: Request> {
+struct CancelOnDrop<R: Request> {
     waiting: Arc<Waiting<R>>,
     request: Arc<R>,
     armed: bool,
 }
 
-impl<R: Request> Drop for GiveUpOnDrop<R> {
+impl<R: Request> Drop for CancelOnDrop<R> {
     fn drop(&mut self) {
         if self.armed {
             let notice = || self.request.ended_notice();

@@ -62,13 +62,13 @@ pub(super) struct Part {
 }
 
 /// The number of pieces in a part.
-struct Filling {
+struct PieceCount {
     whole: usize,
     /// UTF-16 units of room for one more piece, which is cut.
     cut: Option<u64>,
 }
 
-impl Filling {
+impl PieceCount {
     fn pieces(&self) -> usize {
         self.whole + usize::from(self.cut.is_some())
     }
@@ -98,7 +98,7 @@ impl Parts {
     /// Returns all remaining material if it fits in one request, otherwise as much as fits.
     pub(super) fn next(&self) -> Part {
         if self.is_one_request() {
-            let all = Filling {
+            let all = PieceCount {
                 whole: self.older.len(),
                 cut: None,
             };
@@ -109,7 +109,7 @@ impl Parts {
         // A longer prior summary would leave no room for new material.
         let prior = self.prior.as_deref().map(|prior| cut(prior, room / 2));
         let left = room - prior.as_deref().map_or(0, json_units);
-        self.part(prior.as_deref(), self.filling(0, left), answer)
+        self.part(prior.as_deref(), self.piece_count(0, left), answer)
     }
 
     /// Replaces the summarised pieces by the summary of the newest part.
@@ -186,34 +186,34 @@ impl Parts {
 
     /// Returns the filling of a part that begins with piece `from` and has `room` units. A piece that is
     /// longer than any part is cut to the remaining room, if at least half of the room remains.
-    fn filling(&self, from: usize, room: u64) -> Filling {
+    fn piece_count(&self, from: usize, room: u64) -> PieceCount {
         let (mut whole, mut left) = (0, room);
         for piece in self.older.range(from..) {
             let Some(rest) = left.checked_sub(piece.units + GAP_UNITS) else {
                 let is_longest = piece.units > self.room() && left >= room / 2;
                 let cut = (whole == 0 || is_longest).then_some(left);
-                return Filling { whole, cut };
+                return PieceCount { whole, cut };
             };
             (whole, left) = (whole + 1, rest);
         }
-        Filling { whole, cut: None }
+        PieceCount { whole, cut: None }
     }
 
     /// Returns the number of parts with `room` units each. More room never gives more parts.
     fn count(&self, room: u64) -> usize {
         let (mut parts, mut from) = (0, 0);
         while from < self.older.len() {
-            (parts, from) = (parts + 1, from + self.filling(from, room).pieces());
+            (parts, from) = (parts + 1, from + self.piece_count(from, room).pieces());
         }
         parts
     }
 
     /// Builds a part from the oldest pieces.
-    fn part(&self, prior: Option<&str>, filling: Filling, answer: u64) -> Part {
-        let pieces = filling.pieces();
+    fn part(&self, prior: Option<&str>, piece_count: PieceCount, answer: u64) -> Part {
+        let pieces = piece_count.pieces();
         let mut oldest = self.older.iter().take(pieces).map(|piece| &*piece.text);
-        let mut conversation: Vec<_> = oldest.by_ref().take(filling.whole).collect();
-        let last = filling.cut.zip(oldest.next());
+        let mut conversation: Vec<_> = oldest.by_ref().take(piece_count.whole).collect();
+        let last = piece_count.cut.zip(oldest.next());
         let last = last.map(|(room, text)| cut(text, room));
         conversation.extend(last.as_deref());
         Part {

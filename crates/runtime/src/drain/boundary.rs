@@ -75,7 +75,7 @@ pub(super) struct PreparedTurn {
 }
 
 /// The surroundings of a turn and the observation of its System Context.
-pub(super) struct Survey {
+pub(super) struct ObservedTurn {
     pub(super) here: PreparedTurn,
     pub(super) observed: Observed,
     /// Duration of the observation.
@@ -133,7 +133,7 @@ impl PreparedTurn {
     }
 }
 
-impl Survey {
+impl ObservedTurn {
     /// Returns the entry to write for a session with this epoch, or without one, and the Baseline
     /// System Context after the write.
     ///
@@ -272,8 +272,8 @@ impl Runner {
             self.promote(&mut here, due).await?;
         }
         let observing = stopped.run_until_cancelled(self.observe(here, context));
-        let survey = observing.await.unwrap_or(Err(DrainStop::Interrupted))?;
-        self.enter(survey, due).await
+        let observed_turn = observing.await.unwrap_or(Err(DrainStop::Interrupted))?;
+        self.enter(observed_turn, due).await
     }
 
     /// Promotes prompts, if there is a Context Epoch to which they belong.
@@ -318,10 +318,10 @@ impl Runner {
         Ok(DrainStop::Recorded(error))
     }
 
-    pub(super) async fn survey(
+    pub(super) async fn observe_turn(
         &mut self,
         promotion: Promotion,
-    ) -> Result<Survey, PreparationFailure> {
+    ) -> Result<ObservedTurn, PreparationFailure> {
         let (here, context) = self.prepare_observation(promotion).await?;
         Ok(self.observe(here, context).await?)
     }
@@ -391,25 +391,33 @@ impl Runner {
         &self,
         here: PreparedTurn,
         context: SystemContext,
-    ) -> Result<Survey, DrainStop> {
+    ) -> Result<ObservedTurn, DrainStop> {
         let began = Instant::now();
         let observed = self.shared.context_observer.observe(context).await?;
-        Ok(Survey {
+        Ok(ObservedTurn {
             here,
             observed,
             took: began.elapsed(),
         })
     }
 
-    async fn enter(&mut self, mut survey: Survey, due: &mut Due) -> Result<Boundary, DrainStop> {
+    async fn enter(
+        &mut self,
+        mut observed_turn: ObservedTurn,
+        due: &mut Due,
+    ) -> Result<Boundary, DrainStop> {
         let (batch, now) = (self.services.steer_batch, self.services.journal.now());
-        let attached = std::mem::take(&mut survey.here.attached);
-        let here = &survey.here;
+        let attached = std::mem::take(&mut observed_turn.here.attached);
+        let here = &observed_turn.here;
         let directory = here.session.info.location.directory.clone();
         let metrics = &self.services.metrics;
-        metrics.observed(&directory, survey.took, survey.observed.unavailable_keys());
+        metrics.observed(
+            &directory,
+            observed_turn.took,
+            observed_turn.observed.unavailable_keys(),
+        );
         let (entry, baseline) =
-            survey.decide(here.known.as_ref(), due.promotion, attached, batch, now)?;
+            observed_turn.decide(here.known.as_ref(), due.promotion, attached, batch, now)?;
         let change = entry.change.size();
         let BoundaryResult {
             promoted,
@@ -417,13 +425,13 @@ impl Runner {
         } = self.write(entry).await?;
         self.services.metrics.changed(&directory, change);
         let stopped = self.stopper.stopped().clone();
-        let reading = self.read_history(survey.here.session.key, survey.target());
+        let reading = self.read_history(observed_turn.here.session.key, observed_turn.target());
         let read = stopped.run_until_cancelled(reading).await;
         let mut changes = read.unwrap_or(Err(DrainStop::Interrupted))?;
         // After a compaction an epoch may begin late, at a checkpoint that was already sent.
         changes.replaced |= matches!(change, Change::Begun { .. });
         let promoted = due.promoted + promoted;
-        Ok(survey.boundary(baseline, baseline_seq, changes, promoted))
+        Ok(observed_turn.boundary(baseline, baseline_seq, changes, promoted))
     }
 
     /// Reads the session. Its agent and its model stay the same for the whole turn.

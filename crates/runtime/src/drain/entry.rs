@@ -7,7 +7,7 @@ use opencode_store::{
 };
 
 use super::DrainStop;
-use super::epoch::{Begins, EpochChange};
+use super::epoch::{EpochChange, EpochStart};
 use crate::error::DrainError;
 use crate::inbox::{Attached, Promotion, promote};
 use crate::journal::append;
@@ -113,8 +113,10 @@ fn apply(
             begins,
         } => {
             let baseline_seq = match begins {
-                Begins::First | Begins::Now => transaction.reader().latest_seq(session.key)?,
-                Begins::At(seq) => seq,
+                EpochStart::First | EpochStart::Now => {
+                    transaction.reader().latest_seq(session.key)?
+                }
+                EpochStart::At(seq) => seq,
             };
             let epoch = Epoch {
                 baseline,

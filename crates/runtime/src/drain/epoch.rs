@@ -37,13 +37,13 @@ pub(super) enum EpochChange {
     Begin {
         baseline: String,
         snapshot: String,
-        begins: Begins,
+        begins: EpochStart,
     },
 }
 
 /// Kind and size of the change that a boundary makes to the System Context of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begins {
+pub(super) enum EpochStart {
     /// Before any promotion: the first epoch of the session in its Location.
     First,
     /// After all existing entries.
@@ -71,7 +71,7 @@ impl EpochChange {
         matches!(
             self,
             Self::Begin {
-                begins: Begins::First,
+                begins: EpochStart::First,
                 ..
             }
         )
@@ -86,9 +86,9 @@ impl EpochChange {
         let Some(known) = known else {
             let baseline = observed.initialize();
             let baseline = baseline.map_err(|error| DrainError::Context(error.to_string()))?;
-            return begin(baseline, Begins::First);
+            return begin(baseline, EpochStart::First);
         };
-        let begins = known.compacted().map_or(Begins::Now, Begins::At);
+        let begins = known.compacted().map_or(EpochStart::Now, EpochStart::At);
         let snapshot: Snapshot = match serde_json::from_str(&known.epoch.snapshot) {
             Ok(snapshot) => snapshot,
             Err(error) => {
@@ -98,7 +98,7 @@ impl EpochChange {
                 return whole.map_or(Ok(Self::Keep), |baseline| begin(baseline, begins));
             }
         };
-        if begins != Begins::Now {
+        if begins != EpochStart::Now {
             return match observed.replace(&snapshot) {
                 Replaced::Ready(baseline) => begin(baseline, begins),
                 Replaced::Blocked { unavailable } => Ok(blocked(&unavailable)),
@@ -116,7 +116,7 @@ impl EpochChange {
     }
 }
 
-fn begin(baseline: Baseline, begins: Begins) -> Result<EpochChange, DrainError> {
+fn begin(baseline: Baseline, begins: EpochStart) -> Result<EpochChange, DrainError> {
     Ok(EpochChange::Begin {
         snapshot: stored(&baseline.snapshot)?,
         baseline: baseline.text,
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    fn begins(baseline: &str, snapshot: &Value, begins: Begins) -> EpochChange {
+    fn begins(baseline: &str, snapshot: &Value, begins: EpochStart) -> EpochChange {
         EpochChange::Begin {
             baseline: baseline.to_owned(),
             snapshot: snapshot.to_string(),
@@ -227,8 +227,8 @@ mod tests {
         let foreign = json!({"a/a": {"value": "x"}});
         let bound = json!({"a/a": admitted(1), "a/z": {"value": 1}});
         let lost = || json!("lost");
-        let now = |text: &str, snapshot| begins(text, snapshot, Begins::Now);
-        let at = |text: &str, snapshot| begins(text, snapshot, Begins::At(11.into()));
+        let now = |text: &str, snapshot| begins(text, snapshot, EpochStart::Now);
+        let at = |text: &str, snapshot| begins(text, snapshot, EpochStart::At(11.into()));
         for (snapshot, checkpoint, sources, expected) in [
             (&one, None, vec![("a/a", json!(1))], EpochChange::Keep),
             (
@@ -314,7 +314,7 @@ mod tests {
     #[tokio::test]
     async fn a_first_epoch_needs_all_sources() {
         let change = EpochChange::of(&observed(&[("a/a", json!(1))]).await, None);
-        let first = begins("a/a is 1", &json!({"a/a": admitted(1)}), Begins::First);
+        let first = begins("a/a is 1", &json!({"a/a": admitted(1)}), EpochStart::First);
         assert_eq!(change.unwrap(), first);
         assert!(first.begins_first());
         let blocked = EpochChange::of(&observed(&[("a/a", json!("lost"))]).await, None);

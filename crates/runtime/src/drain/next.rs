@@ -24,7 +24,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::abandoned::fail_open_calls;
-use super::boundary::{Boundary, PreparationFailure, Survey};
+use super::boundary::{Boundary, ObservedTurn, PreparationFailure};
 use super::conversation::ConversationRead;
 use super::entry::BoundaryResult;
 use super::epoch::{EpochChange, Known};
@@ -45,7 +45,7 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// Inputs of an inspection.
 struct PreviewInput {
-    survey: Survey,
+    observed_turn: ObservedTurn,
     /// True if a drain works on the session. Its open calls and staged revert then stay as they are.
     is_running: bool,
     steer_batch: usize,
@@ -53,7 +53,7 @@ struct PreviewInput {
 }
 
 /// The parts of the next request, except its history.
-struct Next {
+struct NextRequest {
     boundary: Boundary,
     is_last: bool,
     baseline_seq: Sequence,
@@ -128,19 +128,19 @@ fn check_size(bytes: usize) -> Result<(), RuntimeError> {
 }
 
 impl Runner {
-    async fn next(&mut self, is_running: bool) -> Result<Next, DrainStop> {
-        let survey = match self.survey(Promotion::QueuedThenSteers).await {
-            Ok(survey) => survey,
+    async fn next(&mut self, is_running: bool) -> Result<NextRequest, DrainStop> {
+        let observed_turn = match self.observe_turn(Promotion::QueuedThenSteers).await {
+            Ok(observed_turn) => observed_turn,
             Err(PreparationFailure::Stopped(stop)) => return Err(stop),
             Err(PreparationFailure::Unresolved { error, .. }) => return Err(error.into()),
         };
-        let target = survey.target();
+        let target = observed_turn.target();
         // Most of the history is read outside the transaction, so that the writer is not blocked.
-        self.read_history(survey.here.session.key, target.clone())
+        self.read_history(observed_turn.here.session.key, target.clone())
             .await?;
         let reading = self.conversation.reading(&target);
         let input = PreviewInput {
-            survey,
+            observed_turn,
             is_running,
             steer_batch: self.services.steer_batch,
             now: self.services.journal.now(),
@@ -160,11 +160,11 @@ impl Runner {
             promoted,
         } = read;
         let changes = self.conversation.update(read, target);
-        let allowed = input.survey.here.sampled.steps();
+        let allowed = input.observed_turn.here.sampled.steps();
         let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);
-        Ok(Next {
+        Ok(NextRequest {
             boundary: input
-                .survey
+                .observed_turn
                 .boundary(baseline, Some(baseline_seq), changes, promoted),
             is_last,
             baseline_seq,
@@ -172,8 +172,8 @@ impl Runner {
         })
     }
 
-    async fn view(&self, next: Next) -> Result<ProviderRequestView, RuntimeError> {
-        let Next {
+    async fn view(&self, next: NextRequest) -> Result<ProviderRequestView, RuntimeError> {
+        let NextRequest {
             boundary,
             is_last,
             baseline_seq,
@@ -222,7 +222,7 @@ impl PreviewInput {
         transaction: &mut Transaction<'_>,
         reading: impl FnOnce(&Reader<'_>, SessionKey) -> Result<ConversationRead, StoreError>,
     ) -> Result<PreviewRead, Abort<DrainStop>> {
-        let id = &self.survey.here.session.info.id;
+        let id = &self.observed_turn.here.session.info.id;
         let Some(session) = transaction.reader().session(id)? else {
             return Err(Abort::Refused(DrainError::SessionGone(id.clone()).into()));
         };
@@ -231,10 +231,10 @@ impl PreviewInput {
         }
         let known = known(&transaction.reader(), session.key)?;
         let promotion = self.promotion(&transaction.reader(), session.key)?;
-        let attached = std::mem::take(&mut self.survey.here.attached);
+        let attached = std::mem::take(&mut self.observed_turn.here.attached);
         let (batch, now) = (self.steer_batch, self.now);
-        let survey = &self.survey;
-        let decided = survey.decide(known.as_ref(), promotion, attached, batch, now);
+        let observed_turn = &self.observed_turn;
+        let decided = observed_turn.decide(known.as_ref(), promotion, attached, batch, now);
         let (entry, baseline) = decided.map_err(|error| Abort::Refused(error.into()))?;
         let sources = self.sources(known.as_ref(), &entry.change);
         let entered = entry.write(transaction);
@@ -281,21 +281,21 @@ impl PreviewInput {
 
     /// Returns the Context Sources, compared with the values that the model was told before.
     fn sources(&self, known: Option<&Known>, change: &EpochChange) -> Vec<ContextSourceView> {
-        use opencode_context::Standing;
+        use opencode_context::SourceStatus;
         use opencode_schema::inspection::ContextSourceState as State;
         let snapshot = known.and_then(|known| serde_json::from_str(&known.epoch.snapshot).ok());
         let snapshot: Snapshot = snapshot.unwrap_or_default();
         let begins = matches!(change, EpochChange::Begin { .. });
-        let compared = self.survey.observed.compare(&snapshot);
+        let compared = self.observed_turn.observed.compare(&snapshot);
         let views = compared.map(|(key, standing, bytes)| ContextSourceView {
             key: key.to_owned(),
             state: match standing {
                 // The baseline of this request contains the current value.
-                Standing::Changed if begins => State::Current,
-                Standing::Current => State::Current,
-                Standing::Changed => State::Changed,
-                Standing::Unavailable => State::Unavailable,
-                Standing::Absent => State::Absent,
+                SourceStatus::Changed if begins => State::Current,
+                SourceStatus::Current => State::Current,
+                SourceStatus::Changed => State::Changed,
+                SourceStatus::Unavailable => State::Unavailable,
+                SourceStatus::Absent => State::Absent,
             },
             bytes: bytes as u64,
         });

@@ -146,7 +146,7 @@ fn model_key(model: &ModelRef) -> (String, String) {
 /// A defect: two requests of a session differ, and no known change explains it.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the request does not begin with the one before, and nothing is known that changed it")]
-pub(super) struct Unexplained;
+pub(super) struct UnexplainedChange;
 
 /// Returns the reason that a request does not continue the previous one, or `None` if it does.
 ///
@@ -157,7 +157,7 @@ pub(super) fn reason(
     now: &Sent,
     changes: HistoryChanges,
     report: &PrefixReport,
-) -> Result<Option<Reason>, Unexplained> {
+) -> Result<Option<Reason>, UnexplainedChange> {
     let Some(before) = before else {
         return Ok(Some(Reason::First));
     };
@@ -187,7 +187,7 @@ pub(super) fn reason(
         (changes.pruned, Reason::Pruning),
         (report.same_form != Some(true), Reason::Model),
     ]);
-    found.map(Some).ok_or(Unexplained)
+    found.map(Some).ok_or(UnexplainedChange)
 }
 
 /// Result of the comparison of a request with the previous one.
@@ -245,7 +245,7 @@ impl Runner {
 }
 
 /// Logs a defect as an error. The turn continues, because the request itself is valid.
-fn log_defect(defect: &Unexplained, before: Option<&Sent>, sent: &Sent, reused: u64) {
+fn log_defect(defect: &UnexplainedChange, before: Option<&Sent>, sent: &Sent, reused: u64) {
     tracing::error!(?before, ?sent, reused, "{defect}");
 }
 
@@ -311,12 +311,12 @@ mod tests {
             })
         };
         for (now, happened, same_form, expected) in [
-            (usual(), none(), Some(true), Err(Unexplained)),
+            (usual(), none(), Some(true), Err(UnexplainedChange)),
             (
                 sent(|it| it.tools = Arc::from("t1")),
                 none(),
                 Some(true),
-                Err(Unexplained),
+                Err(UnexplainedChange),
             ),
             (usual(), none(), Some(false), Ok(Reason::Model)),
             (usual(), none(), None, Ok(Reason::Model)),
@@ -444,12 +444,12 @@ mod tests {
         let filter = opencode_log::Filter::new(Some(opencode_log::Level::Warn), [].into());
         let (log, entries) = opencode_log::Log::new(filter);
         let [before, now] = [sent(|_| {}), sent(|it| it.seq = 8.into())];
-        log.run(|| log_defect(&Unexplained, Some(&before), &now, 4));
+        log.run(|| log_defect(&UnexplainedChange, Some(&before), &now, 4));
         let entries = entries.next().await.unwrap();
         assert_eq!(entries.len(), 1);
         assert_eq!(entries[0].level, opencode_log::Level::Error);
         assert_eq!(entries[0].target, "opencode::runtime");
-        assert_eq!(entries[0].message, Unexplained.to_string());
+        assert_eq!(entries[0].message, UnexplainedChange.to_string());
         assert_eq!(entries[0].fields["reused"], 4);
     }
 }

@@ -46,7 +46,7 @@ async fn holds(snapshots: &Snapshots, tree: &str) -> Result<bool, SnapshotError>
 }
 
 /// A revert that is already staged, and its plan.
-struct Former<'a> {
+struct PreviousRevert<'a> {
     base: &'a str,
     paths: Vec<&'a str>,
     plan: Plan,
@@ -59,8 +59,8 @@ impl Reverts {
         session: &SessionRow,
         plan: &Plan,
     ) -> Result<Option<Staging>, RuntimeError> {
-        let former = match &session.info.revert {
-            Some(revert) => self.former(session, revert).await?,
+        let previous = match &session.info.revert {
+            Some(revert) => self.previous(session, revert).await?,
             None => None,
         };
         let location = self
@@ -68,7 +68,7 @@ impl Reverts {
             .locations
             .get(&session.info.location.directory)
             .await?;
-        let is_wanted = former.is_some() || location.configuration.settings.snapshots;
+        let is_wanted = previous.is_some() || location.configuration.settings.snapshots;
         let snapshots = if is_wanted {
             self.snapshots.of(&location).await
         } else {
@@ -77,17 +77,17 @@ impl Reverts {
         let Some(snapshots) = snapshots else {
             return Ok(None);
         };
-        let former = match former {
-            Some(former) if holds(&snapshots, former.base).await? => Some(former),
-            Some(former) => {
-                let snapshot = former.base;
+        let previous = match previous {
+            Some(previous) if holds(&snapshots, previous.base).await? => Some(previous),
+            Some(previous) => {
+                let snapshot = previous.base;
                 tracing::warn!(session_id = %session.info.id, snapshot, "the files of the staged revert are in another worktree and stay as they are");
                 None
             }
             None => None,
         };
-        let base = match &former {
-            Some(former) => former.base.to_owned(),
+        let base = match &previous {
+            Some(previous) => previous.base.to_owned(),
             None => match snapshots.capture().await {
                 Ok(capture) => capture.tree,
                 Err(error) if plan.is_empty() => {
@@ -98,10 +98,10 @@ impl Reverts {
             },
         };
         let mut staging = Staging::new(snapshots, base);
-        if let Some(former) = &former {
-            staging.undo(former).await?;
+        if let Some(previous) = &previous {
+            staging.undo(previous).await?;
         }
-        staging.apply(plan, former.as_ref()).await?;
+        staging.apply(plan, previous.as_ref()).await?;
         Ok(Some(staging))
     }
 
@@ -111,11 +111,11 @@ impl Reverts {
         session: &SessionRow,
         revert: &RevertState,
     ) -> Result<(), RuntimeError> {
-        let Some((former, snapshots)) = self.former_files(session, revert).await? else {
+        let Some((previous, snapshots)) = self.previous_files(session, revert).await? else {
             return Ok(());
         };
-        let mut staging = Staging::new(snapshots, former.base.to_owned());
-        staging.undo(&former).await?;
+        let mut staging = Staging::new(snapshots, previous.base.to_owned());
+        staging.undo(&previous).await?;
         for path in &staging.conflicts {
             tracing::warn!(
                 path,
@@ -132,17 +132,17 @@ impl Reverts {
         session: &SessionRow,
         revert: &RevertState,
     ) -> Result<(), RuntimeError> {
-        let Some((former, snapshots)) = self.former_files(session, revert).await? else {
+        let Some((previous, snapshots)) = self.previous_files(session, revert).await? else {
             return Ok(());
         };
-        let mut staging = Staging::new(snapshots, former.base.to_owned());
-        let wanted = former.paths.iter().map(|path| (*path, former.base));
+        let mut staging = Staging::new(snapshots, previous.base.to_owned());
+        let wanted = previous.paths.iter().map(|path| (*path, previous.base));
         staging.read_files(wanted).await?;
-        for path in &former.paths {
-            let Some(planned) = former.plan.0.get(*path) else {
+        for path in &previous.paths {
+            let Some(planned) = previous.plan.0.get(*path) else {
                 continue;
             };
-            if staging.equals_snapshot(path, former.base) {
+            if staging.equals_snapshot(path, previous.base) {
                 let target = planned.before.clone();
                 staging.targets.insert((*path).to_owned(), target);
             }
@@ -150,13 +150,13 @@ impl Reverts {
         Ok(staging.restore().await?)
     }
 
-    async fn former_files<'a>(
+    async fn previous_files<'a>(
         &self,
         session: &SessionRow,
         revert: &'a RevertState,
-    ) -> Result<Option<(Former<'a>, Snapshots)>, RuntimeError> {
-        let former = self.former(session, revert).await?;
-        let Some(former) = former.filter(|former| !former.paths.is_empty()) else {
+    ) -> Result<Option<(PreviousRevert<'a>, Snapshots)>, RuntimeError> {
+        let previous = self.previous(session, revert).await?;
+        let Some(previous) = previous.filter(|previous| !previous.paths.is_empty()) else {
             return Ok(None);
         };
         let location = self
@@ -166,20 +166,20 @@ impl Reverts {
             .await?;
         let snapshots = self.snapshots.of(&location).await;
         let missing = || SnapshotError::NotARepository(location.directory.clone());
-        Ok(Some((former, snapshots.ok_or_else(missing)?)))
+        Ok(Some((previous, snapshots.ok_or_else(missing)?)))
     }
 
     /// Returns `None` if the revert was staged without snapshots.
-    async fn former<'a>(
+    async fn previous<'a>(
         &self,
         session: &SessionRow,
         revert: &'a RevertState,
-    ) -> Result<Option<Former<'a>>, RuntimeError> {
+    ) -> Result<Option<PreviousRevert<'a>>, RuntimeError> {
         let Some(base) = &revert.snapshot else {
             return Ok(None);
         };
         let files = revert.files.iter().flatten();
-        Ok(Some(Former {
+        Ok(Some(PreviousRevert {
             base,
             paths: files.map(|file| file.path.as_str()).collect(),
             plan: self.plan(session, revert).await?,
@@ -202,16 +202,17 @@ impl Staging {
     }
 
     /// Plans to restore the files of a staged revert to the base. They may not have been reverted yet.
-    async fn undo(&mut self, former: &Former<'_>) -> Result<(), SnapshotError> {
-        let reverted = |path: &str| match former.plan.0.get(path) {
+    async fn undo(&mut self, previous: &PreviousRevert<'_>) -> Result<(), SnapshotError> {
+        let reverted = |path: &str| match previous.plan.0.get(path) {
             Some(planned) => planned.before.as_str(),
-            None => former.base,
+            None => previous.base,
         };
-        let paths = former.paths.iter();
-        let wanted = paths.flat_map(|path| [(*path, reverted(path)), (*path, former.base)]);
+        let paths = previous.paths.iter();
+        let wanted = paths.flat_map(|path| [(*path, reverted(path)), (*path, previous.base)]);
         self.read_files(wanted).await?;
-        for path in &former.paths {
-            if self.equals_snapshot(path, reverted(path)) || self.equals_snapshot(path, former.base)
+        for path in &previous.paths {
+            if self.equals_snapshot(path, reverted(path))
+                || self.equals_snapshot(path, previous.base)
             {
                 let target = self.base.clone();
                 self.targets.insert((*path).to_owned(), target);
@@ -228,9 +229,9 @@ impl Staging {
     async fn apply(
         &mut self,
         plan: &Plan,
-        former: Option<&Former<'_>>,
+        previous: Option<&PreviousRevert<'_>>,
     ) -> Result<(), SnapshotError> {
-        let staged: BTreeSet<&str> = former.iter().flat_map(|it| &it.paths).copied().collect();
+        let staged: BTreeSet<&str> = previous.iter().flat_map(|it| &it.paths).copied().collect();
         let base = self.base.clone();
         let others = plan.0.iter();
         let others = others.filter(|(path, _)| !staged.contains(path.as_str()));

@@ -15,12 +15,12 @@ use serde_json::Value;
 #[derive(Clone)]
 pub(crate) struct HostDate {
     clock: Arc<dyn Clock>,
-    zone: Zone,
+    zone: HostTimeZone,
 }
 
 /// The time zone of the host.
 #[derive(Clone)]
-enum Zone {
+enum HostTimeZone {
     /// The value of `TZ` in the host's environment.
     Named(TimeZone),
     /// The setting of the machine, which may change while the host runs.
@@ -32,14 +32,14 @@ impl HostDate {
         let zone = environment.variable("TZ").map(named);
         Self {
             clock,
-            zone: zone.map_or(Zone::Machine, Zone::Named),
+            zone: zone.map_or(HostTimeZone::Machine, HostTimeZone::Named),
         }
     }
 
     async fn today(&self) -> String {
         let zone = match &self.zone {
-            Zone::Named(zone) => zone.clone(),
-            Zone::Machine => opencode_log::spawn_blocking(of_machine)
+            HostTimeZone::Named(zone) => zone.clone(),
+            HostTimeZone::Machine => opencode_log::spawn_blocking(of_machine)
                 .await
                 .unwrap_or(TimeZone::UTC),
         };
@@ -149,7 +149,7 @@ mod tests {
     #[tokio::test]
     async fn without_a_configured_zone_the_machine_decides() {
         let date = HostDate::new(&Environment::default(), Arc::new(At(LATE)));
-        assert!(matches!(date.zone, Zone::Machine));
+        assert!(matches!(date.zone, HostTimeZone::Machine));
         let day = date.today().await;
         assert!(
             ["Fri Nov 20 2026", "Sat Nov 21 2026"].contains(&&*day),

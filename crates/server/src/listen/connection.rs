@@ -72,18 +72,18 @@ async fn answer(
     let response = routes.oneshot(Request::from_parts(head, body)).await?;
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_some_and(|kind| kind == EVENTS_TYPE) {
-        return Ok(response.map(|body| Answering::body(until(part, body), working)));
+        return Ok(response.map(|body| AnswerBody::body(until(part, body), working)));
     }
-    Ok(response.map(|body| Answering::body(body, working)))
+    Ok(response.map(|body| AnswerBody::body(body, working)))
 }
 
 /// The body of an answer. Its connection keeps its place until the body is sent.
-struct Answering {
+struct AnswerBody {
     body: Body,
     _working: Busy,
 }
 
-impl Answering {
+impl AnswerBody {
     fn body(body: Body, working: Busy) -> Body {
         Body::new(Self {
             body,
@@ -92,7 +92,7 @@ impl Answering {
     }
 }
 
-impl HttpBody for Answering {
+impl HttpBody for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -64,23 +64,23 @@ impl ConnectionSlots {
         loop {
             let changed = self.changed.notified();
             match self.try_take(address) {
-                Taken::Slot(place) => return Some(place),
-                Taken::Refused => return None,
-                Taken::Wait => changed.await,
+                SlotResult::Slot(place) => return Some(place),
+                SlotResult::Refused => return None,
+                SlotResult::Wait => changed.await,
             }
         }
     }
 
-    fn try_take(self: &Arc<Self>, address: IpAddr) -> Taken {
+    fn try_take(self: &Arc<Self>, address: IpAddr) -> SlotResult {
         let mut held = self.held.lock();
         let all = held.connections.values();
         let own = all.filter(|it| it.address == address).count();
         if !address.to_canonical().is_loopback() && own >= self.share {
             if !held.cut_one(|it| it.address == address) {
-                return Taken::Refused;
+                return SlotResult::Refused;
             }
         } else if held.connections.len() >= self.most && !held.cut_one(|_| true) {
-            return Taken::Wait;
+            return SlotResult::Wait;
         }
         let cut = CancellationToken::new();
         let id = held.next();
@@ -94,7 +94,7 @@ impl ConnectionSlots {
             },
         );
         drop(held);
-        Taken::Slot(ConnectionSlot {
+        SlotResult::Slot(ConnectionSlot {
             places: Arc::clone(self),
             id,
             cut,
@@ -102,7 +102,7 @@ impl ConnectionSlots {
     }
 }
 
-enum Taken {
+enum SlotResult {
     Slot(ConnectionSlot),
     Refused,
     Wait,

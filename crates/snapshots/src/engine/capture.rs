@@ -21,7 +21,7 @@ use crate::tree::{self, Item};
 use crate::worktree::watch::Watching;
 use crate::worktree::{
     Content, Folder, Pending, Tree, content,
-    listing::{self, How},
+    listing::{self, RefreshOptions},
     trees,
 };
 use crate::{lock, path};
@@ -43,9 +43,9 @@ const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 const UNSAVED_SHARE: usize = 64;
 
 /// The state of the worktree between two captures.
-pub(crate) struct Knowledge {
+pub(crate) struct WorktreeState {
     folder: Folder,
-    above: Above,
+    above: ParentRules,
     /// Last snapshot. `None` while it is being built.
     tree: Option<Oid>,
     /// Time of the last renewal of all objects.
@@ -98,7 +98,7 @@ impl Engine {
         captured
     }
 
-    fn capture_from(&mut self, known: Option<Knowledge>) -> Result<Capture, SnapshotError> {
+    fn capture_from(&mut self, known: Option<WorktreeState>) -> Result<Capture, SnapshotError> {
         let repository = Repository::of(&self.options.worktree)?;
         let root = self.root()?;
         let scope = self.scope()?;
@@ -108,7 +108,7 @@ impl Engine {
             Some(mut known) => {
                 let anew = known.above.texts != texts;
                 if anew {
-                    known.above = Above::new(texts, &scope);
+                    known.above = ParentRules::new(texts, &scope);
                 }
                 (known, anew)
             }
@@ -154,24 +154,24 @@ impl Engine {
         root: &Directory,
         texts: Texts,
         scope: &str,
-    ) -> Result<Knowledge, SnapshotError> {
+    ) -> Result<WorktreeState, SnapshotError> {
         let cached = cache::load(&self.cache()).unwrap_or(Cached {
             files: HashMap::new(),
             renewed: SystemTime::now(),
         });
-        let above = Above::new(texts, scope);
+        let above = ParentRules::new(texts, scope);
         let mut folder = Folder::unknown(scope.to_owned(), Arc::clone(&above.rules));
         let private = self.private();
         if !above.ignored {
-            let how = How {
+            let options = RefreshOptions {
                 anew: false,
                 private: &private,
                 earlier: cached.files,
                 watch: None,
             };
-            listing::refresh(root, &mut folder, &above.rules, how)?;
+            listing::refresh(root, &mut folder, &above.rules, options)?;
         }
-        Ok(Knowledge {
+        Ok(WorktreeState {
             folder,
             above,
             tree: None,
@@ -185,7 +185,7 @@ impl Engine {
     /// Updates the state with the changes.
     fn update(
         &self,
-        known: &mut Knowledge,
+        known: &mut WorktreeState,
         root: &Directory,
         anew: bool,
         objects: &Objects,
@@ -200,13 +200,13 @@ impl Engine {
         } else {
             let rules = Arc::clone(&known.above.rules);
             let folder = &mut known.folder;
-            let how = How {
+            let options = RefreshOptions {
                 anew,
                 private: &known.private,
                 earlier: HashMap::new(),
                 watch: known.watching.watch(),
             };
-            let mut left = listing::refresh(root, folder, &rules, how)?;
+            let mut left = listing::refresh(root, folder, &rules, options)?;
             let (gone, count) = content::read(root, folder, objects, repository)?;
             known.unsaved += count;
             left.extend(gone);
@@ -218,7 +218,7 @@ impl Engine {
     }
 
     /// Writes the list of files for the next process, if enough files changed.
-    fn save(&self, known: &mut Knowledge) {
+    fn save(&self, known: &mut WorktreeState) {
         let mut files = 0;
         if known.unsaved == 0 {
             return;
@@ -255,7 +255,7 @@ fn keep(objects: &Objects, left: &[Oid]) -> Result<(), SnapshotError> {
     Ok(())
 }
 
-impl Knowledge {
+impl WorktreeState {
     /// Stores the changed trees, up to the root of the worktree.
     fn store(&mut self, objects: &Objects, scope: &str) -> Result<Oid, SnapshotError> {
         let mut tree = trees::store(objects, &mut self.folder)?;
@@ -344,14 +344,14 @@ impl Texts {
 }
 
 /// The ignore rules above the scope.
-struct Above {
+struct ParentRules {
     texts: Texts,
     rules: Arc<Rules>,
     /// True if the rules ignore the whole scope.
     ignored: bool,
 }
 
-impl Above {
+impl ParentRules {
     fn new(texts: Texts, scope: &str) -> Self {
         let mut own = texts.0.iter();
         let exclude = own.next().map(Vec::as_slice).unwrap_or_default();

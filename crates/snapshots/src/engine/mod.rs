@@ -14,7 +14,7 @@ use std::{
 use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, is_absent};
 
-use crate::engine::capture::{Knowledge, Refusal};
+use crate::engine::capture::{Refusal, WorktreeState};
 use crate::engine::ignored::Ignored;
 use crate::entry::Mode;
 use crate::error::SnapshotError;
@@ -27,7 +27,7 @@ use crate::{compare, path};
 /// A scope of a worktree with its known state.
 pub(crate) struct Engine {
     pub(crate) options: SnapshotOptions,
-    pub(crate) known: Option<Knowledge>,
+    pub(crate) known: Option<WorktreeState>,
     pub(crate) refused: Option<Refusal>,
     /// Set when the host closes.
     ended: Arc<AtomicBool>,
@@ -45,7 +45,9 @@ impl Engine {
 
     /// Makes the next capture check that the objects it reuses still exist.
     pub(crate) fn recheck_objects(&mut self) {
-        self.known.iter_mut().for_each(Knowledge::recheck_objects);
+        self.known
+            .iter_mut()
+            .for_each(WorktreeState::recheck_objects);
     }
 
     pub(crate) fn files(&mut self, from: &str, to: &str) -> Result<Vec<String>, SnapshotError> {

@@ -23,24 +23,24 @@ const MAX_NAMES: usize = 200_000;
 const MAX_DEPTH: usize = 200;
 
 /// Files of each directory from an earlier process. Their stamps are checked again.
-pub(crate) type Earlier = HashMap<String, Vec<Known>>;
+pub(crate) type EarlierFiles = HashMap<String, Vec<Known>>;
 
 /// Options of a refresh.
-pub(crate) struct How<'a> {
+pub(crate) struct RefreshOptions<'a> {
     /// True to list every directory again, regardless of its stamp.
     pub anew: bool,
     /// Paths that are never captured.
     pub private: &'a [String],
-    pub earlier: Earlier,
+    pub earlier: EarlierFiles,
     /// Watch of the directories, if active.
     pub watch: Option<&'a mut Watch>,
 }
 
 /// The state of one refresh.
-struct Pass<'a> {
+struct Refresh<'a> {
     root: &'a Directory,
     private: &'a [String],
-    earlier: Earlier,
+    earlier: EarlierFiles,
     watch: Option<&'a mut Watch>,
     /// Contents that files no longer have.
     left: Vec<Oid>,
@@ -52,17 +52,17 @@ pub(crate) fn refresh(
     root: &Directory,
     folder: &mut Folder,
     above: &Arc<Rules>,
-    how: How<'_>,
+    options: RefreshOptions<'_>,
 ) -> Result<Vec<Oid>, SnapshotError> {
-    let mut pass = Pass {
+    let mut pass = Refresh {
         root,
-        private: how.private,
-        earlier: how.earlier,
-        watch: how.watch,
+        private: options.private,
+        earlier: options.earlier,
+        watch: options.watch,
         left: Vec::new(),
         names: 0,
     };
-    if pass.refresh(folder, above, how.anew, 0)? {
+    if pass.refresh(folder, above, options.anew, 0)? {
         return Ok(pass.left);
     }
     Err(SnapshotError::Io {
@@ -71,7 +71,7 @@ pub(crate) fn refresh(
     })
 }
 
-impl Pass<'_> {
+impl Refresh<'_> {
     /// Updates a directory. Returns false if the directory does not exist any more.
     fn refresh(
         &mut self,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::canonical::error::LlmError;
 use crate::canonical::request::{JsonMap, Role};
-use crate::protocol::body::{Marks, option};
+use crate::protocol::body::{InsertedBytes, option};
 
 /// Maximum number of marks per request.
 const MAX_MARKS: usize = 4;
@@ -108,7 +108,7 @@ impl Policy {
     }
 
     /// Returns the marks of a request. If there are too many, marks of older messages are omitted.
-    pub(super) fn marks(&self, places: &Places, has_tools: bool) -> Marks {
+    pub(super) fn marks(&self, places: &Places, has_tools: bool) -> InsertedBytes {
         let system = places.system.filter(|_| self.system);
         let spent = usize::from(self.tools && has_tools) + usize::from(system.is_some());
         let mut messages: Vec<usize> = match self.messages {
@@ -122,7 +122,7 @@ impl Policy {
         };
         messages.reverse();
         let places = system.into_iter().chain(messages);
-        Marks {
+        InsertedBytes {
             text: places.map(|at| (at, self.mark)).collect(),
             tool: self.tools.then_some(self.mark),
         }

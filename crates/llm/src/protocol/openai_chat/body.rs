@@ -6,7 +6,7 @@ use super::NAMESPACE;
 use super::dialect::Dialect;
 use crate::canonical::error::LlmError;
 use crate::canonical::request::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
-use crate::protocol::body::{self, Frame, Marks, Members, option};
+use crate::protocol::body::{self, Frame, InsertedBytes, Members, option};
 use crate::protocol::openai;
 
 /// Model Request Options that map directly to a member.
@@ -29,7 +29,7 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
         more_tools: Vec::new(),
         members: members(request, &dialect)?,
     };
-    body::encode(request, dialect, frame, |_| Marks::default())
+    body::encode(request, dialect, frame, |_| InsertedBytes::default())
 }
 
 /// Returns the members after the tools.

@@ -31,12 +31,12 @@ pub(crate) struct State {
     open: Open,
     /// Images of tool results, as elements of a content array.
     held: Vec<u8>,
-    last: Last,
+    last: LastRole,
 }
 
 /// The role of the last wire message, if the next message depends on it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Last {
+enum LastRole {
     /// The user, the opening system text, or no message.
     #[default]
     Other,
@@ -192,7 +192,7 @@ impl Writer<'_> {
         self.separate_answers();
         self.close();
         self.page.separate();
-        self.page.state.last = Last::Assistant;
+        self.page.state.last = LastRole::Assistant;
         self.page.raw(br#"{"role":"assistant","content":"#);
         if texts.is_empty() {
             self.page.raw(b"null");
@@ -239,7 +239,7 @@ impl Writer<'_> {
             }
             let text = self.result_text(result);
             self.page.separate();
-            self.page.state.last = Last::Tool;
+            self.page.state.last = LastRole::Tool;
             self.page.raw(br#"{"role":"tool","tool_call_id":"#);
             self.page.json(&self.dialect.call_id(&result.id));
             self.page.raw(br#","content":"#);
@@ -287,7 +287,7 @@ impl Writer<'_> {
     /// Adds a user message after an answer that another answer or the end of the request would
     /// follow. Servers refuse both, or continue the answer as if it were incomplete.
     fn separate_answers(&mut self) {
-        if self.page.state.last == Last::Assistant {
+        if self.page.state.last == LastRole::Assistant {
             self.open_user(Open::Text);
             self.page.unquoted(CONTINUE);
         }
@@ -296,7 +296,7 @@ impl Writer<'_> {
     fn open_user(&mut self, open: Open) {
         self.page.raw(self.before_user());
         self.page.raw(open.opening());
-        self.page.state.last = Last::Other;
+        self.page.state.last = LastRole::Other;
         self.page.state.open = open;
     }
 
@@ -306,7 +306,7 @@ impl Writer<'_> {
     }
 
     fn before_user(&self) -> &'static [u8] {
-        if self.dialect.mistral && self.page.state.last == Last::Tool {
+        if self.dialect.mistral && self.page.state.last == LastRole::Tool {
             BRIDGE
         } else if self.page.is_begun() {
             b","

@@ -6,7 +6,7 @@ use super::style::{Style, stores};
 use super::{NAMESPACE, PROTOCOL};
 use crate::canonical::error::LlmError;
 use crate::canonical::request::{JsonMap, LlmRequest, ToolChoice};
-use crate::protocol::body::{self, Frame, Marks, Members, option};
+use crate::protocol::body::{self, Frame, InsertedBytes, Members, option};
 use crate::protocol::openai;
 
 /// Model Request Options that map directly to a member.
@@ -39,7 +39,9 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
         },
         members: members(request, &options)?,
     };
-    body::encode(request, Style::of(request), frame, |_| Marks::default())
+    body::encode(request, Style::of(request), frame, |_| {
+        InsertedBytes::default()
+    })
 }
 
 /// Returns the configured provider-executed tools.

@@ -6,7 +6,7 @@ use super::NAMESPACE;
 use super::messages::ProgramForm;
 use crate::canonical::error::LlmError;
 use crate::canonical::request::{GenerationControls, LlmRequest, ToolChoice};
-use crate::protocol::body::{self, Frame, Marks, Members};
+use crate::protocol::body::{self, Frame, InsertedBytes, Members};
 
 /// Encodes the request.
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
@@ -17,7 +17,7 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
         members: members(request),
     };
     body::encode(request, ProgramForm::of(&request.model), frame, |_| {
-        Marks::default()
+        InsertedBytes::default()
     })
 }
 

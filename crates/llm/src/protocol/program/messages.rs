@@ -13,7 +13,7 @@ use crate::protocol::{CONTINUE, mid_conversation};
 
 /// The role of the last message.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Last {
+pub(super) enum LastRole {
     /// There is no message of a role other than the system.
     #[default]
     Nothing,
@@ -100,27 +100,27 @@ impl ProgramForm {
 }
 
 impl Form for ProgramForm {
-    type State = Last;
+    type State = LastRole;
 
-    fn begin(&self, system: &[&str], page: &mut Page<Last>) {
+    fn begin(&self, system: &[&str], page: &mut Page<LastRole>) {
         if !system.is_empty() {
             page.json(&json!({"role": "system", "content": system.join("\n")}));
         }
     }
 
-    fn push(&self, message: &Message, page: &mut Page<Last>) {
+    fn push(&self, message: &Message, page: &mut Page<LastRole>) {
         let content = sent(message);
         if content.iter().all(is_empty) {
             return;
         }
         page.separate();
-        if message.role == Role::Assistant && page.state == Last::Assistant {
+        if message.role == Role::Assistant && page.state == LastRole::Assistant {
             push_user(CONTINUE, page);
             page.separate();
         }
         page.state = match message.role {
-            Role::Assistant if !message.is_paused => Last::Assistant,
-            _ => Last::Other,
+            Role::Assistant if !message.is_paused => LastRole::Assistant,
+            _ => LastRole::Other,
         };
         match message.role {
             Role::System if self.native_updates => {
@@ -136,17 +136,17 @@ impl Form for ProgramForm {
     }
 
     /// Some providers take a last assistant message as the start of the answer, so this is a user message.
-    fn push_closing(&self, message: &Message, page: &mut Page<Last>) {
+    fn push_closing(&self, message: &Message, page: &mut Page<LastRole>) {
         page.separate();
-        page.state = Last::Other;
+        page.state = LastRole::Other;
         push_user(&mid_conversation::wrapped(&message.content), page);
     }
 
-    fn settle(&self, _: &mut Page<Last>) {}
+    fn settle(&self, _: &mut Page<LastRole>) {}
 
     /// Providers refuse a request that ends with a finished answer.
-    fn close(&self, page: &mut Page<Last>) {
-        if page.state != Last::Other {
+    fn close(&self, page: &mut Page<LastRole>) {
+        if page.state != LastRole::Other {
             page.separate();
             push_user(CONTINUE, page);
         }
@@ -182,6 +182,6 @@ fn is_empty(part: &Part) -> bool {
     }
 }
 
-fn push_user(text: &str, page: &mut Page<Last>) {
+fn push_user(text: &str, page: &mut Page<LastRole>) {
     page.json(&json!({"role": "user", "content": [{"type": "text", "text": text}]}));
 }

@@ -12,7 +12,7 @@ use crate::model::released;
 use crate::secret::Members;
 
 /// The properties that determine the variants.
-pub(super) struct Reasoner<'a> {
+pub(super) struct ReasoningModel<'a> {
     /// The family of its package.
     pub family: Family,
     /// The name that its provider uses for it.
@@ -34,7 +34,7 @@ const MAX_BUDGET: u64 = 31_999;
 /// The thinking budget of the smaller of two variants, in tokens.
 const HIGH_BUDGET: u64 = 16_000;
 
-impl Reasoner<'_> {
+impl ReasoningModel<'_> {
     /// The variants of the model.
     pub(super) fn variants(&self) -> Variants {
         match self.options {
@@ -100,7 +100,7 @@ impl Reasoner<'_> {
     fn special(&self, id: &str) -> Option<Variants> {
         const WITHOUT: [&str; 10] = [
             "deepseek-chat",
-            "deepseek-reasoner",
+            "deepseek-reasoning",
             "deepseek-r1",
             "deepseek-v3",
             "minimax",

@@ -3,8 +3,8 @@
 use super::*;
 use crate::model::ApiKind;
 
-fn reasoner<'a>(package: &str, wire_id: &'a str) -> Reasoner<'a> {
-    Reasoner {
+fn reasoning<'a>(package: &str, wire_id: &'a str) -> ReasoningModel<'a> {
+    ReasoningModel {
         family: Family::of(Some(&ApiKind::Package(package.to_owned()))),
         wire_id,
         released: 0,
@@ -13,14 +13,14 @@ fn reasoner<'a>(package: &str, wire_id: &'a str) -> Reasoner<'a> {
     }
 }
 
-fn names(reasoner: &Reasoner<'_>) -> String {
-    let variants = reasoner.variants();
+fn names(reasoning: &ReasoningModel<'_>) -> String {
+    let variants = reasoning.variants();
     let names: Vec<_> = variants.iter().map(|(id, _)| id.as_str()).collect();
     names.join(" ")
 }
 
-fn options(reasoner: &Reasoner<'_>) -> Vec<Value> {
-    let variants = reasoner.variants().into_iter();
+fn options(reasoning: &ReasoningModel<'_>) -> Vec<Value> {
+    let variants = reasoning.variants().into_iter();
     variants
         .map(|(_, options)| Value::Object(options.0))
         .collect()
@@ -93,7 +93,7 @@ fn package_and_model_determine_the_names_of_variants() {
         ("@ai-sdk/perplexity", "sonar", ""),
         ("somebodys-package", "large", ""),
     ] {
-        assert_eq!(names(&reasoner(package, id)), expected, "{package} {id}");
+        assert_eq!(names(&reasoning(package, id)), expected, "{package} {id}");
     }
 }
 
@@ -104,11 +104,11 @@ fn newer_openai_models_have_more_efforts() {
         ("2025-11-13", "none low medium high"),
         ("2025-12-04", "none low medium high xhigh"),
     ] {
-        let reasoner = Reasoner {
+        let reasoning = ReasoningModel {
             released: released(date).unwrap(),
-            ..reasoner("@ai-sdk/openai", "o9")
+            ..reasoning("@ai-sdk/openai", "o9")
         };
-        assert_eq!(names(&reasoner), expected, "{date}");
+        assert_eq!(names(&reasoning), expected, "{date}");
     }
 }
 
@@ -164,18 +164,18 @@ fn every_package_has_its_own_form() {
             json!({"reasoningEffort": "low"}),
         ),
     ] {
-        assert_eq!(options(&reasoner(package, id))[0], first, "{package} {id}");
+        assert_eq!(options(&reasoning(package, id))[0], first, "{package} {id}");
     }
 }
 
 #[test]
 fn budgets_leave_room_for_the_answer() {
     let budgets = |output| {
-        let reasoner = Reasoner {
+        let reasoning = ReasoningModel {
             output,
-            ..reasoner("@ai-sdk/anthropic", "claude-3-7-sonnet")
+            ..reasoning("@ai-sdk/anthropic", "claude-3-7-sonnet")
         };
-        let options = options(&reasoner).into_iter();
+        let options = options(&reasoning).into_iter();
         let budgets = options.map(|it| it["thinking"]["budgetTokens"].as_u64().unwrap());
         budgets.collect::<Vec<_>>()
     };
@@ -188,11 +188,11 @@ fn budgets_leave_room_for_the_answer() {
 #[test]
 fn a_list_of_efforts_overrides_names() {
     let listed = |package: &str, options: &[ReasoningOption]| {
-        let reasoner = Reasoner {
+        let reasoning = ReasoningModel {
             options: Some(options),
-            ..reasoner(package, "claude-3-7-sonnet")
+            ..reasoning(package, "claude-3-7-sonnet")
         };
-        let variants = reasoner.variants().into_iter();
+        let variants = reasoning.variants().into_iter();
         let shown = variants.map(|(id, options)| format!("{id}={}", Value::Object(options.0)));
         shown.collect::<Vec<_>>()
     };

@@ -23,7 +23,7 @@ const LIMITS: [&str; 3] = ["headerTimeout", "chunkTimeout", "timeout"];
 #[derive(Clone, PartialEq)]
 #[cfg_attr(test, derive(Debug))]
 pub(crate) struct Options {
-    words: &'static Words,
+    words: &'static ProtocolOptions,
     generation: Map<String, Value>,
     provider: Map<String, Value>,
     body: Map<String, Value>,
@@ -32,7 +32,7 @@ pub(crate) struct Options {
 /// The options that the adapters of a protocol know in addition to the generation controls.
 #[derive(PartialEq)]
 #[cfg_attr(test, derive(Debug))]
-struct Words {
+struct ProtocolOptions {
     /// The namespace in which the adapters look for their options.
     namespace: &'static str,
     options: &'static [&'static str],
@@ -44,7 +44,7 @@ struct Words {
     takes_all: bool,
 }
 
-static OPENAI: Words = Words {
+static OPENAI: ProtocolOptions = ProtocolOptions {
     namespace: "openai",
     options: &[
         "reasoningEffort",
@@ -73,7 +73,7 @@ static OPENAI: Words = Words {
     takes_all: false,
 };
 
-static ANTHROPIC: Words = Words {
+static ANTHROPIC: ProtocolOptions = ProtocolOptions {
     namespace: "anthropic",
     options: &[
         "thinking",
@@ -93,7 +93,7 @@ static ANTHROPIC: Words = Words {
 };
 
 /// The program interprets the options of its models.
-static PROGRAM: Words = Words {
+static PROGRAM: ProtocolOptions = ProtocolOptions {
     namespace: PROGRAM_OPTIONS,
     options: &[],
     groups: &[],
@@ -101,7 +101,7 @@ static PROGRAM: Words = Words {
     takes_all: true,
 };
 
-impl Words {
+impl ProtocolOptions {
     fn of(protocol: ProtocolId) -> &'static Self {
         match protocol {
             ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => &OPENAI,
@@ -115,7 +115,7 @@ impl Options {
     /// Sorts the options of a model with this protocol.
     pub(crate) fn of(protocol: ProtocolId, options: &Map<String, Value>) -> Self {
         let mut sorted = Self {
-            words: Words::of(protocol),
+            words: ProtocolOptions::of(protocol),
             generation: Map::new(),
             provider: Map::new(),
             body: Map::new(),

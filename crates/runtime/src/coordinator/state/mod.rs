@@ -101,7 +101,7 @@ pub(crate) enum Effect<E> {
 
 /// Requests to a session since its drain started.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct LaterRequests {
     wake: bool,
     /// A run was requested.
     run: bool,
@@ -112,10 +112,10 @@ struct Asked {
 /// A running session: a chain of drains. Each later drain starts because of requests during the previous one.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Entry {
-    asked: Asked,
+    asked: LaterRequests,
     stopping: bool,
     /// Requests since the interruption; they start the next chain.
-    after: Asked,
+    after: LaterRequests,
     /// Callers that wait until an interruption has settled.
     interrupts: Vec<Ticket>,
     /// Callers that wait until nothing runs.
@@ -246,9 +246,9 @@ impl<E: Clone> Transition<E> {
     fn start_next(&mut self, source: Source) {
         let entry = std::mem::take(&mut self.entry);
         let asked = match source {
-            Source::Wakes => Asked {
+            Source::Wakes => LaterRequests {
                 wake: entry.asked.wake,
-                ..Asked::default()
+                ..LaterRequests::default()
             },
             Source::Later => entry.after,
         };
@@ -273,7 +273,7 @@ impl<E: Clone> Transition<E> {
     }
 }
 
-impl Asked {
+impl LaterRequests {
     fn run(&mut self, ticket: Option<Ticket>) {
         self.run = true;
         self.joined.extend(ticket);

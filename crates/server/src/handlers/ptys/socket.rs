@@ -15,7 +15,7 @@ use axum::http::Response;
 use bytes::Bytes;
 use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt, StreamExt};
-use opencode_runtime::pty::{Attached, Next, TerminalError};
+use opencode_runtime::pty::{Attached, OutputItem, TerminalError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -101,10 +101,10 @@ async fn show(
     loop {
         let message = tokio::select! {
             next = attached.next() => match next {
-                Next::Text(text) => Message::Text(text.into()),
-                Next::Caught(cursor) => Message::Binary(format!("\0{{\"cursor\":{cursor}}}").into()),
-                Next::Ended => return ENDED,
-                Next::Cut => return TOO_SLOW,
+                OutputItem::Text(text) => Message::Text(text.into()),
+                OutputItem::CaughtUp(cursor) => Message::Binary(format!("\0{{\"cursor\":{cursor}}}").into()),
+                OutputItem::Ended => return ENDED,
+                OutputItem::Cut => return TOO_SLOW,
             },
             _ = pings.tick() => {
                 if !heard.swap(false, Ordering::Relaxed) {

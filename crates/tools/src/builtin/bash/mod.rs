@@ -19,7 +19,7 @@ use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 use capture::Captured;
 use process::Order;
-use run::{End, Ran, run};
+use run::{End, EndedCommand, run};
 use warnings::scan;
 
 /// The `bash` tool of one host.
@@ -79,11 +79,11 @@ impl TypedTool for Bash {
         // From here on, an interruption takes effect only after all processes have ended.
         context.begin_change()?;
         let limit = Duration::from_millis(input.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
-        let ran = run(order, limit, &context.cancel).await.map_err(|error| {
+        let ended = run(order, limit, &context.cancel).await.map_err(|error| {
             tracing::debug!(%error, "a command could not be started");
             ToolFailure::new(&refused)
         })?;
-        output(ran, limit, &warnings, &refused)
+        output(ended, limit, &warnings, &refused)
     }
 }
 
@@ -133,7 +133,7 @@ struct Structured {
 }
 
 fn output(
-    ran: Ran,
+    ended: EndedCommand,
     limit: Duration,
     warnings: &[String],
     refused: &str,
@@ -141,7 +141,7 @@ fn output(
     let Captured {
         mut text,
         truncated,
-    } = ran.captured;
+    } = ended.captured;
     if truncated {
         text.push_str(TRUNCATED);
     }
@@ -149,7 +149,7 @@ fn output(
     if !warnings.is_empty() {
         let _ = write!(trailer, "Warnings:\n- {}\n\n", warnings.join("\n- "));
     }
-    let (exit, timeout) = match ran.end {
+    let (exit, timeout) = match ended.end {
         End::Exited(code) => {
             let _ = write!(trailer, "Command exited with code {code}.");
             (Some(code), None)

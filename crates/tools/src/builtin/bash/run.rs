@@ -24,7 +24,7 @@ const DRAIN: Duration = Duration::from_millis(100);
 const LAST: Duration = Duration::from_secs(5);
 
 /// A command that has ended.
-pub(super) struct Ran {
+pub(super) struct EndedCommand {
     pub(super) end: End,
     pub(super) captured: Captured,
 }
@@ -48,7 +48,7 @@ pub(super) async fn run(
     order: Order,
     limit: Duration,
     cancel: &CancellationToken,
-) -> io::Result<Ran> {
+) -> io::Result<EndedCommand> {
     let Running {
         mut process,
         exited,
@@ -83,7 +83,7 @@ pub(super) async fn run(
     if timeout(LAST, process.end()).await.is_err() {
         tracing::warn!("a process of a command cannot be killed");
     }
-    Ok(Ran {
+    Ok(EndedCommand {
         end,
         captured: capture.finish(),
     })

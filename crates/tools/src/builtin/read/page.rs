@@ -67,18 +67,18 @@ pub(super) fn read(
 /// True if bytes are not text: they contain a NUL or too many control characters that are unusual in
 /// text.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
-    let mut census = Census::default();
-    census.add(bytes).is_err() || census.is_binary()
+    let mut counts = ByteCounts::default();
+    counts.add(bytes).is_err() || counts.is_binary()
 }
 
 /// Counts over chunks, because a line may not fit into memory.
 #[derive(Default)]
-struct Census {
+struct ByteCounts {
     bytes: u64,
     controls: u64,
 }
 
-impl Census {
+impl ByteCounts {
     fn add(&mut self, chunk: &[u8]) -> Result<(), ReadError> {
         if chunk.contains(&0) {
             return Err(ReadError::Binary);
@@ -115,19 +115,19 @@ fn next_line(
     cancel: &CancellationToken,
 ) -> Result<Option<String>, ReadError> {
     let mut kept = Vec::new();
-    let mut census = Census::default();
+    let mut counts = ByteCounts::default();
     let found = pass_line(text, cancel, |chunk| {
         let room = MAX_LINE_BYTES.saturating_sub(kept.len());
         kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        census.add(chunk)
+        counts.add(chunk)
     })?;
     if !found {
         return Ok(None);
     }
-    if census.is_binary() {
+    if counts.is_binary() {
         return Err(ReadError::Binary);
     }
-    let is_whole = census.bytes == kept.len() as u64;
+    let is_whole = counts.bytes == kept.len() as u64;
     let mut bytes = kept.as_slice();
     if is_first {
         bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);

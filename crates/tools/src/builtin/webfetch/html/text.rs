@@ -12,20 +12,20 @@ use super::read;
 
 /// Returns the text without surrounding white space, or `None` if it takes too long.
 pub(super) fn extract(html: &str, limit: Duration) -> Option<String> {
-    let seen = read(html, limit, Seen::default(), |_| false)?
+    let visible = read(html, limit, VisibleText::default(), |_| false)?
         .text
         .into_inner();
-    Some(seen.trim().to_owned())
+    Some(visible.trim().to_owned())
 }
 
 #[derive(Default)]
-struct Seen {
+struct VisibleText {
     text: RefCell<String>,
     /// Number of open elements around the current position that hide their content.
     hidden: Cell<usize>,
 }
 
-impl TokenSink for Seen {
+impl TokenSink for VisibleText {
     type Handle = ();
 
     fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
@@ -42,7 +42,7 @@ impl TokenSink for Seen {
     }
 }
 
-impl Seen {
+impl VisibleText {
     /// Updates the state for the text after a tag.
     fn tag(&self, tag: &Tag) -> TokenSinkResult<()> {
         let (name, opens) = (&*tag.name, tag.kind == TagKind::StartTag);
