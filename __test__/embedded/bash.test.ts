@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { OpenCodeHost, OpenCodeOptions } from "../../index.js";
-import { Alive, HOLD, UNHURRIED_MS } from "./processes";
+import { Alive, HOLD, LIMIT_WITHOUT_GRACE_MS } from "./processes";
 import { readMessages, readTranscript, run, setUpSession } from "./support";
 
 const bash = (command: string, id = "call_a", more = {}) => ({ name: "bash", input: { command, ...more }, id });
@@ -110,7 +110,7 @@ test("an interruption stops the running processes without delay, and keeps the r
   const since = Date.now();
   await host.sessions.interrupt({ sessionID });
   await alive.ended();
-  expect(Date.now() - since).toBeLessThan(UNHURRIED_MS);
+  expect(Date.now() - since).toBeLessThan(LIMIT_WITHOUT_GRACE_MS);
   expect((await readTools(host, sessionID)).map(({ id, state }) => ({ id, state }))).toMatchObject([
     { id: "call_a", state: { status: "error", error: { message: "Tool execution interrupted" } } },
     { id: "call_b", state: { status: "completed", structured: { exit: 0, truncated: false } } },
@@ -126,7 +126,7 @@ test("closing the host ends all child processes", async () => {
   const since = Date.now();
   await host.close();
   await alive.ended();
-  expect(Date.now() - since).toBeLessThan(UNHURRIED_MS);
+  expect(Date.now() - since).toBeLessThan(LIMIT_WITHOUT_GRACE_MS);
   const left = readChildren().filter((id) => !before.includes(id));
   expect(left.map(describeProcess)).toEqual([]);
   const again = await setup.open();

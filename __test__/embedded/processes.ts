@@ -9,7 +9,7 @@ export const HOLD = "exec 3>alive; ";
  * Shorter than the time a command has to end after its time limit: three seconds. It has half a second if a caller
  * waits for its end.
  */
-export const UNHURRIED_MS = 2_900;
+export const LIMIT_WITHOUT_GRACE_MS = 2_900;
 
 /** Observes the processes of a command that begins with `HOLD`. */
 export class Alive {

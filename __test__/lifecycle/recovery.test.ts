@@ -28,13 +28,13 @@ async function readRetries(host: OpenCodeHost) {
 }
 
 const CALL = { name: "read", input: { path: "a.txt" } };
-const UNHEARD: Reply = { text: "Never heard.", gate: "cut" };
+const UNREAD: Reply = { text: "Never heard.", gate: "cut" };
 
 /** The states of an interrupted session, and the actions that cause them. */
 const CUTS: [state: string, cut: (setup: Setup) => Promise<void>][] = [
-  ["input-unanswered", (setup) => cutAt(setup, "session.next.prompted", UNHEARD)],
+  ["input-unanswered", (setup) => cutAt(setup, "session.next.prompted", UNREAD)],
   ["step-open", cutInTheMiddle],
-  ["continuation-due", (setup) => cutAt(setup, "session.next.step.ended", { tools: [CALL] }, UNHEARD)],
+  ["continuation-due", (setup) => cutAt(setup, "session.next.step.ended", { tools: [CALL] }, UNREAD)],
 ];
 
 describe.each(CUTS)("an interrupted session in the state %s", (state, cut) => {

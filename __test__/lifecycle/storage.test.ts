@@ -22,25 +22,21 @@ function canMount() {
 /** Ignores SIGXFSZ, so that a write beyond the limit fails instead of killing the process. */
 const LIMITED = ["/bin/sh", "-c", `trap '' XFSZ; exec "$0" "$@"`];
 
-interface Trouble {
-  readonly trouble: "full" | "limited" | "read-only";
+interface FaultOptions {
+  readonly fault: "full" | "limited" | "read-only";
   readonly database?: string;
 }
 
-function start(setup: Setup, work: string, small: string, { trouble, database = setup.database }: Trouble) {
+function start(setup: Setup, work: string, small: string, { fault, database = setup.database }: FaultOptions) {
   mkdirSync(small, { recursive: true });
   const options = setup.options({ database });
-  return new Child(
-    "storage",
-    { work, trouble, small, options },
-    trouble === "limited" ? LIMITED : withSmallDisk(small),
-  );
+  return new Child("storage", { work, fault, small, options }, fault === "limited" ? LIMITED : withSmallDisk(small));
 }
 
 /** Runs a program whose database is on the small file system. */
-function startOnSmall(setup: Setup, work: string, trouble: Trouble["trouble"]) {
+function startOnSmall(setup: Setup, work: string, fault: FaultOptions["fault"]) {
   const small = path.join(setup.root, "small");
-  return start(setup, work, small, { trouble, database: path.join(small, "opencode.db") });
+  return start(setup, work, small, { fault, database: path.join(small, "opencode.db") });
 }
 
 async function finish(child: Child) {
@@ -49,13 +45,13 @@ async function finish(child: Child) {
   return outcome;
 }
 
-const TROUBLES = ["full", "read-only"] as const;
+const FAULTS = ["full", "read-only"] as const;
 
 /** Checks the prompts of a database that could not be written for a while. */
-async function expectPromptsKept(trouble: Trouble["trouble"]) {
+async function expectPromptsKept(fault: FaultOptions["fault"]) {
   const setup = await setUp();
   setup.model.reply({ text: "Done." });
-  const { acknowledged, ...outcome } = await finish(startOnSmall(setup, "prompts", trouble));
+  const { acknowledged, ...outcome } = await finish(startOnSmall(setup, "prompts", fault));
   expect(outcome).toEqual({
     line: "done",
     refusal: "StorePoisonedError",
@@ -98,7 +94,7 @@ function tryOnSmallDisk() {
     expect(outcome).toMatchObject({ refusal: "DatabaseUnavailableError", again: "" });
   });
 
-  test.each(TROUBLES)("tools write nothing on a %s disk, and work afterwards", async (trouble) => {
+  test.each(FAULTS)("tools write nothing on a %s disk, and work afterwards", async (fault) => {
     const setup = await setUp();
     const big = "y".repeat(20_000);
     const added = `*** Add File: added.txt\n+${big}`;
@@ -112,10 +108,10 @@ function tryOnSmallDisk() {
     ];
     setup.model.reply({ tools: [{ name: "write", input: { path: "old.txt", content: "old 1\nold 2\n" } }] });
     setup.model.reply({ text: "Done." }, { tools }, { text: "Done." }, { tools }, { text: "Done." });
-    const outcome = await finish(start(setup, "tools", setup.directory, { trouble }));
+    const outcome = await finish(start(setup, "tools", setup.directory, { fault }));
     expect(outcome.before).toEqual({ "old.txt": "old 1\nold 2\n" });
     expect(outcome.during).toEqual(outcome.before);
-    expect(outcome.troubled.tools.map(({ error }: { error: { message: string } }) => error.message)).toEqual([
+    expect(outcome.withFault.tools.map(({ error }: { error: { message: string } }) => error.message)).toEqual([
       "Unable to write new.txt",
       "Unable to write a/b/new.txt",
       "Unable to edit old.txt",
@@ -126,7 +122,7 @@ function tryOnSmallDisk() {
     expect(outcome.after).toEqual(files);
   });
 
-  test.each(TROUBLES)("a turn continues without stored outputs and snapshots on a %s disk", async (trouble) => {
+  test.each(FAULTS)("a turn continues without stored outputs and snapshots on a %s disk", async (fault) => {
     const setup = await setUp();
     execFileSync("git", ["init", "--quiet", setup.directory]);
     const content = () => randomBytes(50_000).toString("hex");
@@ -136,13 +132,13 @@ function tryOnSmallDisk() {
     ];
     setup.model.reply({ text: "Done." }, { tools: tools("one") }, { text: "Done." });
     setup.model.reply({ tools: tools("two") }, { text: "Done." });
-    const outcome = await finish(start(setup, "tools", path.join(setup.root, ".local"), { trouble }));
-    expect(outcome.troubled).toMatchObject({
+    const outcome = await finish(start(setup, "tools", path.join(setup.root, ".local"), { fault }));
+    expect(outcome.withFault).toMatchObject({
       outcome: "completed",
       tools: [{ status: "completed", outputPaths: [] }, { status: "completed" }],
       files: [null, null],
     });
-    expect(outcome.troubled.tools[0].content[0].text).toMatch(/output truncated; the complete text could not be kept/);
+    expect(outcome.withFault.tools[0].content[0].text).toMatch(/output truncated; the complete text could not be kept/);
     expect(outcome.warnings).toContain("opencode::tools: a tool output could not be kept");
     expect(outcome.warnings).toContain("opencode::runtime: a step goes on without a snapshot");
     expect(outcome.later).toMatchObject({
@@ -152,14 +148,14 @@ function tryOnSmallDisk() {
     });
   });
 
-  test.each(TROUBLES)(
+  test.each(FAULTS)(
     "a revert on a %s disk reports the files that it could not change, and succeeds afterwards",
-    async (trouble) => {
+    async (fault) => {
       const setup = await setUp();
       const first = randomBytes(50_000).toString("hex");
       const write = (text: string) => [{ name: "write", input: { path: "file.txt", content: text } }];
       setup.model.reply({ tools: write(first) }, { text: "Done." }, { tools: write("short") }, { text: "Done." });
-      const outcome = await finish(start(setup, "revert", setup.directory, { trouble }));
+      const outcome = await finish(start(setup, "revert", setup.directory, { fault }));
       expect(outcome.before).toEqual({ "file.txt": first });
       expect(outcome.changed).toEqual({ "file.txt": "short" });
       expect(outcome.during).toEqual(outcome.changed);

@@ -1,4 +1,4 @@
-// Schemas of tools: the libraries, and what is refused at registration.
+// Schemas of tools: the libraries, and the schemas that are refused at registration.
 
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { jsonSchema as aiSchema, zodSchema } from "@ai-sdk/provider-utils";

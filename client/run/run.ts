@@ -188,7 +188,7 @@ export class Run {
   }
 
   #listener: LiveListener = {
-    onEvent: (event) => this.#hear(event),
+    onEvent: (event) => this.#receive(event),
     onGap: () => {
       this.blocks.clear();
       this.#stop();
@@ -202,7 +202,7 @@ export class Run {
     },
   };
 
-  #hear(event: OpenCodeEvent) {
+  #receive(event: OpenCodeEvent) {
     if (event.type === "global.disposed") {
       this.isDisposed = true;
       this.#stop();

@@ -10,7 +10,7 @@ const NOISE = [
 ];
 
 /** Time limit for a small program on a very busy machine, in milliseconds. */
-export const PATIENCE_MS = 600_000;
+export const TIME_LIMIT_MS = 600_000;
 
 /**
  * A stage with one check: the program exits with 0.
@@ -67,7 +67,7 @@ export function withoutNoise(output) {
  * @param {import("../lib/process.mjs").RunOptions} [options]
  */
 export async function mustRun(command, options) {
-  const { code, stdout, output } = await run(command, { timeoutMs: PATIENCE_MS, ...options });
+  const { code, stdout, output } = await run(command, { timeoutMs: TIME_LIMIT_MS, ...options });
   if (code !== 0) throw new Error(`exit code ${code}\n${withoutNoise(output)}`);
   return stdout;
 }

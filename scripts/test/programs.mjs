@@ -5,7 +5,7 @@ import path from "node:path";
 import { inProject } from "../lib/project.mjs";
 import { run } from "../lib/process.mjs";
 import { node } from "../lib/tools.mjs";
-import { mustContain, mustRun, PATIENCE_MS, runChecks } from "./checks.mjs";
+import { mustContain, mustRun, TIME_LIMIT_MS, runChecks } from "./checks.mjs";
 import { modelEnv, withModel } from "./model.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
 
@@ -115,7 +115,7 @@ function runStart(env, args = []) {
     run(node(inProject("scripts/start.mjs"), ...args), {
       cwd: scratch.folder,
       env: userlessEnv(scratch, env),
-      timeoutMs: PATIENCE_MS,
+      timeoutMs: TIME_LIMIT_MS,
     }),
   );
 }

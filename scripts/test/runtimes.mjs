@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { currentPlatform } from "../lib/platforms.mjs";
 import { inProject } from "../lib/project.mjs";
 import { bun, deno, node } from "../lib/tools.mjs";
-import { mustContain, mustRun, PATIENCE_MS } from "./checks.mjs";
+import { mustContain, mustRun, TIME_LIMIT_MS } from "./checks.mjs";
 import { withModel } from "./model.mjs";
 import { userlessEnv } from "./scratch.mjs";
 import { build } from "./type-project.mjs";
@@ -191,7 +191,7 @@ async function killed(project, runtime) {
 
 /** @param {number} pid */
 async function untilEnded(pid) {
-  for (const deadline = performance.now() + PATIENCE_MS; isAlive(pid); await sleep(10)) {
+  for (const deadline = performance.now() + TIME_LIMIT_MS; isAlive(pid); await sleep(10)) {
     if (performance.now() > deadline) throw new Error(`The process ${pid} did not end`);
   }
 }

@@ -29,6 +29,7 @@ export const tidy = {
         ],
         [`no Rust file over ${MOST_LINES_OF_RUST} lines`, () => checkLength(files)],
         ["comments name their actors and are statements", () => checkComments(files)],
+        ["declarations have names without metaphors", () => checkNames(files)],
         ["no ignored file is committed", checkCommitted],
       ],
       say,
@@ -56,11 +57,33 @@ const SKIPPED = [
 /** Words for an actor without a name. */
 const UNNAMED = /\b(?:somebody|someone|nobody|anybody|whoever|everybody|no one)\b/i;
 
-/** Beginnings of comments that are questions instead of statements. */
+/** Beginnings of comments, and of sentences in them, that are questions instead of statements. */
 const QUESTION = /^(?:What|Who|Whoever|Whether|How)\b/;
+
+const QUESTION_INSIDE = /[.;] (?:What|Who|Whoever)\b(?!.*\?)/;
+
+/** Messages and reasons in attributes of Rust, and messages of `expect` and `unreachable`. */
+const MESSAGE = /(?:#!?\[|\b(?:reason|description) = |\b(?:expect|unreachable|panic)!?\().*"/;
+
+/** Names that are metaphors, or that have no meaning without their surroundings. */
+const METAPHORS = [
+  ...["Census", "Deed", "Descent", "Dying", "Fate", "Filling", "GivesUp", "Grounds", "Knowledge", "Leash", "Lookout"],
+  ...["Nature", "Obstacle", "Patience", "Ran", "Relief", "Standing", "Stop", "Story", "Surroundings", "Survey"],
+  ...["Trouble", "Turned", "Voice", "Beside", "How", "What", "Who"],
+];
+
+const DECLARED_TYPE = new RegExp(`\\b(?:class|enum|interface|struct|trait|type) (?:${METAPHORS.join("|")})\\b`);
+
+const DECLARED_FUNCTION = /\b(?:fn|function|const) \w*(?:somebody|nobody|whoever|patience)\w*\b/i;
 
 /** A tag of JSDoc in front of its description, such as `@param {string} name `. */
 const TAG = /^@\w+ +(?:\{.*\} +)?(?:\[?[\w.]+\]? +(?=[A-Z]))?/;
+
+/** @param {readonly Text[]} files */
+function checkNames(files) {
+  const code = files.filter(({ file }) => isCode(file));
+  mustNotMatch(code, [DECLARED_TYPE, DECLARED_FUNCTION]);
+}
 
 /**
  * Comments of all code, and the handwritten documents.
@@ -84,8 +107,12 @@ function listOpaqueComments(file, text) {
     const comment = line.match(/^\s*(?:\/\/[/!]?|\/\*\*|\*)(?!\/) ?(.*?)(?: ?\*\/)?$/)?.[1];
     const begins = !continues || comment?.startsWith("@");
     continues = comment !== undefined && comment !== "";
-    if (comment === undefined) return [];
-    const isOpaque = UNNAMED.test(comment) || (begins && QUESTION.test(comment.replace(TAG, "")));
+    if (comment === undefined) {
+      const isUnnamed = MESSAGE.test(line) && UNNAMED.test(line);
+      return isUnnamed ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : [];
+    }
+    const isOpaque =
+      UNNAMED.test(comment) || QUESTION_INSIDE.test(comment) || (begins && QUESTION.test(comment.replace(TAG, "")));
     return isOpaque ? [`${file}:${index + 1}: ${comment.slice(0, 120)}`] : [];
   });
 }

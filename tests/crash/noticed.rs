@@ -176,7 +176,7 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
             let text = promoted(ledger).asked.prompt.text.clone();
             ledger.prompts.remove(&text);
         },
-        &["nobody asked for the input"],
+        &["no caller asked for the input"],
     ),
     (
         "another receipt",
@@ -192,7 +192,7 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
         &[
             "is gone",
             "it was admitted once more",
-            "nobody asked for the input",
+            "no caller asked for the input",
         ],
     ),
     (
@@ -201,9 +201,9 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
         &["is gone", "it was withdrawn and is there again"],
     ),
     (
-        "a withdrawal of nobody",
+        "a withdrawal without a caller",
         |_, ledger| withdrawn(ledger).withdrawal = Progress::Never,
-        &["it was refused", "nobody withdrew it"],
+        &["it was refused", "no caller withdrew it"],
     ),
     (
         "a lost promotion",

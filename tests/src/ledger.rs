@@ -142,7 +142,8 @@ impl Ledger {
                     prompt.id.get_or_insert_with(|| receipt.id.clone());
                     prompt.receipts.push(receipt);
                 } else {
-                    self.problems.push(format!("nobody asked for {receipt:?}"));
+                    self.problems
+                        .push(format!("no caller asked for {receipt:?}"));
                 }
             }
             Line::Withdrawing(input) => self.of(&input, |it| it.withdrawal = Progress::Asked),
@@ -194,7 +195,7 @@ impl Ledger {
     /// log, and no acknowledgement refers to it.
     fn of(&mut self, input: &Input, change: impl FnOnce(&mut Prompt)) {
         let Some(prompt) = self.prompts.get_mut(&input.text) else {
-            self.problems.push(format!("nobody asked for {input:?}"));
+            self.problems.push(format!("no caller asked for {input:?}"));
             return;
         };
         let id = prompt.id.get_or_insert_with(|| input.id.clone());

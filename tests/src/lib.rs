@@ -4,7 +4,7 @@
 //! point or at an arbitrary instant. Then another process opens the file and checks all guarantees.
 //! A life is a file with several such generations.
 //!
-//! A [`plan`] says what one generation does and how it dies. [`load`] carries it out with its own
+//! A [`plan`] lists the work of one generation and its end. [`load`] carries it out with its own
 //! [`model`] and [`tools`], and reports the acknowledgements as [`mod@line`]s. [`point`] lists the
 //! fail points. [`life`] starts the hosts and collects their lines in a [`ledger`]. [`processes`]
 //! finds processes that outlived their host. [`check`] compares the ledger with the stored data and

@@ -139,7 +139,7 @@ impl Life {
 /// Reads the lines of the process until its end, and kills it when the plan says so. Also returns
 /// true if the process was killed because it hung.
 fn listen(child: &mut Child, death: &Death) -> (Vec<Line>, bool) {
-    let said = hear(child);
+    let said = read_lines_of(child);
     let (after, delay) = match death {
         Death::Instant { lines, micros } => (*lines as usize, Duration::from_micros(*micros)),
         Death::Point { .. } | Death::None => (usize::MAX, Duration::ZERO),
@@ -168,7 +168,7 @@ fn listen(child: &mut Child, death: &Death) -> (Vec<Line>, bool) {
 
 /// Receives the lines of a process until its output ends. Lines that it wrote before its death are
 /// still readable.
-fn hear(child: &mut Child) -> Receiver<Line> {
+fn read_lines_of(child: &mut Child) -> Receiver<Line> {
     let (sender, receiver) = channel();
     let output = child.stdout.take().expect("the output is a pipe");
     std::thread::spawn(move || {

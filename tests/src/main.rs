@@ -51,7 +51,7 @@ async fn run(arguments: &[String]) -> ExitCode {
         ["check", folder] => {
             let mut life = life(Path::new(folder));
             let findings = life.check_again().await.expect("the folder is whole");
-            tell(Path::new(folder), &findings)
+            print_findings(Path::new(folder), &findings)
         }
         _ => usage(),
     }
@@ -101,7 +101,7 @@ impl Options {
                 Ok(()) => {
                     std::fs::remove_dir_all(&folder).expect("the folder is ours");
                 }
-                Err(findings) => return tell(&folder, &findings),
+                Err(findings) => return print_findings(&folder, &findings),
             }
             let took = began.elapsed().as_secs();
             print(&format!(
@@ -140,10 +140,10 @@ async fn again(folder: &Path, times: u32) -> ExitCode {
         let (end, findings) = life.again().await.expect("the folder is whole");
         print(&format!("{time} of {times}: {end:?}"));
         if !findings.is_empty() {
-            return tell(folder, &findings);
+            return print_findings(folder, &findings);
         }
     }
-    tell(folder, &[])
+    print_findings(folder, &[])
 }
 
 fn life(folder: &Path) -> Life {
@@ -153,7 +153,7 @@ fn life(folder: &Path) -> Life {
     Life::new(&folder, &program).expect("the folder is ours")
 }
 
-fn tell(folder: &Path, findings: &[String]) -> ExitCode {
+fn print_findings(folder: &Path, findings: &[String]) -> ExitCode {
     if findings.is_empty() {
         print("nothing lost, nothing done twice");
         return ExitCode::SUCCESS;

@@ -3,7 +3,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a task talks to whoever runs it"
+    reason = "a task prints for the developer who runs it"
 )]
 
 mod codegen;

@@ -31,7 +31,7 @@ function limitFiles(bytes) {
 }
 
 /** @type {Record<string, { begin(): void, end(): void }>} */
-const troubles = {
+const faults = {
   full: { begin: fill, end: () => fs.rmSync(ballast) },
   limited: {
     begin: () => limitFiles("0:"),
@@ -42,7 +42,7 @@ const troubles = {
     end: () => execFileSync("mount", ["-o", "remount,rw", input.small]),
   },
 };
-const trouble = /** @type {typeof troubles[string]} */ (troubles[input.trouble]);
+const fault = /** @type {typeof faults[string]} */ (faults[input.fault]);
 
 /** @param {Promise<unknown>} call */
 async function tagOf(call) {
@@ -102,14 +102,14 @@ const cases = {
       acknowledged.push(id);
     };
     await admit();
-    trouble.begin();
+    fault.begin();
     let refusal = "";
     while (refusal === "") refusal = await tagOf(admit());
     const again = await tagOf(host.sessions.create());
     const readable = (await host.sessions.inbox.list({ sessionID })).length === acknowledged.length;
     const lines = await readExport(host, sessionID);
     await host.close();
-    trouble.end();
+    fault.end();
     const next = await open();
     const kept = (await next.sessions.inbox.list({ sessionID })).map(({ id }) => id);
     const { outcome } = await next.sessions.run({ sessionID, prompt: { text: "Go on" } }).result;
@@ -132,12 +132,12 @@ const cases = {
       }
     };
     await readUntil("session.next.text.delta");
-    trouble.begin();
+    fault.begin();
     print("full");
     const { data } = await readUntil("session.error");
     await host.sessions.wait({ sessionID });
     await host.close();
-    trouble.end();
+    fault.end();
     const next = await open();
     const interrupted = (await next.sessions.interrupted()).map(({ sessionID: id }) => id === sessionID);
     const { outcome } = await next.sessions.run({ sessionID, prompt: { text: "Go on" } }).result;
@@ -156,10 +156,10 @@ const cases = {
     const lines = await readExport(source, sessionID);
     await source.close();
     const host = await open();
-    trouble.begin();
+    fault.begin();
     const refusal = await tagOf(host.sessions.import(lines));
     await host.close();
-    trouble.end();
+    fault.end();
     const next = await open();
     const { items } = await next.sessions.list();
     await next.sessions.import(lines);
@@ -171,9 +171,9 @@ const cases = {
   /** Opens a host on a file that cannot be written. */
   async opening() {
     await open().then((host) => host.close());
-    trouble.begin();
+    fault.begin();
     const refusal = await tagOf(open().then((host) => host.close()));
-    trouble.end();
+    fault.end();
     const again = await tagOf(open().then((host) => host.close()));
     return { refusal, again };
   },
@@ -189,10 +189,10 @@ const cases = {
     const changed = readProject();
     const messages = await readMessages(host, sessionID);
     const messageID = /** @type {{ id: string }} */ (messages.findLast(({ type }) => type === "user")).id;
-    trouble.begin();
+    fault.begin();
     const staged = await host.sessions.revert.stage({ sessionID, messageID });
     const during = readProject();
-    trouble.end();
+    fault.end();
     await host.sessions.revert.clear({ sessionID });
     await host.sessions.revert.stage({ sessionID, messageID });
     const after = readProject();
@@ -211,13 +211,13 @@ const cases = {
     const { id: sessionID } = await host.sessions.create();
     await runTools(host, sessionID);
     const before = readProject();
-    trouble.begin();
-    const troubled = await runTools(host, sessionID);
+    fault.begin();
+    const withFault = await runTools(host, sessionID);
     const during = readProject();
-    trouble.end();
+    fault.end();
     const later = await runTools(host, sessionID);
     await host.close();
-    return { before, troubled, during, later, after: readProject(), warnings };
+    return { before, withFault, during, later, after: readProject(), warnings };
   },
 };
 

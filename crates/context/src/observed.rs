@@ -111,7 +111,7 @@ impl Observed {
 
     /// Compares the observation with the information that the model has.
     pub fn reconcile(&self, known: &Snapshot) -> Reconciled {
-        if self.beyond_updating(known) {
+        if self.needs_replacement(known) {
             return match self.replace(known) {
                 Replaced::Ready(baseline) => Reconciled::ReplacementReady(baseline),
                 Replaced::Blocked { unavailable } => Reconciled::ReplacementBlocked { unavailable },
@@ -193,7 +193,7 @@ impl Observed {
 
     /// True if no message can update the information that the model has: a source does not accept a
     /// value that the model received any more, or a source is gone that has no removal text.
-    fn beyond_updating(&self, known: &Snapshot) -> bool {
+    fn needs_replacement(&self, known: &Snapshot) -> bool {
         let foreign = self.present().any(|(source, _)| {
             let admitted = known.get(source.key());
             admitted.is_some_and(|admitted| !source.is_valid(&admitted.value))

@@ -1,4 +1,4 @@
-//! The properties of what JavaScript hands to a host as JSON, for the fuzzer.
+//! The properties of the JSON that JavaScript passes to a host, for the fuzzer.
 
 use super::{HostOptions, ListenOptions, LogOptions};
 

@@ -151,7 +151,7 @@ impl Host {
                     .with_clock(Arc::clone(&clock))
                     .with_trust(trust)
                     .with_program_providers(providers.clone())
-                    .with_learn_secrets(log.learner()),
+                    .with_learn_secrets(log.secrets_learner()),
             ),
             tools: Arc::clone(&tools),
             unanswered,

@@ -1,4 +1,4 @@
-//! The log of the host: what the program wants of it, and its entries without secrets.
+//! The log of the host: the settings of the program, and the entries without secrets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl HostLog {
     }
 
     /// Returns a function that adds the secrets of each opened Location.
-    pub(crate) fn learner(&self) -> Arc<dyn Fn(&Secrets) + Send + Sync> {
+    pub(crate) fn secrets_learner(&self) -> Arc<dyn Fn(&Secrets) + Send + Sync> {
         let known = Arc::clone(&self.known);
         Arc::new(move |secrets| known.learn(secrets))
     }

@@ -54,7 +54,7 @@ impl RetryPolicy {
 
     /// Returns the policy for failures that waiting does not resolve: at most three requests.
     #[must_use]
-    pub fn brief(self) -> Self {
+    pub fn with_few_attempts(self) -> Self {
         Self {
             max_attempts: self.max_attempts.min(3),
             ..self
@@ -122,9 +122,21 @@ mod tests {
             ),
             (few, Some(1), 1, 0, Retry::After(seconds(1))),
             (few, Some(1), 2, 0, Retry::Never),
-            (policy.brief(), None, 1, 0, Retry::After(seconds(1))),
-            (policy.brief(), None, 2, 0, Retry::Never),
-            (RetryPolicy::NEVER.brief(), None, 0, 0, Retry::Never),
+            (
+                policy.with_few_attempts(),
+                None,
+                1,
+                0,
+                Retry::After(seconds(1)),
+            ),
+            (policy.with_few_attempts(), None, 2, 0, Retry::Never),
+            (
+                RetryPolicy::NEVER.with_few_attempts(),
+                None,
+                0,
+                0,
+                Retry::Never,
+            ),
             (RetryPolicy::NEVER, None, 0, 0, Retry::Never),
             (RetryPolicy::NEVER, Some(0), 0, 0, Retry::Never),
         ];

@@ -137,7 +137,7 @@ fn field<N: AsRef<str>, V: AsRef<str>>(
 fn integer(text: &str) -> Result<Value, Issue> {
     let number = number::parse(text);
     let Some(integer) = number::integer(number) else {
-        let shown = number::show(number);
+        let shown = number::format_number(number);
         return Err(Issue::new(format!("Expected an integer, got {shown}")));
     };
     Ok(integer.into())

@@ -60,19 +60,19 @@ impl JsonSchema for OpenCodeEvent {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut variants = vec![
-            bare(
+            event_without_data(
                 generator,
                 "ServerConnected",
                 "server.connected",
                 "The subscription is open. All later events arrive.",
             ),
-            bare(
+            event_without_data(
                 generator,
                 "ServerHeartbeat",
                 "server.heartbeat",
                 "The host is alive. It sends this event at intervals.",
             ),
-            bare(
+            event_without_data(
                 generator,
                 "GlobalDisposed",
                 "global.disposed",
@@ -135,7 +135,12 @@ fn notice(generator: &mut SchemaGenerator, spec: &NoticeSpec) -> Value {
     )
 }
 
-fn bare(generator: &mut SchemaGenerator, type_name: &str, name: &str, doc: &str) -> Value {
+fn event_without_data(
+    generator: &mut SchemaGenerator,
+    type_name: &str,
+    name: &str,
+    doc: &str,
+) -> Value {
     let mut envelope = envelope(generator, name);
     envelope.require("data", payload(Object::default().into_schema()));
     insert(generator, type_name, envelope.documented(name, doc.into()))

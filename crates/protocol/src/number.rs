@@ -20,7 +20,7 @@ pub(crate) fn integer(number: f64) -> Option<i64> {
 }
 
 /// Formats a number that is not a usable integer in the way of JavaScript.
-pub(crate) fn show(number: f64) -> String {
+pub(crate) fn format_number(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 {
             "Infinity"
@@ -83,7 +83,7 @@ mod tests {
             (f64::NEG_INFINITY, "-Infinity"),
             (1e300, "1e+300"),
         ] {
-            assert_eq!(show(number), text);
+            assert_eq!(format_number(number), text);
         }
     }
 }

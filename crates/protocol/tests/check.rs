@@ -1,4 +1,4 @@
-//! Checking a value against a schema never panics, and what fits can be read.
+//! The check of a value against a schema never panics, and a value that passes can be decoded.
 
 use opencode_protocol::contract::compile;
 use opencode_protocol::input::PromptPayload;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
-/// Strings that mean something to schemas, and others.
+/// Strings with a meaning for schemas, and others.
 fn word() -> impl Strategy<Value = String> {
     let known = [
         "type",
@@ -86,7 +86,7 @@ proptest! {
         let schema = schema_for!(PromptPayload).to_value();
         let payload = json!({ "prompt": { "text": "", "files": prompt }, "delivery": value });
         for value in [value, prompt, payload] {
-            // The other way round does not hold: serde also reads an array as an object.
+            // The reverse is not true: serde also reads an array as an object.
             let fits = check(&schema, &value, Nulls::Values).is_ok();
             prop_assert!(!fits || serde_json::from_value::<PromptPayload>(value).is_ok());
         }

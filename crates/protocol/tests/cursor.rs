@@ -1,4 +1,4 @@
-//! Cursors lead back to the page they were made for, and hostile ones nowhere.
+//! A cursor decodes to the page that it was made for. Hostile cursors are refused.
 
 use base64::Engine;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
@@ -69,7 +69,7 @@ prop_compose! {
     }
 }
 
-/// A cursor from outside.
+/// A cursor of a client.
 fn cursor<T: serde::de::DeserializeOwned>(text: &str) -> T {
     serde_json::from_value(Value::from(text)).expect("any text is a cursor at first")
 }
@@ -226,7 +226,7 @@ fn sessions_are_selected_by_a_query_or_a_cursor() {
     let next = beside(anchor(5, "ses_5"), Direction::Next);
     let previous = beside(anchor(9, "ses_9"), Direction::Previous);
     assert_eq!(cursors.previous.as_ref().unwrap().decode(), Ok(previous));
-    // A client that puts its directory into every query continues all the same.
+    // A client that puts its directory into every query gets the next page, too.
     let continued = SessionsQuery {
         directory: Some("/other".into()),
         order: Some(Order::Asc),
@@ -276,7 +276,7 @@ fn a_search_is_limited_to_the_length_of_a_title() {
         };
         assert_eq!(search(&text), Err(refused));
     }
-    // However much longer it gets when it is written, a cursor can carry it.
+    // A cursor can contain the text, although its encoding is longer.
     for character in ["a", "%", "\u{1}"] {
         let page = search(&character.repeat(4096)).unwrap();
         let anchor = || SessionAnchor {

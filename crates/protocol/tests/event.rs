@@ -1,4 +1,4 @@
-//! The texts of events fit the schemas that clients are generated from.
+//! The JSON of events fits the schemas from which clients are generated.
 
 use opencode_protocol::event::{OpenCodeEvent, SessionDurableEvent};
 use opencode_schema::Record;
@@ -78,7 +78,7 @@ fn pointer(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix('#')
 }
 
-/// The schema of a stream whose events have no members but the declared ones.
+/// The schema of a stream whose events have only declared members.
 fn closed<T: JsonSchema>() -> Value {
     let nothing = json!({ "enum": [] });
     let mut schema = schema_for!(T).to_value();

@@ -1,4 +1,4 @@
-//! The operations as clients see them: their names and their calls.
+//! The public names of the operations, and their calls.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ fn methods_are_in_groups() {
     );
 }
 
-/// A listener refuses bodies with statuses of their own, and clients drop what is not declared.
+/// A listener has its own statuses for refused bodies, and clients ignore undeclared failures.
 #[test]
 fn slow_and_large_bodies_are_declared() {
     for operation in contract().operations {

@@ -91,7 +91,7 @@ impl Session {
         let id = WaitId::Pid(self.leader);
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(id.clone(), options), Err(Errno::INTR)) {}
-        end_rest(self.leader);
+        end_remaining(self.leader);
         drop(guard);
         let mut released = self.released.lock();
         let status = child.try_wait();
@@ -107,7 +107,7 @@ fn code(status: std::process::ExitStatus) -> u32 {
     code.map_or(1, i32::unsigned_abs)
 }
 
-fn end_rest(leader: Pid) {
+fn end_remaining(leader: Pid) {
     let begun = Instant::now();
     send(leader, &[Signal::HUP, Signal::CONT]);
     while !groups(leader).is_empty() {

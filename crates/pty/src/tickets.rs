@@ -40,7 +40,7 @@ impl Tickets {
         self.issued.push_back((ticket.clone(), expires));
         self.scopes.insert(ticket, Scope { terminal, place });
         while self.issued.len() > MOST {
-            self.void_oldest();
+            self.remove_oldest();
         }
     }
 
@@ -63,11 +63,11 @@ impl Tickets {
             .front()
             .is_some_and(|(_, expires)| *expires <= now)
         {
-            self.void_oldest();
+            self.remove_oldest();
         }
     }
 
-    fn void_oldest(&mut self) {
+    fn remove_oldest(&mut self) {
         if let Some((ticket, _)) = self.issued.pop_front() {
             self.scopes.remove(&ticket);
         }

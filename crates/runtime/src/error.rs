@@ -304,7 +304,7 @@ pub(crate) const MAX_HELD_BYTES: usize = 1024 * 1024 * 1024;
 /// The reason that a session was not imported. Nothing of it was stored. Lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// A line is not what the format says.
+    /// A line does not have the form of the format.
     #[error("line {line}: {reason}")]
     Unreadable {
         /// The line.
@@ -318,7 +318,7 @@ pub enum ImportError {
         /// The line.
         line: u64,
     },
-    /// The session is larger than what a host holds.
+    /// The session is larger than the limit of a host.
     #[error(
         "the imports under way are larger than {MAX_HELD_BYTES} bytes; import fewer sessions at a time"
     )]
@@ -331,7 +331,7 @@ pub enum ImportError {
         /// Why.
         reason: String,
     },
-    /// A line contradicts what is stored here.
+    /// A line contradicts the stored data.
     #[error("line {line}: {conflict}")]
     Conflict {
         /// The line.

@@ -19,7 +19,7 @@ pub(crate) enum Change {
     Nothing,
     /// An epoch begins with a baseline of so many bytes.
     Begun { bytes: u64 },
-    /// A message of so many bytes tells what changed.
+    /// A message of this size reports the change.
     Updated { bytes: u64 },
 }
 

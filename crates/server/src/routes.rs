@@ -11,7 +11,7 @@ use crate::router::operation::{Route, route};
 /// Returns the routes of all operations of the contract.
 pub(crate) fn all() -> Vec<Route> {
     let groups = [
-        of_the_host(),
+        host_routes(),
         of_locations(),
         of_sessions(),
         of_requests(),
@@ -21,7 +21,7 @@ pub(crate) fn all() -> Vec<Route> {
     groups.into_iter().flatten().collect()
 }
 
-fn of_the_host() -> Vec<Route> {
+fn host_routes() -> Vec<Route> {
     vec![
         route::<op::HealthGet>(host::health),
         route::<op::EventSubscribe>(host::subscribe),

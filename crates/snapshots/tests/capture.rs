@@ -51,7 +51,7 @@ async fn all_kinds_of_changes_are_detected() {
             &["d/e", "d/f", "d/new/file", "x/e", "x/f", "x/new/file"],
         ),
         (
-            |project| project.put("g/h", &support::What::Link("../a".into())),
+            |project| project.put("g/h", &support::TestFile::Link("../a".into())),
             &["g/h"],
         ),
         (

@@ -7,21 +7,21 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{collection, prelude::*, test_runner::Config};
-use support::{Project, What, plan};
+use support::{Project, TestFile, plan};
 use tokio::runtime::Runtime;
 
-fn what() -> impl Strategy<Value = What> {
+fn any_file() -> impl Strategy<Value = TestFile> {
     prop_oneof![
-        4 => "[ab\n]{0,3}".prop_map(|content| What::File(content.into_bytes())),
-        1 => Just(What::File(vec![0, 255])),
-        1 => "[ab]{0,2}".prop_map(|content| What::Executable(content.into_bytes())),
-        1 => "[ab./]{1,3}".prop_map(What::Link),
+        4 => "[ab\n]{0,3}".prop_map(|content| TestFile::File(content.into_bytes())),
+        1 => Just(TestFile::File(vec![0, 255])),
+        1 => "[ab]{0,2}".prop_map(|content| TestFile::Executable(content.into_bytes())),
+        1 => "[ab./]{1,3}".prop_map(TestFile::Link),
     ]
 }
 
 /// Generates files without conflicts between file and directory paths.
-fn files() -> impl Strategy<Value = BTreeMap<String, What>> {
-    collection::btree_map("[abc](/[ab ](/[a\n])?)?", what(), 0..8).prop_map(|files| {
+fn files() -> impl Strategy<Value = BTreeMap<String, TestFile>> {
+    collection::btree_map("[abc](/[ab ](/[a\n])?)?", any_file(), 0..8).prop_map(|files| {
         let paths: BTreeSet<String> = files.keys().cloned().collect();
         let is_free = |path: &str| {
             let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
@@ -35,7 +35,7 @@ fn files() -> impl Strategy<Value = BTreeMap<String, What>> {
 }
 
 /// Gives a project exactly these files.
-fn apply(project: &Project, files: &BTreeMap<String, What>) {
+fn apply(project: &Project, files: &BTreeMap<String, TestFile>) {
     for (path, what) in project.files() {
         if files.get(&path) != Some(&what) {
             project.remove(&path);

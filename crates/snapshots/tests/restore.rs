@@ -7,7 +7,7 @@ mod support;
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt};
 
 use opencode_snapshots::{SnapshotError, Snapshots};
-use support::{Project, What, plan, text};
+use support::{Project, TestFile, plan, text};
 
 /// Restores all files that differ between the worktree and a snapshot.
 async fn back(snapshots: &Snapshots, tree: &str) -> Result<(), SnapshotError> {
@@ -32,8 +32,8 @@ fn failed(error: SnapshotError) -> Vec<(String, String)> {
 async fn content_mode_and_kind_are_restored() {
     let project = Project::new();
     project.put("file", &text("1"));
-    project.put("run", &What::Executable(b"2".to_vec()));
-    project.put("link", &What::Link("file".into()));
+    project.put("run", &TestFile::Executable(b"2".to_vec()));
+    project.put("link", &TestFile::Link("file".into()));
     project.put("deep/er/file", &text("3"));
     project.put("becomes/a/file", &text("4"));
     project.put("becomes-a-directory", &text("5"));
@@ -43,7 +43,7 @@ async fn content_mode_and_kind_are_restored() {
     let before = project.files();
     let outside = project.outside();
     fs::write(outside.join("file"), "outside").unwrap();
-    project.put("file", &What::Executable(b"changed".to_vec()));
+    project.put("file", &TestFile::Executable(b"changed".to_vec()));
     project.put("run", &text("2"));
     project.put("link", &text("no link"));
     project.remove("deep");
@@ -54,7 +54,7 @@ async fn content_mode_and_kind_are_restored() {
     project.remove("becomes-a-link");
     project.put(
         "becomes-a-link",
-        &What::Link(outside.to_str().unwrap().into()),
+        &TestFile::Link(outside.to_str().unwrap().into()),
     );
     project.put("new/deep/file", &text("new"));
     back(&snapshots, &tree).await.unwrap();

@@ -82,7 +82,7 @@ async fn a_call_that_does_not_stop_is_settled_without_its_result() {
             async move {
                 started.notify_one();
                 // This blocks the thread, so the future cannot be dropped here.
-                let _ = held.lock().expect("nobody else holds it").recv();
+                let _ = held.lock().expect("only this test locks it").recv();
                 answer(json!({"late": true}))
             }
         }

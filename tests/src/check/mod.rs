@@ -5,7 +5,7 @@
 //! reads it with the operations of the runtime. `prompts`, `sessions`, `calls` and `interrupted`
 //! compare that with the acknowledgements and the acts. `kept` compares the files with the staged
 //! reverts, `replayed` compares the logs with their import into an empty store. `settled` continues
-//! the work, and `told` checks what the model then reads about its environment.
+//! the work, and `told` checks the text that the model then reads about its environment.
 
 mod calls;
 mod found;
@@ -106,7 +106,7 @@ impl Check {
             self.finding("opening the file changed its logs");
         }
         if !host.runtime.active().is_empty() {
-            self.finding("something runs that nobody asked for");
+            self.finding("work runs without a request");
         }
         sessions::check(folder, ledger, &found, &mut self.findings);
         prompts::check(ledger, &found, &mut self.findings);

@@ -176,7 +176,7 @@ fn asked_for(ledger: &Ledger, id: &MessageID, input: &InputEntries, findings: &m
     let prompt = text.and_then(|text| ledger.prompts.get(text));
     let same = prompt.is_some_and(|it| it.id.as_ref().is_none_or(|known| known == id));
     if !same {
-        findings.push(format!("nobody asked for the input {id}: {input:?}"));
+        findings.push(format!("no caller asked for the input {id}: {input:?}"));
     }
 }
 
@@ -220,7 +220,7 @@ fn contradiction(prompt: &Prompt, input: Option<&InputEntries>) -> Option<&'stat
         ),
         (
             prompt.withdrawal != Progress::Never || input.withdrawn.is_empty(),
-            "nobody withdrew it",
+            "no caller withdrew it",
         ),
         (
             !prompt.too_late || promoted.is_some(),

@@ -86,7 +86,7 @@ impl Check {
             .map(|(_, asked)| runtime.prompt(asked.request()));
         let answers = join_all(answers).await;
         for ((prompt, asked), answer) in asked.into_iter().zip(answers) {
-            if let Some(problem) = judge(prompt, &answer) {
+            if let Some(problem) = retry_problem(prompt, &answer) {
                 let text = &asked.prompt.text;
                 self.finding(format!(
                     "{text} asked again: {problem}: {answer:?}, {prompt:?}"
@@ -238,7 +238,7 @@ impl Check {
             }
             told::check(id, request, &mut self.findings);
         }
-        let said = requests.last().map(said_in).unwrap_or_default();
+        let said = requests.last().map(assistant_texts).unwrap_or_default();
         let promoted = promoted_in(after);
         if said != promoted {
             self.finding(format!(
@@ -249,7 +249,7 @@ impl Check {
 }
 
 /// The problem with the answer to a repeated prompt, if there is one.
-fn judge(
+fn retry_problem(
     prompt: &Prompt,
     answer: &Result<SessionInputAdmitted, RuntimeError>,
 ) -> Option<&'static str> {
@@ -301,7 +301,7 @@ fn is_checkpoint(message: &SessionMessage) -> bool {
 }
 
 /// The prompts in a request, in their order.
-fn said_in(request: &LlmRequest) -> Vec<String> {
+fn assistant_texts(request: &LlmRequest) -> Vec<String> {
     let users = request.messages.iter().filter(|it| it.role == Role::User);
     let parts = users.flat_map(|message| message.content.iter());
     let texts = parts.filter_map(|part| match part {

@@ -10,18 +10,18 @@ use opencode_schema::id::SessionID;
 const SAYS: [&str; 2] = ["You are the model ", "You are now the model "];
 
 pub(super) fn check(id: &SessionID, request: &LlmRequest, findings: &mut Vec<String>) {
-    let told = told(request);
-    let is_repeated = told.windows(2).any(|pair| pair[0] == pair[1]);
-    if is_repeated || told.last() != Some(&&*request.model.id) {
+    let named_models = named_models(request);
+    let is_repeated = named_models.windows(2).any(|pair| pair[0] == pair[1]);
+    if is_repeated || named_models.last() != Some(&&*request.model.id) {
         findings.push(format!(
-            "{id} was not told each change once: {told:?}, and {} answers",
+            "{id}: the model was not told each change once: {named_models:?}, and {} answers",
             request.model.id
         ));
     }
 }
 
 /// The models that the request names, in order.
-fn told(request: &LlmRequest) -> Vec<&str> {
+fn named_models(request: &LlmRequest) -> Vec<&str> {
     let baseline = request.system.last().map(|part| &*part.text);
     let messages = request.messages.iter();
     let updates = messages

@@ -33,7 +33,7 @@ pub(super) async fn follow(runtime: Runtime, session: SessionID) {
             problem("events", &format!("{shown:?} follow {last}"));
         }
         last += shown.len() as u64;
-        tell(&shown);
+        print_events(&shown);
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) async fn listen(runtime: Runtime) {
     let mut subscription = runtime.subscribe();
     while let LiveBatch::Events(batch) = subscription.next(256).await {
         let shown: Vec<_> = batch.iter().filter_map(|text| durable(text)).collect();
-        tell(&shown);
+        print_events(&shown);
     }
 }
 
@@ -60,7 +60,7 @@ fn durable(text: &str) -> Option<Shown> {
     })
 }
 
-fn tell(shown: &[Shown]) {
+fn print_events(shown: &[Shown]) {
     for events in shown.chunks(AT_ONCE) {
         let events = events.to_vec();
         say(&Line::Showing { events });

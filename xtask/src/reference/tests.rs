@@ -139,7 +139,7 @@ fn contract() -> Contract {
         ]) },
         "ThingNotFoundError": { "doc": "There is none.", "type": object(&[field("message", &json!({ "kind": "string" }), true)]) },
         "UnauthorizedError": { "doc": "Who are you?", "type": object(&[]) },
-        "ThingInUseError": { "doc": "Somebody has it.", "type": object(&[]) },
+        "ThingInUseError": { "doc": "Another client has it.", "type": object(&[]) },
     });
     serde_json::from_value(json!({
         "format": 3,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::support::{Fixed, known, observed};
 
-fn rain(key: &str) -> Vec<Unavailable> {
+fn unavailable_source(key: &str) -> Vec<Unavailable> {
     vec![Unavailable {
         key: key.to_owned(),
         reason: "it rains".to_owned(),
@@ -46,7 +46,7 @@ fn every_unavailable_source_blocks_the_first_epoch() {
     .unwrap_err();
     assert_eq!(
         blocked.unavailable,
-        [rain("core/b"), rain("core/c")].concat()
+        [unavailable_source("core/b"), unavailable_source("core/c")].concat()
     );
     assert_eq!(
         blocked.to_string(),
@@ -69,7 +69,7 @@ fn an_optional_source_is_omitted_until_its_first_observation_and_kept_afterwards
     assert_eq!(observed([a(), bright]).reconcile(&baseline.snapshot), told);
     let later = observed([a(), dark()]);
     assert_eq!(later.reconcile(&both), Reconciled::Unchanged);
-    let unavailable = rain("core/b");
+    let unavailable = unavailable_source("core/b");
     assert_eq!(later.replace(&both), Replaced::Blocked { unavailable });
 }
 
@@ -172,7 +172,7 @@ fn a_replacement_waits_for_unavailable_sources_of_the_snapshot() {
         Fixed::present("core/a", 1).forever(),
         Fixed::present("core/b", 1),
     ]);
-    let unavailable = rain("core/b");
+    let unavailable = unavailable_source("core/b");
     assert_eq!(
         now.reconcile(&told),
         Reconciled::ReplacementBlocked {

@@ -22,7 +22,7 @@ impl<T> Default for Registered<T> {
 }
 
 impl<T> Registered<T> {
-    /// Adds what `register` makes for the next number, and returns the number.
+    /// Adds the value that `register` makes for the next number, and returns the number.
     pub(crate) fn add<E>(&self, register: impl FnOnce(u32) -> Result<T, E>) -> Result<u32, E> {
         let mut state = self.0.lock();
         let number = state.last + 1;

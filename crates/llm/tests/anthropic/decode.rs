@@ -184,9 +184,9 @@ fn unreadable_thoughts_are_kept() {
 #[test]
 fn citations_of_texts_are_read() {
     let blocks = [
-        start(0, said("")),
+        start(0, assistant_text("")),
         stop(0),
-        start(1, said("a")),
+        start(1, assistant_text("a")),
         delta(
             1,
             json!({"type": "citations_delta", "citation": {"url": "u"}}),
@@ -285,7 +285,7 @@ fn unknown_events_are_ignored() {
             json!({"type": "mcp_tool_result", "tool_use_id": "m", "content": []}),
         ),
         stop(1),
-        start(2, said("a")),
+        start(2, assistant_text("a")),
         delta(2, json!({"type": "future_delta", "text": "x"})),
         delta(2, json!({"type": "text_delta", "text": null})),
         delta(9, json!({"type": "text_delta", "text": "of no block"})),
@@ -408,9 +408,9 @@ fn the_stream_may_be_split_anywhere() {
 #[test]
 fn block_indexes_may_start_at_zero_again() {
     let events = [
-        start(0, said("a")),
+        start(0, assistant_text("a")),
         stop(0),
-        start(0, said("b")),
+        start(0, assistant_text("b")),
         delta(0, json!({"type": "text_delta", "text": "c"})),
         stop(0),
         end("end_turn"),

@@ -77,7 +77,7 @@ fn failures_that_the_provider_reports() {
         ),
     ];
     for (error, message, kind, retryable) in rows {
-        let text = start(0, said("a"));
+        let text = start(0, assistant_text("a"));
         let late = end("end_turn");
         let events = events_of(&[
             message_start(),
@@ -134,7 +134,7 @@ fn streams_that_are_not_the_protocol() {
             "anthropic-messages tool input belongs to no tool call".into(),
         ),
         (
-            vec![start(0, said("a")), start(0, said("b"))],
+            vec![start(0, assistant_text("a")), start(0, assistant_text("b"))],
             "Invalid content block 0 in the anthropic-messages stream".into(),
         ),
         (
@@ -147,7 +147,7 @@ fn streams_that_are_not_the_protocol() {
                 .into(),
         ),
         (
-            vec![json!({"type": "content_block_start", "content_block": said("")})],
+            vec![json!({"type": "content_block_start", "content_block": assistant_text("")})],
             "Invalid mock/anthropic-messages stream event".into(),
         ),
         (
@@ -208,7 +208,7 @@ fn the_size_of_a_reply_is_bounded() {
 
     let cited = json!({"type": "citations_delta", "citation": {"cited_text": piece}});
     let more = delta(0, cited);
-    let text = start(0, said("a"));
+    let text = start(0, assistant_text("a"));
     let (_, message, _) = failure_of(&[text, more.clone(), more.clone(), more.clone(), more]);
     assert_eq!(
         message,

@@ -147,7 +147,7 @@ fn tool(name: &str) -> ToolDefinition {
     }
 }
 
-fn said(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
@@ -235,7 +235,7 @@ fn turn() -> Vec<Value> {
         ),
         delta(0, json!({"type": "signature_delta", "signature": "SIG"})),
         stop(0),
-        start(1, said("")),
+        start(1, assistant_text("")),
         json!({"type": "ping"}),
         delta(1, json!({"type": "text_delta", "text": "Rea"})),
         delta(1, json!({"type": "text_delta", "text": "ding ü."})),

@@ -55,7 +55,7 @@ fn assistant_content() {
         (
             "blank text is nothing",
             vec![Part::text(" \n"), Part::text("a")],
-            json!([said("a")]),
+            json!([assistant_text("a")]),
         ),
         (
             "signed, redacted and unsigned thoughts",
@@ -69,8 +69,8 @@ fn assistant_content() {
             json!([
                 {"type": "thinking", "thinking": "", "signature": "S"},
                 {"type": "redacted_thinking", "data": "R"},
-                said("plain"),
-                said("foreign"),
+                assistant_text("plain"),
+                assistant_text("foreign"),
             ]),
         ),
         (
@@ -81,7 +81,7 @@ fn assistant_content() {
                 call("c", json!("raw")),
             ],
             json!([
-                said("b"),
+                assistant_text("b"),
                 {"type": "tool_use", "id": "a", "name": "read", "input": {}},
                 {"type": "tool_use", "id": "c", "name": "read", "input": {"value": "raw"}},
             ]),
@@ -113,9 +113,9 @@ fn assistant_content() {
         assert_eq!(
             wire_messages(&request(messages)),
             json!([
-                user(json!([said("q")])),
+                user(json!([assistant_text("q")])),
                 assistant(expected),
-                user(json!([said("r")]))
+                user(json!([assistant_text("r")]))
             ]),
             "{name}"
         );
@@ -156,9 +156,11 @@ fn results_of_every_kind() {
                 file("application/zip"),
             ]),
             json!([
-                said("a"),
+                assistant_text("a"),
                 image,
-                said("[The attachment \"shot\" (application/zip) cannot be read by this model.]")
+                assistant_text(
+                    "[The attachment \"shot\" (application/zip) cannot be read by this model.]"
+                )
             ]),
             false,
         ),
@@ -188,20 +190,24 @@ fn files_follow_the_capabilities() {
     };
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}});
     let pdf = json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PNG}, "title": "a.pdf"});
-    let unread =
-        |kind: &str, name: &str| said(&format!("[{name}{kind}) cannot be read by this model.]"));
+    let unread = |kind: &str, name: &str| {
+        assistant_text(&format!("[{name}{kind}) cannot be read by this model.]"))
+    };
     let no_pdf = unread("application/pdf", "The attachment \"a.pdf\" (");
     let rows = [
-        (vec![], json!([said("look"), image.clone(), no_pdf.clone()])),
+        (
+            vec![],
+            json!([assistant_text("look"), image.clone(), no_pdf.clone()]),
+        ),
         (
             vec!["text", "image", "pdf"],
-            json!([said("look"), image, pdf]),
+            json!([assistant_text("look"), image, pdf]),
         ),
         (
             vec!["text"],
             json!([
-                said("look"),
-                said("[An attachment of type image/png cannot be read by this model.]"),
+                assistant_text("look"),
+                assistant_text("[An attachment of type image/png cannot be read by this model.]"),
                 no_pdf
             ]),
         ),
@@ -220,7 +226,7 @@ fn files_follow_the_capabilities() {
 
 #[test]
 fn roles_alternate_and_the_user_is_first() {
-    let go_on = user(json!([said("Continue.")]));
+    let go_on = user(json!([assistant_text("Continue.")]));
     let rows: Vec<(Vec<Message>, Value)> = vec![
         (vec![], json!([go_on])),
         (vec![Message::user([Part::text(" ")])], json!([go_on])),
@@ -229,7 +235,11 @@ fn roles_alternate_and_the_user_is_first() {
                 Message::assistant([Part::text("a")]),
                 Message::assistant([Part::text("b")]),
             ],
-            json!([go_on, assistant(json!([said("a"), said("b")])), go_on]),
+            json!([
+                go_on,
+                assistant(json!([assistant_text("a"), assistant_text("b")])),
+                go_on
+            ]),
         ),
         (
             vec![
@@ -237,7 +247,7 @@ fn roles_alternate_and_the_user_is_first() {
                 Message::assistant([]),
                 Message::user([Part::text("b")]),
             ],
-            json!([user(json!([said("a"), said("b")]))]),
+            json!([user(json!([assistant_text("a"), assistant_text("b")]))]),
         ),
         (
             vec![
@@ -249,7 +259,7 @@ fn roles_alternate_and_the_user_is_first() {
                 Message::system("new <facts>"),
             ],
             json!([
-                user(json!([said("q")])),
+                user(json!([assistant_text("q")])),
                 assistant(json!([
                     {"type": "tool_use", "id": "a", "name": "read", "input": {}},
                     {"type": "tool_use", "id": "b", "name": "read", "input": {}},
@@ -257,8 +267,8 @@ fn roles_alternate_and_the_user_is_first() {
                 user(json!([
                     {"type": "tool_result", "tool_use_id": "a", "content": "1"},
                     {"type": "tool_result", "tool_use_id": "b", "content": "2"},
-                    said("steer"),
-                    said("<system-update>\nnew &lt;facts&gt;\n</system-update>"),
+                    assistant_text("steer"),
+                    assistant_text("<system-update>\nnew &lt;facts&gt;\n</system-update>"),
                 ])),
             ]),
         ),
@@ -275,24 +285,24 @@ fn the_closing_text_of_a_request_is_a_user_message() {
     let wrapped = "<system-update>\nSum &lt;up&gt;.\n</system-update>";
     assert_eq!(
         wire_messages(&request),
-        json!([user(json!([said("q"), said(wrapped)]))])
+        json!([user(json!([assistant_text("q"), assistant_text(wrapped)]))])
     );
 }
 
 #[test]
 fn system_messages_keep_their_position_if_the_model_supports_them() {
-    let system = json!({"role": "system", "content": [said("new <facts>")]});
+    let system = json!({"role": "system", "content": [assistant_text("new <facts>")]});
     let update = || Message::system("new <facts>");
-    let wrapped = said("<system-update>\nnew &lt;facts&gt;\n</system-update>");
-    let noted = assistant(json!([said("Understood.")]));
+    let wrapped = assistant_text("<system-update>\nnew &lt;facts&gt;\n</system-update>");
+    let noted = assistant(json!([assistant_text("Understood.")]));
     let question = || Message::user([Part::text("q")]);
-    let q = || json!([said("q")]);
+    let q = || json!([assistant_text("q")]);
     let hosted = hosted(
         "s",
         Some(json!({"anthropic": {"blockType": "web_search_tool_result"}})),
     );
     let answer = || Message::assistant([Part::text("a")]);
-    let a = || assistant(json!([said("a")]));
+    let a = || assistant(json!([assistant_text("a")]));
     let rows: Vec<(Vec<Message>, Value)> = vec![
         (vec![question(), update()], json!([user(q()), system])),
         (
@@ -344,7 +354,7 @@ fn system_messages_keep_their_position_if_the_model_supports_them() {
     });
     assert_eq!(
         wire_messages(&request_to(off, vec![question(), update()])),
-        json!([user(json!([said("q"), wrapped]))])
+        json!([user(json!([assistant_text("q"), wrapped]))])
     );
 }
 
@@ -375,7 +385,7 @@ fn a_thought_without_a_following_answer_is_not_sent() {
     let alone = vec![question(), Message::assistant([thought()]), question()];
     assert_eq!(
         wire_messages(&request(alone)),
-        json!([user(json!([said("q"), said("q")]))])
+        json!([user(json!([assistant_text("q"), assistant_text("q")]))])
     );
     let behind = vec![
         question(),
@@ -385,7 +395,7 @@ fn a_thought_without_a_following_answer_is_not_sent() {
     let wire = wire_messages(&request(behind));
     assert_eq!(
         wire[1],
-        json!({"role": "assistant", "content": [said("a")]})
+        json!({"role": "assistant", "content": [assistant_text("a")]})
     );
 }
 
@@ -399,7 +409,7 @@ fn a_paused_answer_ends_only_its_own_request() {
     let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"encrypted_content": "e"}]});
     let signed = Some(json!({"anthropic": {"signature": "S"}}));
     let thought = json!({"type": "thinking", "thinking": "", "signature": "S"});
-    let go_on = || user(json!([said("Continue.")]));
+    let go_on = || user(json!([assistant_text("Continue.")]));
     let whole = json!([use_of("s"), result]);
     let rows: Vec<(&str, Vec<Part>, Value, bool)> = vec![
         ("a result", answered.to_vec(), whole.clone(), true),
@@ -416,14 +426,19 @@ fn a_paused_answer_ends_only_its_own_request() {
         (
             "a call without its result, before words",
             vec![unanswered, Part::text("a")],
-            json!([said("a")]),
+            json!([assistant_text("a")]),
             true,
         ),
-        ("words", vec![Part::text("a")], json!([said("a")]), true),
+        (
+            "words",
+            vec![Part::text("a")],
+            json!([assistant_text("a")]),
+            true,
+        ),
         (
             "words that end in space",
             vec![Part::text("a ")],
-            json!([said("a ")]),
+            json!([assistant_text("a ")]),
             false,
         ),
         (
@@ -436,7 +451,11 @@ fn a_paused_answer_ends_only_its_own_request() {
     for (name, parts, expected, is_resumed) in rows {
         let paused = Message::paused(parts);
         let end = if is_resumed { vec![] } else { vec![go_on()] };
-        let expected = [vec![user(json!([said("q")])), assistant(expected)], end].concat();
+        let expected = [
+            vec![user(json!([assistant_text("q")])), assistant(expected)],
+            end,
+        ]
+        .concat();
         let request = request(vec![question(), paused]);
         assert_eq!(wire_messages(&request), json!(expected), "{name}");
     }
@@ -451,8 +470,8 @@ fn a_paused_answer_ends_only_its_own_request() {
     assert_eq!(
         wire_messages(&request),
         json!([
-            user(json!([said("q")])),
-            assistant(json!([use_of("s"), result, said("b")])),
+            user(json!([assistant_text("q")])),
+            assistant(json!([use_of("s"), result, assistant_text("b")])),
             go_on()
         ])
     );

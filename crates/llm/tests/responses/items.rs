@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn said(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"role": "assistant", "content": text})
 }
 
@@ -87,10 +87,10 @@ fn texts_keep_their_phase_and_stored_texts_their_item() {
         ]
     };
     let text = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
-    let item = |id: &str, said: &str, phase: &str| {
+    let item = |id: &str, answer: &str, phase: &str| {
         json!({
             "type": "message", "id": id, "status": "completed", "role": "assistant",
-            "content": [text(said)], "phase": phase,
+            "content": [text(answer)], "phase": phase,
         })
     };
     assert_eq!(
@@ -196,7 +196,7 @@ fn system_messages_are_wrapped_or_unchanged() {
             Message::assistant([Part::text("a")]),
             update()
         ])),
-        json!([user("q"), said("a"), {"role": "user", "content": [wrapped]}])
+        json!([user("q"), assistant_text("a"), {"role": "user", "content": [wrapped]}])
     );
     type Change = fn(&mut ResolvedModel);
     let rows: [(Change, &str); 3] = [
@@ -257,9 +257,9 @@ fn an_answer_never_ends_a_request_or_follows_another_answer() {
         items(&request(messages)),
         json!([
             user("q"),
-            said("a"),
+            assistant_text("a"),
             user("Continue."),
-            said("b"),
+            assistant_text("b"),
             user("Continue.")
         ])
     );
@@ -271,7 +271,7 @@ fn a_thought_without_a_following_answer_is_not_sent() {
         let alone = vec![thought("A.", "rs_1", Some("ENC"))];
         assert_eq!(answer(options.clone(), alone), json!([]));
         let behind = vec![Part::text("a"), thought("A.", "rs_1", Some("ENC"))];
-        assert_eq!(answer(options, behind), json!([said("a")]));
+        assert_eq!(answer(options, behind), json!([assistant_text("a")]));
     }
 }
 

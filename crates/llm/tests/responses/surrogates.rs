@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the deltas and calls of a reply.
-fn said(frames: &[&str]) -> Vec<(String, String)> {
+fn decoded_texts(frames: &[&str]) -> Vec<(String, String)> {
     let frames: String = frames
         .iter()
         .map(|frame| format!("data: {frame}\n\n"))
@@ -35,7 +35,7 @@ fn a_character_that_is_split_between_two_deltas_is_joined() {
         r#"{"type":"response.output_text.delta","item_id":"m1","delta":"\ude00c"}"#,
     ];
     assert_eq!(
-        said(&frames),
+        decoded_texts(&frames),
         pairs(&[("m1", "a"), ("m2", "b"), ("m1", "😀c"), ("m2", "\u{fffd}")])
     );
 }
@@ -47,7 +47,7 @@ fn tool_input_with_a_lone_surrogate_is_read() {
         r#"{"type":"response.output_item.done","item":{"type":"function_call","id":"f1","call_id":"c1","name":"write","arguments":"{\"a\":\"\\ud800\",\"b\":\"\ud800x\"}"}}"#,
     ];
     assert_eq!(
-        said(&frames),
+        decoded_texts(&frames),
         pairs(&[
             ("c1", "{\"a\":\"\\ud800\",\"b\":\"\u{fffd}x\"}"),
             ("c1", "{\"a\":\"\u{fffd}\",\"b\":\"\u{fffd}x\"}"),

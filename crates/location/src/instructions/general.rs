@@ -14,7 +14,7 @@ pub(super) fn discover(place: &Place<'_>) -> Discovery {
         add_from(config, None, &mut discovery);
     }
     if place.environment.reads_projects()
-        && let Err(failure) = upward(place, &mut discovery)
+        && let Err(failure) = search_upward(place, &mut discovery)
     {
         discovery.fail(failure);
     }
@@ -24,7 +24,7 @@ pub(super) fn discover(place: &Place<'_>) -> Discovery {
 /// Searches from the directory up to the root of the project. Finds nothing if the directory is not
 /// inside its project. A link must not lead out of the repository. Outside of a repository, a link must
 /// not lead out of the directory that contains it.
-fn upward(place: &Place<'_>, discovery: &mut Discovery) -> Result<(), InstructionError> {
+fn search_upward(place: &Place<'_>, discovery: &mut Discovery) -> Result<(), InstructionError> {
     let start = place.root()?;
     let worktree = place.worktree()?;
     let reaches = |ancestor: &&Path| match &worktree {

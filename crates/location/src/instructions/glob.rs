@@ -20,7 +20,7 @@ pub(super) const MAX_NAMES: usize = 10_000;
 const MAX_DEPTH: usize = 16;
 
 /// Generated or downloaded files. `**` does not search these directories unless the pattern names them.
-const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
+const SKIPPED_NAMES: [&str; 2] = [".git", "node_modules"];
 
 /// A pattern and the directory below which it can match.
 #[derive(Debug, PartialEq)]
@@ -122,7 +122,7 @@ impl Walk<'_> {
         let names = &self.names[..self.names.len().min(depth + 1)];
         if names.contains(&"**") {
             let real = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let named = !PASSED_OVER.contains(&name) || self.names.contains(&name);
+            let named = !SKIPPED_NAMES.contains(&name) || self.names.contains(&name);
             return real && named && depth < MAX_DEPTH;
         }
         let cut_in_braces = names.iter().any(|it| it.contains(['{', '}']));

@@ -73,7 +73,7 @@ struct Mixed {
 #[derive(Serialize, JsonSchema)]
 struct Pattern(#[schemars(regex(pattern = "^abc"))] String);
 
-/// Nullable when sent, so not what is received when it is optional.
+/// Nullable when sent, but received as an optional field.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct TwoFaced {
     face: Option<u32>,

@@ -47,20 +47,20 @@ proptest! {
     #[test]
     fn a_prompt_is_read_as_written(prompt in prompt(), more in members()) {
         let mut body = Map::new();
-        // Undeclared members stand before and after the declared ones.
+        // Undeclared members are before and after the declared ones.
         body.extend(more.clone());
         body.extend(written(&prompt));
         let decoder = &*PROMPT;
         let decoded = decoder.body(Value::Object(body.clone()).to_string().as_bytes());
         prop_assert_eq!(&decoded, &Ok(prompt.clone()));
-        // Of a member that stands there twice the last one counts.
+        // If a member occurs twice, the last one counts.
         let written = Value::Object(body).to_string();
         let twice = format!(r#"{{"prompt":5,"delivery":"later","id":[],{}"#, &written[1..]);
         prop_assert_eq!(decoder.body(twice.as_bytes()), Ok(prompt));
     }
 }
 
-/// Any JSON value of moderate size, in which the names that count come up often.
+/// Any JSON value of moderate size, which often contains declared names.
 fn value() -> impl Strategy<Value = Value> {
     let name = || {
         prop_oneof![
@@ -158,7 +158,7 @@ prop_compose! {
     }
 }
 
-/// The members of a body that says this.
+/// The members of a body with this value.
 fn written(prompt: &PromptPayload) -> Map<String, Value> {
     let body = json!({
         "id": prompt.id,

@@ -1,9 +1,9 @@
-//! Inputs from files, and what becomes of them when bytes change.
+//! Inputs from files, and their mutations.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// The inputs of a file, one a line; `\xNN` is a byte.
+/// The inputs of a file, one on each line; `\xNN` is a byte.
 pub(crate) fn inputs(file: &str) -> Vec<Vec<u8>> {
     let inputs: Vec<_> = file.lines().map(unescape).collect();
     assert_ne!(inputs.len(), 0);
@@ -28,7 +28,7 @@ pub(crate) fn mutated(file: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
         .prop_map(|(input, changes)| changes.into_iter().fold(input, apply))
 }
 
-/// Bytes that a repetition adds. Larger inputs take time and say nothing new.
+/// Maximum number of bytes that a repetition adds. Larger inputs take more time and find nothing new.
 const MOST_ADDED: usize = 4 * 1024;
 
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ enum Change {
     Overwrite(Index, u8),
     Insert(Index, &'static str),
     Remove(Index, Index),
-    /// A part of the input once more, many times.
+    /// Repeats a part of the input many times.
     Repeat(Index, Index, usize),
 }
 

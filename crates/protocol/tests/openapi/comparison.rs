@@ -1,4 +1,4 @@
-//! Two OpenAPI documents, compared in everything but their prose.
+//! Compares two OpenAPI documents, except their descriptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +21,19 @@ const INNER: &[&str] = &[
 
 type Named<'a> = BTreeMap<String, &'a Value>;
 
-/// Two documents and what was found to differ.
+/// Two documents and their differences.
 pub(crate) struct Comparison<'a> {
     theirs: &'a Value,
     ours: &'a Value,
     /// Components that both documents refer to at the same place.
     pairs: BTreeSet<(&'a str, &'a str)>,
-    /// Components of either document that the other one writes out in place.
+    /// Components of either document that the other one contains inline.
     in_place: BTreeSet<&'a str>,
     found: Vec<String>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Every difference as a line: where, and what.
+    /// Every difference as a line with its place.
     pub(crate) fn of(theirs: &'a Value, ours: &'a Value) -> Vec<String> {
         let mut comparison = Self {
             theirs,
@@ -52,7 +52,7 @@ impl<'a> Comparison<'a> {
         self.found.push(format!("{at}: {what}"));
     }
 
-    /// Additions are marked in the document, except those inside of something the contract has.
+    /// Additions are marked in the document, except those inside an element of the contract.
     fn added(&self, ours: &Value) -> &'static str {
         let component = reference(ours).map(|name| component(self.ours, name));
         if component.unwrap_or(ours)["x-extension"] == true {
@@ -108,7 +108,7 @@ impl<'a> Comparison<'a> {
         self.schema(at, &theirs["schema"], &ours["schema"]);
     }
 
-    /// A body: what it may be, by type.
+    /// Compares the media types of a body and their schemas.
     fn content(&mut self, at: &str, theirs: &'a Value, ours: &'a Value) {
         self.plain(at, theirs, ours, &["content"]);
         let (theirs, ours) = (members(&theirs["content"]), members(&ours["content"]));
@@ -118,7 +118,7 @@ impl<'a> Comparison<'a> {
         });
     }
 
-    /// Every component was met, or is there for a reason.
+    /// Checks that each component was compared or is listed as a difference.
     fn components(&mut self) {
         let schemas = |document: &'a Value| members(&document["components"]["schemas"]);
         let (theirs, ours) = (schemas(self.theirs), schemas(self.ours));
@@ -151,7 +151,7 @@ impl<'a> Comparison<'a> {
                     self.schema(their, theirs, component(self.ours, our));
                 }
             }
-            // One that is written out where the other refers to it.
+            // One document contains the schema inline, and the other one refers to it.
             (Some(name), None) if choice(ours).is_none() => {
                 self.in_place.insert(name);
                 self.schema(at, component(self.theirs, name), ours);
@@ -160,7 +160,7 @@ impl<'a> Comparison<'a> {
                 self.in_place.insert(name);
                 self.schema(at, theirs, component(self.ours, name));
             }
-            // Several, of which that one may be one.
+            // Several alternatives, which may include that one.
             (their, our) => {
                 let resolved = |document, name: Option<&'a str>, schema| {
                     let component = name.map(|name| component(document, name));
@@ -248,7 +248,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Members that are compared as they are, which are all but these.
+    /// Compares the values of all members except these.
     fn plain(&mut self, at: &str, theirs: &Value, ours: &Value, but: &[&str]) {
         let others = |value: &Value| {
             let members: Map<String, Value> = value.as_object().cloned().unwrap_or_default();
@@ -314,16 +314,16 @@ fn reference(schema: &Value) -> Option<&str> {
 
 fn component<'a>(document: &'a Value, name: &str) -> &'a Value {
     let schema = &document["components"]["schemas"][name];
-    assert!(schema.is_object(), "nobody defines {name}");
+    assert!(schema.is_object(), "{name} is not defined");
     schema
 }
 
-/// The alternatives, whichever word says that one of them holds.
+/// Returns the alternatives of `oneOf` or `anyOf`.
 fn choice(schema: &Value) -> Option<&Vec<Value>> {
     schema["anyOf"].as_array().or(schema["oneOf"].as_array())
 }
 
-/// A choice of one alternative, however often it stands there, is that alternative.
+/// Replaces a union whose alternatives are equal by that alternative.
 fn only(schema: &Value) -> &Value {
     match choice(schema).map(Vec::as_slice) {
         Some([first, others @ ..]) if others.iter().all(|other| other == first) => first,
@@ -331,8 +331,8 @@ fn only(schema: &Value) -> &Value {
     }
 }
 
-/// The alternatives by what tells them apart: tag, name, or all that they say. What is no choice is
-/// the only alternative.
+/// Returns the alternatives by their tag, their name, or their whole schema. A schema that is not a union is the
+/// only alternative.
 fn alternatives<'a>(document: &'a Value, schema: &'a Value) -> Named<'a> {
     let all = choice(schema).map_or(std::slice::from_ref(schema), Vec::as_slice);
     let named = all.iter().map(|schema| {

@@ -1,4 +1,4 @@
-//! The intended differences, and why they are.
+//! The intended differences, with their reasons.
 
 use super::mcp;
 
@@ -28,7 +28,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
 
 const DIFFERENCES: &[Differences] = &[
     Differences {
-        why: "Members nobody declared are ignored, so no object says that it has none.",
+        why: "Undeclared members are ignored, so no object forbids them.",
         what: &["*: additionalProperties is nothing, not false"],
     },
     Differences {

@@ -1,5 +1,5 @@
-//! The document of the contract is that of the contract we implement, but for the differences that
-//! are listed.
+//! The OpenAPI document of this project equals that of the implemented contract, except for the listed
+//! differences.
 
 mod comparison;
 mod differences;
@@ -40,7 +40,7 @@ fn the_differences_are_exactly_the_intended_ones() {
         .collect();
     assert!(
         unexpected.is_empty() && gone.is_empty(),
-        "differences that nobody intends:\n{}\nintended ones that are not there:\n{}",
+        "unintended differences:\n{}\nintended differences that do not exist:\n{}",
         unexpected.join("\n"),
         gone.join("\n"),
     );
@@ -71,7 +71,7 @@ fn references<'a>(value: &'a Value, met: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// A change anywhere in our document is found.
+/// The comparison finds a change anywhere in our document.
 #[test]
 fn the_comparison_finds_every_change() {
     let (theirs, ours) = documents();
@@ -87,7 +87,7 @@ fn the_comparison_finds_every_change() {
     }
 }
 
-/// Places in our document, and what is put there.
+/// Places in our document and their replacements.
 const CHANGES: &[(&str, &str)] = &[
     ("/openapi", r#""3.0.0""#),
     ("/paths/~1api~1agent", r#"{}"#),

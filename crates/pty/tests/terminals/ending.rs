@@ -20,7 +20,7 @@ echo pid $!
 ";
 
 /// Returns a terminal, its client, and the ids of the processes that its program started.
-async fn crowd(host: &Host, then: &str) -> (Pty, Client, Vec<u32>) {
+async fn start_many_processes(host: &Host, then: &str) -> (Pty, Client, Vec<u32>) {
     let script = format!("{CROWD} {then}");
     let created = host
         .create(host.program("/bin/bash", &["-c", &script]))
@@ -46,7 +46,7 @@ fn left(pids: &[u32]) -> Vec<u32> {
 async fn removing_a_terminal_ends_all_its_processes() {
     let host = Host::new();
     for then in ["sleep 600", "trap '' HUP TERM; while :; do sleep 1; done"] {
-        let (created, mut client, pids) = crowd(&host, then).await;
+        let (created, mut client, pids) = start_many_processes(&host, then).await;
         let begun = Instant::now();
         within("the end", host.terminals.remove(&host.place(), &created.id))
             .await
@@ -64,7 +64,7 @@ async fn removing_a_terminal_ends_all_its_processes() {
 #[tokio::test]
 async fn no_process_outlives_its_program() {
     let host = Host::new();
-    let (created, mut client, pids) = crowd(&host, "read x; exit 7").await;
+    let (created, mut client, pids) = start_many_processes(&host, "read x; exit 7").await;
     client.send("\n").await;
     client.rest().await;
     assert_eq!(host.exited(&created.id).await.exit_code, Some(7));
@@ -74,8 +74,8 @@ async fn no_process_outlives_its_program() {
 #[tokio::test]
 async fn closing_ends_all_terminals_permanently() {
     let host = Host::new();
-    let (one, mut client, mut pids) = crowd(&host, "sleep 600").await;
-    let (two, _client, more) = crowd(&host, "sleep 600").await;
+    let (one, mut client, mut pids) = start_many_processes(&host, "sleep 600").await;
+    let (two, _client, more) = start_many_processes(&host, "sleep 600").await;
     pids.extend(more);
     let done = host.create(host.script("true")).await;
     host.exited(&done.id).await;
@@ -93,7 +93,7 @@ async fn closing_ends_all_terminals_permanently() {
 #[tokio::test]
 async fn dropping_without_closing_leaves_no_process() {
     let host = Host::new();
-    let (_created, _client, pids) = crowd(&host, "sleep 600").await;
+    let (_created, _client, pids) = start_many_processes(&host, "sleep 600").await;
     host.terminals.abandon();
     within("their end", async {
         while !left(&pids).is_empty() {

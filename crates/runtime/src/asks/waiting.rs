@@ -194,7 +194,7 @@ impl<R: Request> RequestNotices<R> {
             if let Some(request) = self.ended() {
                 return Some(RequestNotice::Ended(request));
             }
-            if let Some(request) = self.unseen()? {
+            if let Some(request) = self.next_unreported()? {
                 self.seen.push(Arc::clone(&request));
                 return Some(RequestNotice::Asked(request));
             }
@@ -211,7 +211,7 @@ impl<R: Request> RequestNotices<R> {
     }
 
     /// Returns the first waiting request that was not reported yet. The outer `None` means that the host has closed.
-    fn unseen(&self) -> Option<Option<Arc<R>>> {
+    fn next_unreported(&self) -> Option<Option<Arc<R>>> {
         let state = self.waiting.state.lock();
         if state.ended {
             return None;

@@ -168,7 +168,7 @@ mod tests {
         message(json!({ "id": "msg_u", "time": { "created": 0 }, "text": text, "type": "user" }))
     }
 
-    fn said(text: &str) -> SessionMessage {
+    fn assistant_text(text: &str) -> SessionMessage {
         message(json!({
             "id": "msg_a", "time": { "created": 0, "completed": 1 }, "type": "assistant",
             "agent": "build", "model": { "id": "m", "providerID": "p" },
@@ -236,7 +236,7 @@ mod tests {
     }
 
     fn two() -> SessionMessage {
-        said("123")
+        assistant_text("123")
     }
 
     #[test]

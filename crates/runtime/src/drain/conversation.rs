@@ -40,7 +40,7 @@ pub(crate) struct ConversationRead {
 }
 
 impl Conversation {
-    /// Returns the read that brings the conversation up to date. It reads only what the conversation does not have.
+    /// Returns the read that brings the conversation up to date. It reads only the entries that the conversation does not have.
     pub(crate) fn reading(
         &self,
         target: &Target,

@@ -125,7 +125,7 @@ impl<'a> Reading<'a> {
                     break;
                 }
                 if is_text(file) {
-                    pieces.push(self.piece(file, input).await);
+                    pieces.push(self.attachment_text(file, input).await);
                 }
             }
             if self.room == 0 {
@@ -148,7 +148,11 @@ impl<'a> Reading<'a> {
         names.iter().map(|name| mention(rule_scope, name)).collect()
     }
 
-    async fn piece(&mut self, file: &PromptFileAttachment, input: &SessionInputAdmitted) -> String {
+    async fn attachment_text(
+        &mut self,
+        file: &PromptFileAttachment,
+        input: &SessionInputAdmitted,
+    ) -> String {
         let name = self.name(file);
         let text = match Url::parse(&file.uri) {
             Ok(url) if url.scheme() == "file" => {

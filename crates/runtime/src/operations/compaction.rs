@@ -13,7 +13,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// `Unavailable` says why there is no summary; the history is as it was then.
+    /// `Unavailable` has the reason why there is no summary. Then the history is unchanged.
     pub async fn compact(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let (services, coordinator, id) = (
             Arc::clone(&self.drains),

@@ -17,7 +17,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// The directory is not absolute, or a key is taken there or is none.
+    /// Fails if the directory is not absolute, or if a key is malformed or in use.
     pub fn contribute_context(
         &self,
         directory: &str,

@@ -13,33 +13,33 @@ use crate::revert::StageRevert;
 use crate::runtime::Runtime;
 
 impl Runtime {
-    /// Stages a revert: files become what they were at the boundary, messages stay. Staging again
-    /// moves the boundary. What others changed since is left alone and listed.
+    /// Stages a revert: files get their state at the boundary, messages stay. Staging again
+    /// moves the boundary. Paths that another program changed since then stay unchanged and are listed.
     ///
     /// # Errors
     ///
-    /// `SessionBusy` while a Session Drain or something else works on the session, `MessageNotFound`
-    /// and `PartNotFound` for a boundary that there is not, `Snapshot` when the files cannot be had;
-    /// then nothing is staged.
+    /// `SessionBusy` while a Session Drain runs or another operation holds the session. `MessageNotFound` and
+    /// `PartNotFound` if the boundary does not exist. `Snapshot` if the files cannot be read or restored; then nothing
+    /// is staged.
     pub async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
         let (reverts, id) = (Arc::clone(&self.reverts), request.session_id.clone());
         let work = async move { reverts.stage_revert(request).await };
         self.exclusively(&id, work.boxed()).await
     }
 
-    /// Drops a staged revert: files become again what they were before it. Nothing without one.
+    /// Drops a staged revert: files get their state from before it. Does nothing without one.
     ///
     /// # Errors
     ///
-    /// `SessionBusy` as above, `Snapshot` when the files cannot be brought back; then the revert is
-    /// staged still.
+    /// `SessionBusy` as above, `Snapshot` if the files cannot be restored; then the revert stays
+    /// staged.
     pub async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let (reverts, session) = (Arc::clone(&self.reverts), id.clone());
         let work = async move { reverts.clear_revert(&session).await };
         self.exclusively(id, work.boxed()).await
     }
 
-    /// Carries a staged revert out: what comes after its boundary is gone. Nothing without one.
+    /// Carries out a staged revert: removes everything after its boundary. Does nothing without one.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Runtime {
         self.exclusively(id, work.boxed()).await
     }
 
-    /// Does something to an idle session while nothing else happens to it.
+    /// Runs an operation on an idle session, and keeps drains from starting during it.
     async fn exclusively<T: Send + 'static>(
         &self,
         id: &SessionID,

@@ -106,8 +106,8 @@ impl Attempts {
             let (request, elapsed) = (request.clone(), self.elapsed());
             let asked = error.retry_after_ms.map(Duration::from_millis);
             let fraction = Sources::default().fraction();
-            let policy = match error.is_brief() {
-                true => self.provider.retry.brief(),
+            let policy = match error.gets_few_attempts() {
+                true => self.provider.retry.with_few_attempts(),
                 false => self.provider.retry,
             };
             let wait = match policy.next(asked, self.retries, elapsed, fraction) {
@@ -164,7 +164,7 @@ impl Attempts {
         self.retries += 1;
         // The timer starts before the announcement, so that the wait ends at the announced time.
         let passed = self.provider.timer.after(wait);
-        if refused.is_brief() {
+        if refused.gets_few_attempts() {
             passed.await;
             return self.fence.is_current(&self.provider.journal).await;
         }
@@ -236,7 +236,7 @@ impl Refused {
 
     /// True if the server failed without mentioning load or a time to wait. Such a failure either passes
     /// at once or not at all, so a long wait is not useful.
-    fn is_brief(&self) -> bool {
+    fn gets_few_attempts(&self) -> bool {
         let failed = |status: u16| status >= 500 && !matches!(status, 503 | 529);
         self.status.is_some_and(failed) && self.retry_after_ms.is_none()
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 const ALLOWANCE: usize = 25;
 
 /// A session with a model that calls a tool in every answer.
-async fn restless() -> (Fixture, opencode_schema::id::SessionID) {
+async fn session_that_never_settles() -> (Fixture, opencode_schema::id::SessionID) {
     let f = Fixture::open().await;
     f.allow_repetition();
     let session = f.session().await;
@@ -22,7 +22,7 @@ async fn restless() -> (Fixture, opencode_schema::id::SessionID) {
 
 #[tokio::test]
 async fn a_drain_ends_when_the_allowance_is_used_up_and_reports_it() {
-    let (f, session) = restless().await;
+    let (f, session) = session_that_never_settles().await;
     let mut live = f.live();
     f.leave(&session, "Go", Delivery::Steer).await;
     let outcome = f.run(&session).await;
@@ -56,7 +56,7 @@ async fn a_drain_ends_when_the_allowance_is_used_up_and_reports_it() {
 
 #[tokio::test]
 async fn a_steer_renews_the_allowance() {
-    let (f, session) = restless().await;
+    let (f, session) = session_that_never_settles().await;
     let gate = Gate::new();
     for _ in 1..ALLOWANCE {
         f.model.reply(Reply::calls("c1", "echo", json!({})));

@@ -39,7 +39,7 @@ const PROMPTED: &str = "session.next.prompted";
 const UPDATED: &str = "session.next.context.updated";
 
 /// A host that dies at a point when it is armed, and its session.
-struct Dying {
+struct ArmedHost {
     f: Fixture,
     session: SessionID,
     source: ScriptedSource,
@@ -47,7 +47,7 @@ struct Dying {
     armed: Arc<AtomicBool>,
 }
 
-impl Dying {
+impl ArmedHost {
     async fn at(point: Point) -> Self {
         let (blockade, armed) = (Blockade::new(), Arc::default());
         let (held, is_armed): (_, Arc<AtomicBool>) = (blockade.clone(), Arc::clone(&armed));
@@ -100,7 +100,7 @@ async fn a_first_epoch_is_stored_with_its_promotion_or_not_at_all() {
         (Point::Commits(PROMPTED), false),
         (Point::Committed(PROMPTED), true),
     ] {
-        let mut it = Dying::at(point).await;
+        let mut it = ArmedHost::at(point).await;
         it.die("1").await;
         let mut expected = vec!["prompt.admitted 1"];
         expected.extend(is_there.then_some("prompted 1"));
@@ -128,7 +128,7 @@ async fn an_update_is_stored_with_its_snapshot_or_not_at_all() {
         (Point::Commits(UPDATED), &[PROMOTED]),
         (Point::Committed(UPDATED), &[PROMOTED, UPDATE]),
     ] {
-        let mut it = Dying::at(point).await;
+        let mut it = ArmedHost::at(point).await;
         it.f.model.reply(Reply::says("Yes."));
         it.f.ask(&it.session, "1").await;
         it.source.set("two");

@@ -142,10 +142,13 @@ async fn a_session_stays_in_its_project() {
         matches!(relative, Err(RuntimeError::Location(_))),
         "{relative:?}"
     );
-    let nobody = SessionID::parse("ses_nope").unwrap();
-    let unknown = f.runtime().move_session(&nobody, location("/")).await;
+    let unknown_session = SessionID::parse("ses_nope").unwrap();
+    let unknown = f
+        .runtime()
+        .move_session(&unknown_session, location("/"))
+        .await;
     assert!(
-        matches!(&unknown, Err(RuntimeError::SessionNotFound(it)) if *it == nobody),
+        matches!(&unknown, Err(RuntimeError::SessionNotFound(it)) if *it == unknown_session),
         "{unknown:?}"
     );
     assert_eq!(f.events(&session).await, [""; 0]);

@@ -52,7 +52,7 @@ async fn recorded(f: &Fixture, session: &SessionID) -> Vec<(Value, Value)> {
 }
 
 /// Reads the view twice, runs the session and compares. Reading the view changes nothing.
-async fn is_what_comes(f: &Fixture, session: &SessionID) -> ProviderRequestView {
+async fn assert_is_next_request(f: &Fixture, session: &SessionID) -> ProviderRequestView {
     let before = f.export(session).await;
     let (requests, steps) = (f.model.requests().len(), recorded(f, session).await.len());
     let view = shown(f, session).await;
@@ -85,22 +85,22 @@ async fn the_shown_request_equals_the_sent_one() {
     // The first epoch, with a queued input and a pending steer.
     f.leave(&session, "Queued", Delivery::Queue).await;
     f.leave(&session, "Steer", Delivery::Steer).await;
-    let view = is_what_comes(&f, &session).await;
+    let view = assert_is_next_request(&f, &session).await;
     assert_eq!(state(&view), Some(ContextSourceState::Current));
     assert_eq!(view.agent, "build");
     assert_eq!((view.history.messages, view.estimate.window), (1, 0));
     // A change for the next turn, and one that the turn cannot observe.
     source.set("two");
     f.leave(&session, "Next", Delivery::Steer).await;
-    let view = is_what_comes(&f, &session).await;
+    let view = assert_is_next_request(&f, &session).await;
     assert_eq!(state(&view), Some(ContextSourceState::Changed));
     source.fail();
     f.leave(&session, "More", Delivery::Steer).await;
-    let view = is_what_comes(&f, &session).await;
+    let view = assert_is_next_request(&f, &session).await;
     assert_eq!(state(&view), Some(ContextSourceState::Unavailable));
     source.hide();
     f.leave(&session, "Hidden", Delivery::Steer).await;
-    let view = is_what_comes(&f, &session).await;
+    let view = assert_is_next_request(&f, &session).await;
     assert_eq!(state(&view), Some(ContextSourceState::Absent));
     // A call that a crash left open, another model and another agent.
     let gate = Gate::new();
@@ -111,7 +111,7 @@ async fn the_shown_request_equals_the_sent_one() {
     f.kill().await;
     f.switch_model(&session, "m2").await;
     f.switch_agent(&session, "plan").await;
-    let view = is_what_comes(&f, &session).await;
+    let view = assert_is_next_request(&f, &session).await;
     assert_eq!((&*view.model.id, &*view.agent), ("m2", "plan"));
     gate.release();
 }

@@ -109,7 +109,7 @@ const STORY: [Before; 30] = [
 ];
 
 /// Continues the story with pruning, compaction and reverts.
-const AFTERMATH: [Before; 19] = [
+const LATER_CHANGES: [Before; 19] = [
     Flood, Tool, Nothing, Nothing, Flood, Nothing, Nothing, Nothing, Revert, Nothing, Restart,
     Compaction, Nothing, Tool, Move, Restart, Compaction, Restart, Revert,
 ];
@@ -299,7 +299,7 @@ async fn thirty_turns_extend_each_other_except_for_agents_with_their_own_text() 
 #[tokio::test]
 async fn only_pruning_compaction_a_revert_and_a_move_change_the_prefix() {
     let mut life = Life::lived().await;
-    life.live(&AFTERMATH).await;
+    life.live(&LATER_CHANGES).await;
     let requests = life.requests();
     assert_eq!(breaks(&requests), life.broken());
     // First the outputs before the flood and the first ones of the flood, then the rest of the
@@ -335,7 +335,7 @@ struct Report {
 #[tokio::test]
 async fn every_step_records_its_shared_prefix_and_the_reason_for_a_difference() {
     let mut life = Life::lived().await;
-    life.live(&AFTERMATH).await;
+    life.live(&LATER_CHANGES).await;
     let requests = life.requests();
     let reports = reports(&life).await;
     assert_eq!(reports.len(), requests.len());

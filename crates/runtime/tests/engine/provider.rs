@@ -171,7 +171,7 @@ async fn broken_arguments_leave_the_call_to_the_next_drain() {
 
 /// Runs a turn whose stream fails with `gone` while a local tool runs and an input that wakes no
 /// drain is pending.
-async fn goes_wrong(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> SessionID {
+async fn run_with_wrong_reply(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> SessionID {
     let session = f.session().await;
     let (stream, tool) = (Gate::new(), Gate::new());
     f.held_tool("slow", &tool);
@@ -188,7 +188,7 @@ async fn goes_wrong(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> SessionID {
 }
 
 /// The events of that turn.
-const WENT_WRONG: [&str; 9] = [
+const EVENTS_WITH_WRONG_REPLY: [&str; 9] = [
     "prompt.admitted Go",
     "prompted Go",
     "step.started",
@@ -212,8 +212,8 @@ const LATER: [&str; 5] = [
 async fn a_running_tool_settles_after_a_broken_exchange_and_the_drain_ends() {
     let f = Fixture::open().await;
     let gone = || LlmError::invalid_output("mock", "gone");
-    let session = goes_wrong(&f, |reply| reply.fail(gone())).await;
-    assert_eq!(f.events(&session).await, WENT_WRONG);
+    let session = run_with_wrong_reply(&f, |reply| reply.fail(gone())).await;
+    assert_eq!(f.events(&session).await, EVENTS_WITH_WRONG_REPLY);
     f.model.reply(Reply::says("I know."));
     f.model.reply(Reply::says("Later it is."));
     f.ask(&session, "And?").await;
@@ -233,8 +233,8 @@ async fn a_running_tool_settles_after_an_error_of_the_provider_and_the_drain_con
     let f = Fixture::open().await;
     f.model.otherwise(|_| Reply::says("Later it is."));
     let wrong = |reply: Reply| reply.provider_error("gone", ErrorKind::Overloaded);
-    let session = goes_wrong(&f, wrong).await;
-    let expected = [&WENT_WRONG[..], &LATER].concat();
+    let session = run_with_wrong_reply(&f, wrong).await;
+    let expected = [&EVENTS_WITH_WRONG_REPLY[..], &LATER].concat();
     assert_eq!(f.events(&session).await, expected);
 }
 

@@ -173,10 +173,10 @@ async fn an_export_ends_at_its_start_time() {
         lines.extend(more);
     }
     assert_eq!(lines, before);
-    let nobody = SessionID::parse("ses_nope").unwrap();
-    let unknown = f.runtime().export(&nobody).await.err();
+    let unknown_session = SessionID::parse("ses_nope").unwrap();
+    let unknown = f.runtime().export(&unknown_session).await.err();
     assert!(
-        matches!(&unknown, Some(RuntimeError::SessionNotFound(it)) if *it == nobody),
+        matches!(&unknown, Some(RuntimeError::SessionNotFound(it)) if *it == unknown_session),
         "{unknown:?}"
     );
 }

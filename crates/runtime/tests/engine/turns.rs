@@ -65,7 +65,9 @@ async fn a_request_names_its_session_and_its_location() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
-    f.tool("look", |_, _| async { unreachable!("nobody calls it") });
+    f.tool("look", |_, _| async {
+        unreachable!("the model does not call it")
+    });
     f.ask(&session, "Hi").await;
     let request = f.model.last_request();
     assert_eq!(compact::messages(&request), ["user: Hi"]);

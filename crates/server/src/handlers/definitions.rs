@@ -1,4 +1,4 @@
-//! Operations on what the configuration and the folders of a Location define.
+//! Operations on the definitions in the configuration and the folders of a Location.
 
 use opencode_protocol::operations as op;
 use opencode_protocol::output::Located;

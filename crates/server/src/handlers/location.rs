@@ -19,7 +19,7 @@ pub(crate) async fn diagnostics(
 ) -> Answered<Located<Vec<ConfigurationDiagnostic>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let diagnostics = call.runtime.diagnostics(&opened.location);
-    let diagnostics = diagnostics.iter().map(on_the_wire).collect();
+    let diagnostics = diagnostics.iter().map(to_wire).collect();
     Ok(opened.with(diagnostics))
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn reload(call: Call<op::LocationReload>) -> Answered<()> {
     Ok(())
 }
 
-fn on_the_wire(diagnostic: &Diagnostic) -> ConfigurationDiagnostic {
+fn to_wire(diagnostic: &Diagnostic) -> ConfigurationDiagnostic {
     ConfigurationDiagnostic {
         path: diagnostic.path.clone(),
         kind: match diagnostic.kind {

@@ -17,10 +17,10 @@ pub(crate) async fn interrupted(
     call: Call<op::SessionInterrupted>,
 ) -> Answered<Vec<InterruptedSession>> {
     let interrupted = call.runtime.interrupted().await?;
-    Ok(interrupted.into_iter().map(on_the_wire).collect())
+    Ok(interrupted.into_iter().map(to_wire).collect())
 }
 
-fn on_the_wire(cut: Interrupted) -> InterruptedSession {
+fn to_wire(cut: Interrupted) -> InterruptedSession {
     use opencode_runtime::InterruptedState as Cut;
     InterruptedSession {
         session_id: cut.session_id,

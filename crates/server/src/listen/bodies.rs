@@ -25,9 +25,9 @@ use crate::wire::failure::refuse;
 const HELD_AT_ONCE: u64 = 4;
 /// Maximum number of bytes that are received and dropped if a request was answered before its whole body arrived. Many
 /// clients read no answer before they have sent everything.
-const THROWN_AWAY: u64 = 64 * 1024 * 1024;
+const MAX_DISCARDED_BYTES: u64 = 64 * 1024 * 1024;
 /// Maximum time for receiving these bytes.
-const THROWING_AWAY: Duration = Duration::from_secs(5);
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bounds for the bodies of a listener.
 pub(crate) struct Bodies {
@@ -201,15 +201,15 @@ impl Drop for Received {
         if let (Some(rest), Ok(runtime)) = (rest, Handle::try_current()) {
             opencode_log::spawn_on(
                 &runtime,
-                tokio::time::timeout(THROWING_AWAY, throw_away(rest)),
+                tokio::time::timeout(DISCARD_TIMEOUT, discard(rest)),
             );
         }
     }
 }
 
 /// Stops at the end of the connection at the latest.
-async fn throw_away(mut body: Incoming) {
-    let mut left = THROWN_AWAY;
+async fn discard(mut body: Incoming) {
+    let mut left = MAX_DISCARDED_BYTES;
     while let Some(Ok(frame)) = body.frame().await {
         let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
         match left.checked_sub(bytes) {

@@ -10,7 +10,7 @@ use axum::{Extension, Router};
 use crate::listen::authorization::{Credentials, authorize};
 use crate::listen::bodies::{Bodies, bound};
 use crate::listen::compression;
-use crate::listen::pages::{Pages, keep_away, keep_from_changing};
+use crate::listen::pages::{Pages, refuse_foreign_changes, refuse_foreign_pages};
 use crate::wire::cors::{Origins, share};
 use crate::wire::peer::Peer;
 
@@ -52,10 +52,13 @@ impl Network {
             Some(it) => routes
                 .layer(from_fn_with_state(
                     Arc::clone(&self.origins),
-                    keep_from_changing,
+                    refuse_foreign_changes,
                 ))
                 .layer(from_fn_with_state(Arc::new(it), authorize)),
-            None => routes.layer(from_fn_with_state(Arc::new(self.pages), keep_away)),
+            None => routes.layer(from_fn_with_state(
+                Arc::new(self.pages),
+                refuse_foreign_pages,
+            )),
         };
         routes
             .layer(compression::layer())

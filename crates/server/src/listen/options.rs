@@ -86,7 +86,9 @@ impl ListenOptions {
         let address = format!("{}:{}", self.hostname, self.port);
         let message = match error.kind() {
             io::ErrorKind::AddrInUse => {
-                format!("Somebody listens on {address} already; choose another port, or 0 for any")
+                format!(
+                    "Another program listens on {address} already; choose another port, or 0 for any"
+                )
             }
             _ => format!("Cannot listen on {address}: {error}"),
         };

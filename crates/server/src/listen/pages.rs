@@ -39,7 +39,7 @@ impl Pages {
     fn problem(&self, request: &Request) -> Option<Failure> {
         let headers = request.headers();
         let host = headers.get(header::HOST);
-        if host.is_some_and(|host| !self.is_ours(host)) {
+        if host.is_some_and(|host| !self.is_own_host(host)) {
             let message = "A listener without a password answers only requests to this machine: \
                            use localhost, listen on this host name, or set a password";
             return Some(Failure::invalid_field("host", message));
@@ -58,7 +58,7 @@ impl Pages {
     }
 
     /// Returns true if the requested host name belongs to this machine, whatever a name server answers.
-    fn is_ours(&self, host: &HeaderValue) -> bool {
+    fn is_own_host(&self, host: &HeaderValue) -> bool {
         let authority = host
             .to_str()
             .ok()
@@ -92,7 +92,7 @@ fn changes(method: &Method) -> bool {
 
 /// Refuses changes by pages of other origins, which would use a password that the browser remembers. A page that knows
 /// the password gives it in the query.
-pub(crate) async fn keep_from_changing(
+pub(crate) async fn refuse_foreign_changes(
     State(origins): State<Arc<Origins>>,
     request: Request,
     next: Next,
@@ -110,7 +110,7 @@ pub(crate) async fn keep_from_changing(
 }
 
 /// Refuses requests of pages to a listener without a password.
-pub(crate) async fn keep_away(
+pub(crate) async fn refuse_foreign_pages(
     State(pages): State<Arc<Pages>>,
     request: Request,
     next: Next,
@@ -136,7 +136,7 @@ mod tests {
             ("x.devbox.lan", false),
         ] {
             assert_eq!(
-                pages.is_ours(&HeaderValue::from_static(host)),
+                pages.is_own_host(&HeaderValue::from_static(host)),
                 ours,
                 "{host}"
             );

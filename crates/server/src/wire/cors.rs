@@ -1,6 +1,6 @@
 //! The web pages that may read the answers of a listener.
 //!
-//! That is all it decides: what any other page sends without reading the answer is the business of
+//! It decides nothing else: requests of other pages that do not read the answer are the subject of
 //! `listen/pages.rs`.
 
 use std::collections::HashSet;

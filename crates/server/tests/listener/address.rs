@@ -102,7 +102,7 @@ async fn an_unavailable_address_is_named() {
         ..ListenOptions::default()
     };
     let message =
-        format!("Somebody listens on {address} already; choose another port, or 0 for any");
+        format!("Another program listens on {address} already; choose another port, or 0 for any");
     let expected = Failure::AddressUnavailable { address, message };
     assert_eq!(refused(taken.clone()).await, expected);
     within("closing", first.close()).await;

@@ -1,4 +1,4 @@
-//! Without credentials nothing is told, whatever else is wrong with a request.
+//! A request without credentials is refused before anything else in it is checked.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,7 +18,7 @@ fn every_operation_requires_authorization() {
         .filter(|spec| !spec.middleware.contains(&Middleware::Authorization))
         .map(|spec| spec.id)
         .collect();
-    assert_eq!(open, [""; 0], "the listener asks everybody for credentials");
+    assert_eq!(open, [""; 0], "operations without credentials");
 }
 
 #[tokio::test]

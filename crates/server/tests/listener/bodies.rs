@@ -32,7 +32,7 @@ fn too_large() -> (u16, Value) {
     unreadable(413, reason)
 }
 
-/// The same as one chunk, or as several.
+/// The same body as one chunk or as several.
 fn chunked(body: &str, size: usize) -> String {
     let chunks = body.as_bytes().chunks(size);
     let chunk = |it: &[u8]| format!("{:x}\r\n{}\r\n", it.len(), std::str::from_utf8(it).unwrap());
@@ -106,7 +106,7 @@ async fn a_client_that_continues_to_send_still_receives_its_answer() {
     let body = padded(8 << 20);
     let reply = client.ask("POST", "/api/session", JSON, &body).await;
     assert_eq!(reply.status_and_json(), too_large());
-    // The rest was thrown away, and the connection goes on.
+    // The listener drops the rest of the body and keeps the connection.
     let reply = client.ask("GET", "/api/health", "", "").await;
     assert_eq!(reply.status, 200);
 }
@@ -167,7 +167,7 @@ async fn the_number_of_large_bodies_in_memory_is_bounded() {
     let head = format!(
         "POST /api/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: {MOST}\r\n\r\n{begun}"
     );
-    // Four fill what may be held, but for a byte each.
+    // Four bodies, each one byte short, almost reach the total limit.
     let mut waiting = Vec::new();
     for _ in 0..4 {
         let mut client = served.server.client().await;
@@ -191,7 +191,7 @@ async fn the_number_of_large_bodies_in_memory_is_bounded() {
         }
     };
     assert_eq!(within("a refusal", refused).await, (503, crowded));
-    // A small body still fits, and when one has gone, so does a larger one.
+    // A small body still fits. A larger one fits when one of the four has ended.
     let mut last = waiting.pop().unwrap();
     last.write(&body[body.len() - 1..]).await.unwrap();
     assert_eq!(last.reply().await.status, 200);

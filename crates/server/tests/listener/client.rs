@@ -1,4 +1,4 @@
-//! A client that writes what the test says and reads what comes.
+//! An HTTP client that writes exactly the bytes of the test.
 
 use std::io;
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl Client {
         self.write(request).await.unwrap();
     }
 
-    /// Asks and reads the answer.
+    /// Sends a request and reads its answer.
     pub(crate) async fn ask(
         &mut self,
         method: &str,
@@ -88,7 +88,7 @@ impl Client {
         self.reply().await
     }
 
-    /// Says that nothing more will be written.
+    /// Ends the writing half of the connection.
     pub(crate) async fn half_close(&mut self) {
         self.stream.shutdown().await.unwrap();
     }
@@ -130,7 +130,7 @@ impl Client {
         String::from_utf8(head).unwrap()
     }
 
-    /// The next piece of a chunked body, nothing at its end; fails when it breaks.
+    /// Returns the next piece of a chunked body, or `None` at its end. Fails if the body breaks.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Vec<u8>>, &'static str> {
         let end = self.find(b"\r\n").await.ok_or("it broke")?;
         let size = self.take(end + 2).await;
@@ -141,7 +141,7 @@ impl Client {
         Ok((size > 0).then_some(chunk))
     }
 
-    /// The rest of a chunked body as text, and how it ended.
+    /// Returns the rest of a chunked body as text, and its kind of end.
     pub(crate) async fn rest(&mut self) -> (String, Result<(), &'static str>) {
         let mut text = Vec::new();
         let end = loop {
@@ -154,7 +154,7 @@ impl Client {
         (String::from_utf8(text).unwrap(), end)
     }
 
-    /// Everything until the other side closes, or resets, the connection.
+    /// Reads until the server closes or resets the connection.
     pub(crate) async fn everything(&mut self) -> Vec<u8> {
         while self.more().await {}
         std::mem::take(&mut self.arrived)
@@ -176,7 +176,7 @@ impl Client {
         self.try_take(length).await.expect("the answer is whole")
     }
 
-    /// So many bytes; nothing when the connection ends before.
+    /// Returns this number of bytes, or `None` if the connection ends before.
     pub(crate) async fn try_take(&mut self, length: usize) -> Option<Vec<u8>> {
         while self.arrived.len() < length {
             if !self.more().await {

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use crate::client::within;
 use crate::server::{SOON, Served, Server, patient, unlocked};
 
-/// A route that is answered when the test says so, and says when it was asked.
+/// A route that reports each request and waits for the test before it answers.
 fn held() -> (Router, Arc<Notify>, Arc<Notify>) {
     let (asked, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let wait = {
@@ -41,12 +41,12 @@ async fn pending_requests_are_answered_and_new_ones_are_refused() {
     within("the request", asked.notified()).await;
     let listener = server.0.clone();
     let closing = tokio::spawn(async move { listener.close().await });
-    // A connection that rests is closed at once.
+    // An idle connection is closed at once.
     assert_eq!(resting.everything().await, b"");
     let address = server.0.url().replace("http://", "");
     assert!(
         TcpStream::connect(&address).await.is_err(),
-        "nobody listens"
+        "no listener is left"
     );
     assert!(!closing.is_finished());
     release.notify_one();

@@ -23,7 +23,7 @@ async fn open() -> Server {
     Server::on(routes, unlocked(), patient()).await
 }
 
-/// The body as its reader wants it.
+/// Returns the decoded body.
 pub(crate) fn plain(reply: &Reply) -> Vec<u8> {
     let mut plain = Vec::new();
     let body = &*reply.body;

@@ -28,7 +28,7 @@ async fn an_incomplete_head_times_out() {
         client.write(begun).await.unwrap();
         assert_eq!(client.everything().await, b"", "{begun:?}");
     }
-    // So is a connection that rests.
+    // An idle connection is closed, too.
     let mut client = served.server.client().await;
     assert_eq!(client.ask("GET", "/api/health", "", "").await.status, 200);
     assert_eq!(client.everything().await, b"");
@@ -64,7 +64,7 @@ async fn the_size_of_a_head_is_limited() {
         assert_eq!(reply.status, status, "{} {}", path.len(), headers.len());
     }
     let mut client = served.server.client().await;
-    // It need not come to its end for that; the client may even be cut while it writes.
+    // The connection may be cut before its end, even while the client writes.
     let _ = client
         .write("GET /".to_owned() + &"x".repeat(1 << 20))
         .await;
@@ -203,7 +203,7 @@ async fn clients_beyond_the_limit_wait_for_a_working_one() {
     assert_eq!(first.head().await.status, 200);
     let mut second = served.server.client().await;
     second.write(HEALTH).await.unwrap();
-    // The first one still has the place.
+    // The first connection keeps its place.
     served.f.session().await;
     assert!(first.chunk().await.unwrap().is_some());
     drop(first);
@@ -228,7 +228,7 @@ async fn idle_clients_do_not_block_others() {
     }
     let mut third = served.server.client().await;
     assert_eq!(third.ask("GET", "/api/health", "", "").await.status, 200);
-    // The oldest one gave its place.
+    // The oldest connection was closed for it.
     assert_eq!(slow[0].everything().await, b"");
     slow[1].write("y\r\nhost: localhost\r\n\r\n").await.unwrap();
     assert_eq!(slow[1].reply().await.status, 200);

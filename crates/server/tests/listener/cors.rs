@@ -12,7 +12,7 @@ fn from(origin: &str) -> String {
     format!("origin: {origin}\r\n")
 }
 
-/// Status, origin that may read, and what the answer varies by.
+/// Status, allowed origin, and the header `vary`.
 fn shared(reply: &Reply) -> (u16, Option<String>, Option<String>) {
     let origin = reply.header("access-control-allow-origin");
     (reply.status, origin, reply.header("vary"))

@@ -18,7 +18,7 @@ const ENCODINGS: [&str; 6] = [
     "gzip, deflate, br, zstd",
 ];
 
-/// Asks an operation for its answer. Of a stream of events only the head is read.
+/// Calls an operation and reads its answer. Reads only the head of a stream of events.
 async fn ask(served: &Served, spec: &Spec, path: &str, encoding: &str) -> Reply {
     let (kind, body) = match spec.payload {
         Payload::None => (String::new(), ""),

@@ -1,4 +1,4 @@
-//! The router on a socket, as clients see it that speak their bytes themselves.
+//! The router on a socket, with clients that write raw bytes.
 
 #[cfg(test)]
 mod address;

@@ -11,7 +11,7 @@ fn refused(field: &str, message: &str) -> (u16, Value) {
     (400, body)
 }
 
-/// Asks for the sessions under the name of a host, or under none.
+/// Lists the sessions, with this `Host` header or without one.
 async fn ask_for(served: &Served, host: Option<&str>, headers: &str) -> Reply {
     let host = host.map_or(String::new(), |host| format!("host: {host}\r\n"));
     let mut client = served.server.client().await;
@@ -56,7 +56,7 @@ async fn only_host_names_of_this_machine_are_answered() {
     assert_eq!(reply.status, 200);
 }
 
-/// Creates a session as a page of this origin would, without asking the browser's leave before.
+/// Creates a session like a page of this origin, with a request that needs no preflight.
 async fn create_from(served: &Served, origin: &str) -> Reply {
     let headers = format!("origin: {origin}\r\n");
     served

@@ -1,4 +1,4 @@
-//! A listener on routes of its own, or on those of a runtime.
+//! A listener with routes of a test, or with those of a runtime.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use opencode_testkit::Fixture;
 
 use crate::client::{Client, Reply, within};
 
-/// Bounds that no test reaches by being slow.
+/// Limits that no slow test reaches.
 pub(crate) fn patient() -> Bounds {
     let timeout = Duration::from_secs(600);
     Bounds {
@@ -38,7 +38,7 @@ impl Server {
         Client::connect(&self.0.url()).await
     }
 
-    /// Asks on a connection of its own.
+    /// Sends a request on a new connection.
     pub(crate) async fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         self.client().await.ask(method, path, headers, body).await
     }
@@ -62,7 +62,7 @@ impl Served {
         Self { f, server }
     }
 
-    /// With one session.
+    /// A served runtime with one session.
     pub(crate) async fn with_session(options: ListenOptions) -> (Self, SessionID) {
         let served = Self::open(options).await;
         let session = served.f.session().await;

@@ -130,7 +130,7 @@ async fn a_reader_that_is_too_far_behind_is_cut_from_the_live_stream() {
     assert!((1..31).contains(&read.len()), "{} events", read.len());
 }
 
-/// Routes with one stream of events that says when its body is dropped.
+/// Routes with one stream of events that reports the drop of its body.
 fn watched() -> (Router, oneshot::Receiver<()>) {
     let (gone, dropped) = oneshot::channel();
     let gone = Arc::new(Mutex::new(Some(gone)));

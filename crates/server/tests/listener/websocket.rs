@@ -16,12 +16,12 @@ pub(crate) enum Message {
     Binary(Vec<u8>),
     Ping,
     Close(u16, String),
-    /// The connection ended without a goodbye.
+    /// The connection ended without a close frame.
     Broken,
 }
 
 impl WebSocket {
-    /// Asks for a WebSocket and gets it.
+    /// Opens a WebSocket.
     pub(crate) async fn open(mut client: Client, path: &str, headers: &str) -> Self {
         let headers = format!("{headers}{UPGRADE}");
         client.request("GET", path, &headers, "").await;
@@ -57,11 +57,11 @@ impl WebSocket {
         // A mask of zeros changes nothing.
         frame.extend([0; 4]);
         frame.extend(payload);
-        // A server that has enough says so by its answer.
+        // The answer of the server reports a refusal.
         let _ = self.0.write(frame).await;
     }
 
-    /// The next message. The server sends whole ones only.
+    /// Returns the next message. The server sends no fragments.
     pub(crate) async fn next(&mut self) -> Message {
         let Some((opcode, payload)) = self.frame().await else {
             return Message::Broken;
@@ -99,7 +99,7 @@ impl WebSocket {
         Some((head[0] & 0x0f, self.0.try_take(length as usize).await?))
     }
 
-    /// The text that comes, up to one that ends so.
+    /// Returns the received text up to this ending.
     pub(crate) async fn until(&mut self, end: &str) -> String {
         let mut all = String::new();
         while !all.ends_with(end) {
@@ -112,7 +112,7 @@ impl WebSocket {
         all
     }
 
-    /// The text that comes until the connection is closed, and how it was.
+    /// Returns the text until the connection closes, and the kind of its end.
     pub(crate) async fn rest(&mut self) -> (String, Message) {
         let mut all = String::new();
         loop {

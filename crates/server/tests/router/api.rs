@@ -1,4 +1,4 @@
-//! A router on a runtime of its own, and the answers it gives.
+//! A router with its own runtime, and its answers.
 
 use axum::Router;
 use axum::body::Body;
@@ -42,7 +42,7 @@ impl Answer {
         self.json()
     }
 
-    /// Checks that there is nothing but a status.
+    /// Checks that the answer has only a status.
     pub(crate) fn is_bare(&self, status: u16) {
         let bare =
             self.status == status && self.text.is_empty() && self.header("content-type").is_none();
@@ -66,7 +66,7 @@ impl Api {
         Self { f, router }
     }
 
-    /// Goes on with what a process that is killed now leaves behind.
+    /// Opens the data that this process would leave behind if it was killed now.
     pub(crate) async fn kill(mut self) -> Self {
         self.f.kill().await;
         Self::on(self.f)

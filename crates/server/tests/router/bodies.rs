@@ -107,12 +107,12 @@ async fn unambiguous_variants_are_accepted() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");
     let rows: [(&[u8], &str); 5] = [
-        // Unknown members count for nothing, at any depth.
+        // Unknown members have no effect, at any depth.
         (
             br#"{"prompt":{"text":"a","more":{"x":1}},"resume":false,"more":[]}"#,
             "a",
         ),
-        // Of members given twice the last counts.
+        // If a member occurs twice, the last one counts.
         (
             br#"{"prompt":5,"prompt":{"text":"no","text":"b"},"resume":false}"#,
             "b",

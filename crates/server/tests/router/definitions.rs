@@ -13,7 +13,7 @@ const CONFIG: &str = r#"{
 
 const SKILL: &str = "---\nname: release\ndescription: How to release\nslash: true\n---\nTag it.\n";
 
-/// A host whose project defines one thing of every kind, and the envelope of its lists.
+/// A host whose project has one definition of each kind, and the envelope of its lists.
 async fn defined() -> (Api, Value) {
     let api = Api::open().await;
     define(&api);
@@ -29,7 +29,7 @@ fn define(api: &Api) {
     api.f.project.write("docs/README.md", "");
 }
 
-/// The list with this path, and of its elements the one with this name.
+/// Returns the list at this path, and its element with this name.
 async fn found(api: &Api, location: &Value, path: &str, key: &str, name: &str) -> Value {
     let mut list = api.get(path).await.ok();
     let data = list["data"].take();
@@ -168,7 +168,7 @@ async fn a_change_of_models_is_announced_after_a_reload() {
     let mut stream = api.stream("/api/event").await;
     stream.event(&api.f).await;
     api.get("/api/model").await.ok();
-    // Nothing changed: nothing is announced.
+    // Without a change there is no announcement.
     api.post("/api/location/reload").await.is_bare(204);
     let more = json!({"providers": {"mock": {"models": {"m9": {}}}}});
     api.f.project.write("opencode.json", &more.to_string());

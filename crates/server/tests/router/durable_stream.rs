@@ -10,7 +10,7 @@ use crate::sse::Next;
 #[tokio::test]
 async fn headers_are_sent_before_any_event() {
     let (api, session) = Api::with_session().await;
-    // Nothing has happened, and still the stream is open.
+    // The stream opens before the first event.
     let mut stream = api.stream(&format!("/api/session/{session}/event")).await;
     let header = |name: &str| stream.headers[name].to_str().unwrap().to_owned();
     assert_eq!(header("content-type"), "text/event-stream");
@@ -65,7 +65,7 @@ async fn a_stream_continues_after_the_end_of_another() {
 async fn an_idle_stream_is_kept_open() {
     let (api, session) = Api::with_session().await;
     let mut stream = api.stream(&format!("/api/session/{session}/event")).await;
-    // Time passes when there is nothing else to wait for.
+    // The clock of the runtime advances when all tasks wait.
     tokio::time::pause();
     let heartbeat = Next::Block(": heartbeat".to_owned());
     assert_eq!(stream.next(&api.f).await, heartbeat);

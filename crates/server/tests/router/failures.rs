@@ -1,4 +1,4 @@
-//! Every failure on its status, with its body.
+//! The status and the body of every failure.
 
 use opencode_log::Level;
 use opencode_schema::message::SessionMessage;
@@ -44,7 +44,7 @@ async fn failures_of_reads_are_reported_completely() {
             ),
         ),
         ("/message/msg_x".to_owned(), 404, missing("msg_x")),
-        // Of another session, or not promoted yet: the same as unknown.
+        // A message of another session, or one that is not promoted yet, counts as unknown.
         (
             format!("/message/{foreign}"),
             404,
@@ -208,7 +208,7 @@ async fn failures_of_prompts_are_reported_completely() {
     ] {
         let answer = api.post_json(&path(at.as_str()), body).await;
         let (got, value) = answer.status_and_json();
-        // Optional fields say that null is welcome, too; how is not part of the contract.
+        // Messages about optional fields mention null, too. Their wording is not part of the contract.
         let value = match value["message"].as_str() {
             Some(message) => {
                 let message = message.replace(" | null", "");
@@ -302,7 +302,7 @@ async fn the_length_of_names_of_agents_and_models_is_limited() {
         );
     }
     assert_eq!(api.f.events(&session).await.len(), 2);
-    // A session that is there is given back whatever else is asked for.
+    // An existing session is returned, and the other fields are ignored.
     let again = json!({"id": session, "agent": longer});
     assert_eq!(api.create(again).await["id"], json!(session));
     let unknown = "/api/session/ses_none/agent";
@@ -361,7 +361,7 @@ async fn a_closed_host_is_reported() {
         api.get("/api/session").await,
         api.post_json("/api/session", &json!({})).await,
         api.get(&format!("/api/session/{session}/event")).await,
-        // Not even a broken request is told that something else is wrong.
+        // Even an invalid request gets no other failure.
         api.post_json(&path, &json!({})).await,
     ] {
         let (status, told) = answer.status_and_json();

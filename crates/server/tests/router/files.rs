@@ -1,4 +1,4 @@
-//! The files of a Location: bytes, listings and what is found. Nothing from outside.
+//! The files of a Location: reading, listing and finding them, and nothing outside of it.
 
 use axum::body::Body;
 use http_body_util::BodyExt;
@@ -20,7 +20,7 @@ async fn open() -> Api {
     api
 }
 
-/// The Location as an answer says it.
+/// The Location in an answer.
 fn of(api: &Api, data: Value) -> Value {
     let place = json!({
         "directory": api.f.project.directory(),

@@ -1,4 +1,4 @@
-//! Prompts that wait: how they are listed, taken back and delivered otherwise, and how many may wait.
+//! Pending prompts: listing, withdrawing, another delivery, and their maximum number.
 
 use opencode_runtime::Limits;
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
@@ -192,7 +192,7 @@ async fn a_full_inbox_refuses_and_reports_it() {
         (429, told)
     );
     assert_eq!(api.f.events(&session).await, ["prompt.admitted First"]);
-    // As soon as there is room, the same prompt is taken.
+    // As soon as there is room, the same prompt is accepted.
     let input = format!("/api/session/{session}/inbox/{}", first.id);
     api.delete(&input).await.is_bare(204);
     api.post_json(&prompt, &body).await.ok();

@@ -12,7 +12,7 @@ async fn a_subscriber_receives_heartbeats() {
     let (api, session) = Api::with_session().await;
     let mut stream = api.stream("/api/event").await;
     assert_eq!(stream.event(&api.f).await["type"], "server.connected");
-    // Time passes when there is nothing else to wait for.
+    // The clock of the runtime advances when all tasks wait.
     tokio::time::pause();
     let first = stream.event(&api.f).await;
     let second = stream.event(&api.f).await;
@@ -112,7 +112,7 @@ async fn a_reader_that_is_too_far_behind_is_cut() {
     assert_eq!(slow.events(&api.f, 1).await, ["server.connected"]);
     let (events, end) = slow.rest(&api.f).await;
     assert_eq!((events, end), (vec![], Next::Break));
-    // The other one goes on.
+    // The other stream continues.
     api.f.leave(&session, "Hi", Delivery::Steer).await;
     assert_eq!(attentive.events(&api.f, 1).await, ["prompt.admitted Hi"]);
 }

@@ -1,6 +1,6 @@
-//! The router as clients see it: requests in, answers and streams out.
+//! The router, tested with requests of clients and their answers and streams.
 
-// Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
+// Clippy recognises only functions with the attribute `test`; helpers may unwrap like the tests beside them.
 
 #[cfg(test)]
 mod api;

@@ -58,7 +58,7 @@ async fn pages_can_be_read_to_the_end_and_back_in_either_order() {
         let end = beside(&api, &session, &third, "next").await;
         let nothing = json!({"data": [], "cursor": {"previous": null, "next": null}});
         assert_eq!(end, nothing);
-        // The way back gives the same pages in the same order.
+        // The opposite direction returns the same pages in the same order.
         let back = beside(&api, &session, &third, "previous").await;
         assert_eq!(back, second);
         let back = beside(&api, &session, &back, "previous").await;
@@ -81,7 +81,7 @@ async fn by_default_a_page_has_fifty_messages_newest_first() {
         .ok();
     let newest: Vec<_> = (11..=60).rev().map(|n| n.to_string()).collect();
     assert_eq!(texts(&first), newest);
-    // The size goes along with the cursor, and a limit beside it replaces it.
+    // The cursor contains the page size. The parameter `limit` replaces it.
     let next = first["cursor"]["next"].as_str().unwrap();
     let oldest = page(&api, &session, &format!("cursor={next}")).await;
     assert_eq!(texts(&oldest).len(), 11);
@@ -155,7 +155,7 @@ async fn cursors_of_other_lists_are_refused() {
         let path = format!("/api/session/{session}/message?{query}");
         assert_eq!(api.get(&path).await.status_and_json(), expected, "{query}");
     }
-    // An empty cursor is none, and padding does no harm.
+    // An empty cursor counts as absent, and padding is accepted.
     assert_eq!(
         joined(&page(&api, &session, "cursor=&limit=2").await),
         "8 7"

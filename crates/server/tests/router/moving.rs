@@ -16,7 +16,7 @@ async fn a_session_moves_within_its_project() {
     let before = api.get(&path).await.ok()["data"].clone();
     api.f.clock.advance(1000);
     let directory = format!("{}/sub", api.f.project.directory());
-    // The same place, however it is written.
+    // The same directory in another spelling.
     let body = json!({"location": {"directory": format!("{directory}/x/..")}});
     let moved = api.post_json(&format!("{path}/move"), &body).await.ok();
     let mut expected = before;

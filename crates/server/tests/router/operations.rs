@@ -17,7 +17,7 @@ async fn all_operations_and_no_others_are_routed() {
     let (api, session) = Api::with_session().await;
     let paths: HashSet<_> = OPERATIONS.iter().map(|spec| spec.path).collect();
     for path in paths {
-        // An operation that becomes a connection reports every problem by its status. This request is a bad one.
+        // An operation that opens a connection reports every problem by its status. This request is invalid.
         let concrete = concrete(path, session.as_str()).replace("pty_x/connect", "foo/connect");
         let declared: Vec<_> = OPERATIONS
             .iter()
@@ -28,7 +28,7 @@ async fn all_operations_and_no_others_are_routed() {
             let response = api
                 .response(request(method, &concrete, Body::empty()))
                 .await;
-            // A handler that finds nothing says so in JSON.
+            // A handler that finds nothing answers with JSON.
             let routed =
                 response.status() != 404 || response.headers().get("content-type").is_some();
             assert_eq!(routed, declared.contains(&method), "{method} {path}");

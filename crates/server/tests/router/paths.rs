@@ -26,7 +26,7 @@ async fn a_path_has_several_spellings() {
         let info = api.get(&path).await.ok();
         assert_eq!(info["data"]["id"], json!(session), "{path}");
     }
-    // The letters of an identifier are its own.
+    // The case of identifiers is significant.
     let shouted = session.as_str().to_uppercase().replace("SES_", "ses_");
     if shouted != session.as_str() {
         let answer = api.get(&format!("/api/session/{shouted}")).await;
@@ -144,7 +144,7 @@ async fn a_fixed_segment_takes_precedence_over_a_parameter() {
     ] {
         assert_eq!(api.get(path).await.ok(), json!({"data": []}), "{path}");
     }
-    // Beside one that is meant, a fixed segment is a parameter like any other, and no session's id.
+    // In this place a fixed segment of another path is a normal parameter, and not the id of a session.
     for (method, path) in [
         ("POST", "/api/session/interrupted/prompt"),
         ("GET", "/api/session/interrupted/inbox"),

@@ -1,4 +1,4 @@
-//! Permissions over the wire: asked for, listed, answered, saved and taken back.
+//! Permissions over the wire: requesting, listing, answering, saving and removing them.
 
 use opencode_schema::id::SessionID;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ async fn asking() -> (Api, SessionID) {
 }
 
 impl Api {
-    /// Asks whether a command may run.
+    /// Requests the permission for a command.
     async fn ask(&self, session: &SessionID, body: Value) -> Value {
         let path = format!("/api/session/{session}/permission");
         self.post_json(&path, &body).await.ok()["data"].clone()
@@ -89,7 +89,7 @@ async fn a_request_waits_until_it_is_answered() {
             })
         )
     );
-    // It belongs to its session.
+    // The request belongs to its session.
     let once = json!({"reply": "once"});
     let foreign = api.reply(&other, "per_mine", once.clone()).await;
     assert_eq!(foreign.status_and_json(), not_found("per_mine"));

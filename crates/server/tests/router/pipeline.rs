@@ -1,4 +1,4 @@
-//! Of several problems of a request the first is told: session, path, query, content type, body.
+//! A request with several problems gets the first one, in this order: session, path, query, content type, body.
 
 use axum::body::Body;
 use opencode_protocol::operation::Middleware;
@@ -15,8 +15,8 @@ fn of_sessions() -> impl Iterator<Item = (&'static str, &'static str)> {
     specs.map(|spec| (spec.method.as_str(), spec.path))
 }
 
-/// A request in which everything behind the session or the Location is wrong, unless it is right
-/// whatever it is.
+/// A request in which every part after the session or the Location is invalid, except parts for which any value is
+/// valid.
 fn all_wrong(method: &str, path: &str, session: &str, query: &str) -> axum::http::Request<Body> {
     let path = concrete(path, session)
         .replace("msg_x", "foo")
@@ -101,7 +101,7 @@ async fn a_location_that_cannot_be_opened_is_reported_before_anything_else() {
         let query = format!("&location[directory]={selected}");
         for (method, path) in placed(Middleware::Location, true) {
             if path.ends_with("/connect") {
-                // It becomes a connection and tells nothing.
+                // The operation opens a connection, so it has no body.
                 continue;
             }
             let answer = api.send(all_wrong(method, path, "", &query)).await;
@@ -122,13 +122,13 @@ async fn a_location_that_cannot_be_opened_is_reported_before_anything_else() {
     assert_eq!(placed(Middleware::Location, true).len(), 32);
 }
 
-/// Fits every body of an operation of a Location.
+/// A body that every operation of a Location accepts.
 const VALID: &str = r#"{"key":"k","label":"l","methodID":"m","inputs":{}}"#;
 
 #[tokio::test]
 async fn an_operation_without_location_ignores_it() {
     let (api, session) = Api::with_session().await;
-    // Without the name of a project these are the saved permissions of the Location's.
+    // Without the name of a project, the saved permissions are those of the project of the Location.
     let saved = "/api/permission/saved";
     let none = placed(Middleware::Location, false);
     for (method, path) in none.into_iter().filter(|(_, path)| *path != saved) {
@@ -214,7 +214,7 @@ async fn path_query_content_type_text_and_schema_are_checked_in_this_order() {
         answer.status_and_json(),
         invalid("Payload", "Missing key\n  at [\"prompt\"]")
     );
-    // None of these did anything.
+    // None of these requests had an effect.
     assert_eq!(api.f.events(&session).await, [""; 0]);
 }
 

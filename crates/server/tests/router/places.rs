@@ -27,7 +27,7 @@ async fn the_location_of_a_session_comes_from_body_query_header_or_host() {
         (&selected, Some(place("header")), "{}", place("query")),
         (&encoded, None, "{}", place("query")),
         (&selected, None, &in_body, place("body")),
-        // The same place, however it is written.
+        // The same directory in another spelling.
         (
             "/api/session",
             Some(format!("{}/../dots/", place("x"))),
@@ -81,11 +81,11 @@ async fn valid_and_invalid_selections_of_a_location() {
             a.clone(),
         ),
         (format!("location[directory]={a}/../a/"), None, a.clone()),
-        // Nothing is selected by these.
+        // These select no Location.
         (format!("directory={a}"), None, own.clone()),
         (format!("location.directory={a}"), None, own.clone()),
         ("location[directory]=".to_owned(), None, own.clone()),
-        // Then the header counts.
+        // In this case the header counts.
         (format!("directory={a}"), Some(&b), b.clone()),
         ("location[directory]=".to_owned(), Some(&b), b.clone()),
         (String::new(), Some(&b.replace('/', "%2F")), b.clone()),

@@ -1,4 +1,4 @@
-//! Operations on terminals, as they are answered.
+//! The answers of operations on terminals.
 #![cfg(unix)]
 
 use opencode_testkit::Fixture;
@@ -210,7 +210,7 @@ async fn a_ticket_requires_its_header() {
         &[] as &[_],
         &[("x-opencode-ticket", "2")],
         &[("x-opencode-ticket", "")],
-        // A program may hand on what a page has sent to it.
+        // A program may forward a request of a web page.
         &[TICKET, ("origin", "https://evil.example")],
         &[TICKET, ("origin", "null")],
     ] {

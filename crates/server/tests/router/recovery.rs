@@ -1,4 +1,4 @@
-//! Sessions whose activity was cut, and what takes them up again.
+//! Sessions whose activity was interrupted by a crash, and their continuation.
 
 use opencode_testkit::{Gate, Reply};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn a_session_continues_without_a_prompt() {
     api.post(&format!("/api/session/{session}/resume"))
         .await
         .is_bare(204);
-    // It is under way already, so that waiting waits for it.
+    // The drain runs already, so `wait` waits for it.
     api.post(&format!("/api/session/{session}/wait"))
         .await
         .is_bare(204);

@@ -1,4 +1,4 @@
-//! Lists of sessions: what they hold, and their pages in both orders and both directions.
+//! Lists of sessions: their content, and their pages in both orders and both directions.
 
 use opencode_schema::clock::SystemClock;
 use opencode_testkit::Reply;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::api::Api;
 
-/// Sessions `ses_1` to `ses_5`, a second apart, the last of them in a folder of its own.
+/// Sessions `ses_1` to `ses_5`, created a second apart. The last one has its own folder.
 async fn five() -> Api {
     let api = Api::open().await;
     let elsewhere = api.f.project.path("sub");
@@ -72,7 +72,7 @@ async fn pages_can_be_read_to_the_end_and_back_in_either_order() {
     ] {
         let beside = async |page: &Value, side: &str| {
             let cursor = page["cursor"][side].as_str().unwrap();
-            // Some clients put their directory into every query; beside a cursor it says nothing.
+            // Some clients put their directory into every query. It has no effect beside a cursor.
             list(
                 &api,
                 &format!("cursor={cursor}&directory=%2Fnowhere&order=asc"),
@@ -116,7 +116,7 @@ async fn lists_match_their_filters() {
     ] {
         assert_eq!(ids(&list(&api, &query).await), expected, "{query}");
     }
-    // Turning the page keeps to what was asked for.
+    // The next page keeps the filters of the first request.
     let page = list(&api, &format!("directory={directory}&limit=3")).await;
     let next = page["cursor"]["next"].as_str().unwrap();
     assert_eq!(ids(&list(&api, &format!("cursor={next}")).await), "ses_1");
@@ -132,7 +132,7 @@ async fn an_invalid_directory_is_reported() {
     });
     let answer = api.get("/api/session?directory=a%2Fb").await;
     assert_eq!(answer.status_and_json(), (400, relative));
-    // Beside a cursor a filter says nothing.
+    // A filter has no effect beside a cursor.
     let page = list(&api, "limit=2").await;
     let next = page["cursor"]["next"].as_str().unwrap();
     let page = list(&api, &format!("cursor={next}&directory=a%2Fb")).await;

@@ -1,4 +1,4 @@
-//! Creating sessions, reading them, and what is done with one.
+//! Creating and reading sessions, and operations on one session.
 
 use opencode_testkit::{Gate, Reply};
 use serde_json::json;
@@ -33,7 +33,7 @@ async fn a_session_is_returned_as_created() {
     );
     let read = api.get("/api/session/ses_mine").await.ok();
     assert_eq!(read, json!({"data": created}));
-    // The id decides, whatever else is asked.
+    // If the id exists, the other fields are ignored.
     api.f.clock.advance(1000);
     let again =
         api.create(json!({"id": "ses_mine", "agent": "build", "location": {"directory": "x"}}));

@@ -1,4 +1,4 @@
-//! Reading server-sent events as they come.
+//! Reads server-sent events one after the other.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Response};
@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use opencode_testkit::{Fixture, compact};
 use serde_json::Value;
 
-/// A stream that was opened.
+/// An open stream.
 pub(crate) struct Sse {
     pub(crate) headers: HeaderMap,
     body: Body,
@@ -18,9 +18,9 @@ pub(crate) struct Sse {
 pub(crate) enum Next {
     /// A block of lines, without the blank line after it.
     Block(String),
-    /// It ended as it should.
+    /// The stream ended.
     End,
-    /// It broke.
+    /// The stream broke.
     Break,
 }
 
@@ -76,7 +76,7 @@ impl Sse {
         events
     }
 
-    /// Everything up to the end, as short texts, and how it ended.
+    /// Returns all events up to the end as short texts, and the kind of the end.
     pub(crate) async fn rest(&mut self, f: &Fixture) -> (Vec<String>, Next) {
         let mut events = Vec::new();
         loop {

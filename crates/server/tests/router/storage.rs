@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::api::Api;
 
-/// Fails once, where it is told to.
+/// Fails once, at the point that the test chooses.
 #[derive(Default)]
 struct Faulty {
     begin: Mutex<Option<Fault>>,
@@ -59,7 +59,7 @@ async fn a_locked_file_makes_the_service_unavailable() {
         status_and_service(api.get(&get).await.status_and_json()),
         busy
     );
-    // Nothing was stored, and it may be tried again.
+    // Nothing was stored, and the caller may try again.
     assert_eq!(api.f.events(&session).await, [""; 0]);
     api.post_json(&prompt, &hi).await.ok();
     assert_eq!(api.f.events(&session).await, ["prompt.admitted Hi"]);

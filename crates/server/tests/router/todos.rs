@@ -1,4 +1,4 @@
-//! The list of what is to be done over the wire.
+//! The list of things to do, over the wire.
 
 use opencode_schema::clock::SystemClock;
 use opencode_testkit::Reply;

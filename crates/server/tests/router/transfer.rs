@@ -1,4 +1,4 @@
-//! Sessions as lines: out of one host and into another.
+//! Export of sessions as lines, and import into another host.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::api::{Answer, Api, request};
 
 const LINES: &str = "application/x-ndjson";
 
-/// A host with a session of one answered prompt and one that waits.
+/// A host with a session that has one answered and one pending prompt.
 async fn with_history() -> (Api, SessionID) {
     let (api, session) = Api::with_session().await;
     api.f.model.reply(Reply::says("Hello."));
@@ -95,7 +95,7 @@ async fn an_imported_session_is_identical_and_has_the_same_export() {
         let path = format!("/api/session/{session}{rest}");
         assert_eq!(to.get(&path).await.ok(), from.get(&path).await.ok());
     }
-    // Nothing runs because of it.
+    // An import starts no drain.
     assert_eq!(to.f.model.requests().len(), 0);
     let again = import(&to, text).await.ok();
     assert_eq!(

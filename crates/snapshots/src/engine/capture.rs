@@ -115,7 +115,7 @@ impl Engine {
             None => (self.begin(&root, texts, &scope)?, false),
         };
         known.renew(&objects);
-        let differs = known.watching.survey(&root, &mut known.folder);
+        let differs = known.watching.refresh(&root, &mut known.folder);
         if differs || anew || known.tree.is_none() {
             self.update(&mut known, &root, anew, &objects, &repository)?;
         }

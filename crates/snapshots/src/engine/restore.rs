@@ -89,7 +89,7 @@ impl Engine {
 fn check(now: Option<(Mode, Oid)>, seen: &Seen, path: &str) -> io::Result<()> {
     let now = now.and_then(|(mode, id)| Item::File(mode, id).file());
     match seen.get(path) {
-        Some(seen) if *seen != now => Err(obstructed("it was changed just now")),
+        Some(seen) if *seen != now => Err(blocked("it was changed just now")),
         _ => Ok(()),
     }
 }
@@ -118,7 +118,7 @@ fn changes<'a>(
 }
 
 /// Returns the error for a path that another file or directory obstructs.
-fn obstructed(what: &str) -> io::Error {
+fn blocked(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, what.to_owned())
 }
 
@@ -157,7 +157,7 @@ fn write(
     let (directory, name) = path::split(path);
     let held = root.prepare_below(directory).map_err(|error| {
         if is_absent(&error) {
-            obstructed("a file or a link is where a directory was")
+            blocked("a file or a link is where a directory was")
         } else {
             error
         }
@@ -165,11 +165,11 @@ fn write(
     match held.stat(name)?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => {
             // Git does not track empty directories.
-            let not_empty = |_| obstructed("a directory that is not empty is in the way");
+            let not_empty = |_| blocked("a directory that is not empty is in the way");
             held.remove_directory(name).map_err(not_empty)?;
         }
         Some(Kind::Other) => {
-            return Err(obstructed("something that is no file is in the way").into());
+            return Err(blocked("something that is no file is in the way").into());
         }
         Some(Kind::File | Kind::Executable | Kind::Link) | None => {}
     }

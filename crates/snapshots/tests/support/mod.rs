@@ -21,14 +21,14 @@ pub(crate) struct Project {
 
 /// The file at a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum What {
+pub(crate) enum TestFile {
     File(Vec<u8>),
     Executable(Vec<u8>),
     Link(String),
 }
 
-pub(crate) fn text(content: &str) -> What {
-    What::File(content.as_bytes().to_vec())
+pub(crate) fn text(content: &str) -> TestFile {
+    TestFile::File(content.as_bytes().to_vec())
 }
 
 impl Project {
@@ -77,18 +77,18 @@ impl Project {
         fs::write(path, content).unwrap();
     }
 
-    pub(crate) fn put(&self, path: &str, what: &What) {
+    pub(crate) fn put(&self, path: &str, file: &TestFile) {
         let place = self.root().join(path);
         if place.symlink_metadata().is_ok() {
             self.remove(path);
         }
-        match what {
-            What::File(content) => self.write(path, content),
-            What::Executable(content) => {
+        match file {
+            TestFile::File(content) => self.write(path, content),
+            TestFile::Executable(content) => {
                 self.write(path, content);
                 self.chmod(path, 0o755);
             }
-            What::Link(target) => self.link(target, path),
+            TestFile::Link(target) => self.link(target, path),
         }
     }
 
@@ -116,7 +116,7 @@ impl Project {
     }
 
     /// Returns all files of the worktree without the repository.
-    pub(crate) fn files(&self) -> BTreeMap<String, What> {
+    pub(crate) fn files(&self) -> BTreeMap<String, TestFile> {
         let mut files = everything(&self.root());
         files.retain(|path, _| path != ".git" && !path.starts_with(".git/"));
         files
@@ -145,7 +145,7 @@ impl Project {
 }
 
 /// Returns all files and links below a folder.
-pub(crate) fn everything(folder: &Path) -> BTreeMap<String, What> {
+pub(crate) fn everything(folder: &Path) -> BTreeMap<String, TestFile> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -161,11 +161,11 @@ pub(crate) fn everything(folder: &Path) -> BTreeMap<String, What> {
                 folders.push(path);
             } else if metadata.is_symlink() {
                 let target = fs::read_link(path).unwrap().to_string_lossy().into_owned();
-                files.insert(name, What::Link(target));
+                files.insert(name, TestFile::Link(target));
             } else if metadata.is_file() && metadata.permissions().mode() & 0o100 != 0 {
-                files.insert(name, What::Executable(fs::read(path).unwrap()));
+                files.insert(name, TestFile::Executable(fs::read(path).unwrap()));
             } else if metadata.is_file() {
-                files.insert(name, What::File(fs::read(path).unwrap()));
+                files.insert(name, TestFile::File(fs::read(path).unwrap()));
             }
         }
     }

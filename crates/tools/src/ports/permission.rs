@@ -48,7 +48,7 @@ pub struct PermissionSource {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionError {
     /// A rule denies it, or no user is there to decide.
-    #[error("a rule denies this, or nobody is there to decide")]
+    #[error("a rule denies this, or no user is there to decide")]
     Blocked,
     /// The user refused with a reason. The model gets the reason and may try another way.
     #[error("the user refused: {feedback}")]

@@ -173,7 +173,7 @@ impl Writer<'_> {
                 Part::ToolCall(call) => match hosted_result(call, content) {
                     Some((kind, result)) => {
                         self.write_thoughts(&mut thoughts);
-                        self.write_said(&call_block("server_tool_use", call));
+                        self.write_assistant_block(&call_block("server_tool_use", call));
                         let block = json!({
                             "type": kind,
                             "tool_use_id": plain(&call.id),
@@ -191,7 +191,7 @@ impl Writer<'_> {
             };
             self.write_thoughts(&mut thoughts);
             unanswered.clear();
-            let end = self.write_said(&block);
+            let end = self.write_assistant_block(&block);
             ends_in_hosted = is_hosted;
             if is_text || !is_at_text {
                 (place, is_at_text) = (Some(end), is_text);
@@ -199,7 +199,7 @@ impl Writer<'_> {
         }
         for call in &calls {
             self.write_thoughts(&mut thoughts);
-            let end = self.write_said(call);
+            let end = self.write_assistant_block(call);
             ends_in_hosted = false;
             if !is_at_text {
                 place = Some(end);
@@ -225,7 +225,7 @@ impl Writer<'_> {
             return false;
         };
         for block in &blocks {
-            self.write_said(block);
+            self.write_assistant_block(block);
         }
         true
     }
@@ -274,12 +274,12 @@ impl Writer<'_> {
     /// Writes the deferred reasoning. The server accepts no cache marks on it.
     fn write_thoughts(&mut self, thoughts: &mut Vec<Value>) {
         for block in thoughts.drain(..) {
-            self.write_said(&block);
+            self.write_assistant_block(&block);
         }
     }
 
     /// Writes a block of the assistant. The conversation never begins with the assistant.
-    fn write_said(&mut self, block: &Value) -> usize {
+    fn write_assistant_block(&mut self, block: &Value) -> usize {
         if self.page.state.open == Open::Nothing {
             self.write(Open::User, &text_block(CONTINUE));
         }

@@ -17,12 +17,12 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// More characters than any refusal needs: a description is cut at 1024.
+/// More characters than any refusal has: a description is cut at 1024.
 const MAX_MESSAGE: usize = 1_100;
 
 type Check = Box<dyn Fn(&[u8]) + Send + Sync>;
 
-/// Decodes as every body there is.
+/// Decodes the input as the body of each operation.
 static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     vec![
         decoded::<SessionCreatePayload>(),
@@ -44,8 +44,8 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     ]
 });
 
-/// Decoding gives an input or a typed refusal of readable length; what is accepted is what its own
-/// value means, and stays accepted when it is written anew.
+/// Decoding returns an input or a typed refusal of readable length. An accepted body equals the decoding of its
+/// parsed value, and is accepted again when it is encoded again.
 fn decoded<T>() -> Check
 where
     T: DeserializeOwned + JsonSchema + PartialEq + Debug + 'static,

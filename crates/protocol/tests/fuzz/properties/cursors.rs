@@ -11,7 +11,7 @@ pub(crate) fn cursor<T: serde::de::DeserializeOwned>(text: &str) -> T {
     serde_json::from_value(Value::from(text)).expect("a text is a cursor")
 }
 
-/// Decoding gives a page that a cursor of ours may ask for, or a refusal.
+/// Decoding returns a page that our own cursor could request, or a refusal.
 fn decode(text: &str) {
     let session = SessionID::parse("ses_a").expect("a text is a cursor");
     match cursor::<MessagesCursor>(text).decode(&session) {
@@ -31,7 +31,7 @@ fn decode(text: &str) {
     }
 }
 
-/// The text as it stands, and what it would be if it was in a cursor.
+/// Returns the text itself, and the text encoded like a cursor.
 pub(crate) fn check(bytes: &[u8]) {
     decode(&String::from_utf8_lossy(bytes));
     decode(&URL_SAFE_NO_PAD.encode(bytes));

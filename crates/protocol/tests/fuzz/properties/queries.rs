@@ -18,7 +18,7 @@ const MAX_MESSAGE: usize = 1_100;
 
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// Names and values as they stand, which the router decodes before they come here.
+/// Names and values. The router decodes them before this point.
 pub(crate) fn pairs(bytes: &[u8]) -> Pairs {
     let text = String::from_utf8_lossy(bytes);
     let pair = |part: &str| {
@@ -30,7 +30,7 @@ pub(crate) fn pairs(bytes: &[u8]) -> Pairs {
 
 type Check = Box<dyn Fn(&Pairs) + Send + Sync>;
 
-/// Decodes as every query and every path there is.
+/// Decodes the input as the query and the path of each operation.
 static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     let (query, path) = (Channel::Query, Channel::Params);
     vec![
@@ -53,7 +53,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     ]
 });
 
-/// Decoding gives an input or a typed refusal of readable length.
+/// Decoding returns an input or a typed refusal of readable length.
 fn decoded<T>(channel: Channel) -> Check
 where
     T: DeserializeOwned + JsonSchema + PartialEq + Debug + 'static,
@@ -61,7 +61,7 @@ where
     let decoder = Decoder::<T>::new(channel);
     Box::new(move |pairs| match decoder.pairs(pairs) {
         Ok(input) => {
-            // Undeclared parameters change nothing.
+            // Undeclared parameters have no effect.
             let mut more = pairs.clone();
             more.insert(0, ("undeclared".into(), "x".into()));
             more.push(("undeclared[limit]".into(), "y".into()));
@@ -83,7 +83,7 @@ pub(crate) fn check_pairs(pairs: &Pairs) {
     CHECKS.iter().for_each(|check| check(pairs));
 }
 
-/// Names and values, divided as in an address.
+/// Splits a text into names and values, like the query of an address.
 pub(crate) fn check(bytes: &[u8]) {
     check_pairs(&pairs(bytes));
 }

@@ -169,7 +169,7 @@ async fn a_text_is_kept_while_its_address_fails() {
     assert_eq!(world.update().await, began, "a new session");
 }
 
-/// A session keeps what an earlier host told it, and is not told that it no longer applies.
+/// A session keeps the text of an earlier host, and its model gets no removal text.
 #[tokio::test]
 async fn a_text_of_an_earlier_host_is_kept_while_the_address_fails() {
     let mut before = world().await;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// The state of an admitted input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum InputState {
     Pending(Delivery),
     Promoted,
     Withdrawn,
@@ -21,7 +21,7 @@ pub(super) struct Book<'a> {
     last_end: u64,
     next: u64,
     /// Inputs by the sequence of their admission.
-    inputs: BTreeMap<u64, (String, Fate)>,
+    inputs: BTreeMap<u64, (String, InputState)>,
     /// The sequence at which each pending input got its current delivery.
     changed: HashMap<String, u64>,
     /// Inputs promoted without any other event in between.
@@ -60,15 +60,15 @@ impl<'a> Book<'a> {
         }
         match name {
             "prompt.admitted" => {
-                let input = (text("messageID"), Fate::Pending(delivery(&data)));
+                let input = (text("messageID"), InputState::Pending(delivery(&data)));
                 self.changed.insert(text("messageID"), event.seq.into());
                 self.inputs.insert(event.seq.into(), input);
             }
             "prompt.redelivered" => {
                 self.changed.insert(text("messageID"), event.seq.into());
-                self.set(&text("messageID"), Fate::Pending(delivery(&data)));
+                self.set(&text("messageID"), InputState::Pending(delivery(&data)));
             }
-            "prompt.withdrawn" => self.set(&text("messageID"), Fate::Withdrawn),
+            "prompt.withdrawn" => self.set(&text("messageID"), InputState::Withdrawn),
             "prompted" => self.promote(event.seq.into(), &text("messageID"), delivery(&data)),
             "step.started" => {
                 let open = self.calls.iter().find(|it| !it.1);
@@ -92,11 +92,14 @@ impl<'a> Book<'a> {
         }
     }
 
-    fn set(&mut self, id: &str, fate: Fate) {
+    fn set(&mut self, id: &str, state: InputState) {
         let input = self.inputs.values_mut().find(|input| input.0 == id);
         let input = input.expect("the input was admitted");
-        assert!(matches!(input.1, Fate::Pending(_)), "{input:?} is pending");
-        input.1 = fate;
+        assert!(
+            matches!(input.1, InputState::Pending(_)),
+            "{input:?} is pending"
+        );
+        input.1 = state;
     }
 
     /// The oldest input of a delivery goes first, and at most one queued input opens the activity.
@@ -113,7 +116,7 @@ impl<'a> Book<'a> {
             assert_eq!(overtaken, None, "a steer goes before what is queued");
         }
         self.together.push(delivery);
-        self.set(id, Fate::Promoted);
+        self.set(id, InputState::Promoted);
     }
 
     /// A promotion takes every pending steer.
@@ -134,7 +137,7 @@ impl<'a> Book<'a> {
 
     fn pending(&self, delivery: Delivery) -> impl Iterator<Item = (u64, &str)> {
         let pending = self.inputs.iter();
-        let pending = pending.filter(move |(_, input)| input.1 == Fate::Pending(delivery));
+        let pending = pending.filter(move |(_, input)| input.1 == InputState::Pending(delivery));
         pending.map(|(seq, input)| (*seq, input.0.as_str()))
     }
 
@@ -163,7 +166,7 @@ impl<'a> Book<'a> {
         accepted.sort_unstable();
         assert_eq!(admitted.collect::<Vec<_>>(), accepted);
         let pending = self.inputs.iter().filter_map(|(seq, input)| match input.1 {
-            Fate::Pending(delivery) => Some((*seq, input.0.as_str(), delivery)),
+            InputState::Pending(delivery) => Some((*seq, input.0.as_str(), delivery)),
             _ => None,
         });
         let listed = inbox
@@ -174,7 +177,7 @@ impl<'a> Book<'a> {
         expected.sort_unstable();
         let inputs = self.inputs.values();
         let mut gone: Vec<_> = inputs
-            .filter(|it| it.1 == Fate::Withdrawn)
+            .filter(|it| it.1 == InputState::Withdrawn)
             .map(|it| it.0.as_str())
             .collect();
         gone.sort_unstable();

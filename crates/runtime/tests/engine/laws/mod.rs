@@ -127,7 +127,7 @@ impl World {
     }
 
     async fn act(&mut self, act: &Act) {
-        self.check_quiet();
+        self.check_idle_sessions();
         match *act {
             Act::Prompt(at, delivery, wakes) => {
                 let request = self.request(at, delivery, wakes);
@@ -310,18 +310,18 @@ impl World {
         for at in 0..SESSIONS {
             self.stopped(at).await;
         }
-        self.check_quiet();
+        self.check_idle_sessions();
         self.follow().await;
     }
 
     /// After an interruption, earlier input does not make the session run.
-    fn check_quiet(&self) {
+    fn check_idle_sessions(&self) {
         let active = self.f.runtime().active();
         for session in &self.sessions {
             let Some(requests) = session.quiet else {
                 continue;
             };
-            assert!(!active.contains(&session.id), "it runs and nobody asked");
+            assert!(!active.contains(&session.id), "it runs without a request");
             assert_eq!(self.board.requests(&session.id), requests);
         }
     }
@@ -330,7 +330,7 @@ impl World {
     async fn end(mut self) {
         self.board.forget_answers();
         self.settle().await;
-        self.check_books().await;
+        self.check_log().await;
         for at in 0..SESSIONS {
             self.act(&Act::Prompt(at, Delivery::Steer, true)).await;
         }
@@ -339,12 +339,12 @@ impl World {
             let left = self.f.runtime().inbox(&session.id).await.unwrap();
             assert_eq!(left, [], "what waits runs with the next prompt");
         }
-        self.check_books().await;
+        self.check_log().await;
         self.check_tails().await;
         assert_eq!(self.board.problems(), [""; 0]);
     }
 
-    async fn check_books(&self) {
+    async fn check_log(&self) {
         for session in &self.sessions {
             let stored = self.f.stored(&session.id).await;
             let inbox = self.f.runtime().inbox(&session.id).await.unwrap();

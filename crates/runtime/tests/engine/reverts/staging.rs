@@ -189,8 +189,8 @@ async fn an_invalid_boundary_changes_nothing() {
     let (world, first, _) = two_turns().await;
     let before = world.files();
     let staged = world.stage(&first).await;
-    let nobody = MessageID::parse("msg_nobody").unwrap();
-    let refused = world.try_stage(&nobody, None, true).await;
+    let unknown_message = MessageID::parse("msg_nobody").unwrap();
+    let refused = world.try_stage(&unknown_message, None, true).await;
     assert!(
         matches!(refused, Err(RuntimeError::MessageNotFound { .. })),
         "{refused:?}"

@@ -136,7 +136,7 @@ impl PermissionEffect {
     }
 }
 
-/// Returns the effect of a list of rules. Each limit denies what its own rules deny, and has no
+/// Returns the effect of a list of rules. Each limit denies the actions that its own rules deny, and has no
 /// other effect.
 fn by_rules(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
     let mut lists = rules.split(PermissionRule::is_limit);

@@ -1,7 +1,7 @@
 //! A connection to a terminal.
 //!
-//! The server sends what there was as text frames, then one binary frame of a zero byte and
-//! `{"cursor":N}`, then what is new as text frames. What the client sends is typed: text, or bytes
+//! The server sends the earlier output as text frames, then one binary frame of a zero byte and
+//! `{"cursor":N}`, then new output as text frames. The client sends input: text, or bytes
 //! that are UTF-8.
 
 use std::pin::pin;
@@ -36,7 +36,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 type End = Option<(u16, &'static str)>;
 
 const ENDED: End = Some((1000, ""));
-const PARTED: End = Some((1001, "the listener is closed"));
+const LISTENER_CLOSED: End = Some((1001, "the listener is closed"));
 const UNREAD: End = Some((1002, "what came is no message, or far too large"));
 const TOO_LARGE: End = Some((1009, "at most 1 MiB can be typed at once"));
 const TOO_SLOW: End = Some((1013, "too much output waits for this client"));
@@ -61,8 +61,10 @@ pub(super) fn accept(
         let (mut sink, mut stream) = socket.split();
         let end = match attach() {
             Ok(attached) => {
-                let talk = talk(&mut sink, &mut stream, attached, ping);
-                part.run_until_cancelled(talk).await.unwrap_or(PARTED)
+                let exchange_frames = exchange_frames(&mut sink, &mut stream, attached, ping);
+                part.run_until_cancelled(exchange_frames)
+                    .await
+                    .unwrap_or(LISTENER_CLOSED)
             }
             Err(TerminalError::Exited(_)) => EXITED,
             Err(_) => NOT_FOUND,
@@ -75,7 +77,7 @@ pub(super) fn accept(
     })
 }
 
-async fn talk(
+async fn exchange_frames(
     sink: &mut SplitSink<WebSocket, Message>,
     stream: &mut SplitStream<WebSocket>,
     attached: Attached,
@@ -84,13 +86,13 @@ async fn talk(
     let heard = AtomicBool::new(true);
     let input = attached.input();
     tokio::select! {
-        end = show(sink, attached, ping, &heard) => end,
+        end = send_output(sink, attached, ping, &heard) => end,
         end = listen(stream, input, &heard) => end,
     }
 }
 
 /// Sends output, and pings the client at intervals.
-async fn show(
+async fn send_output(
     sink: &mut SplitSink<WebSocket, Message>,
     mut attached: Attached,
     ping: Duration,

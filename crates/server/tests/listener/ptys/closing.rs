@@ -91,7 +91,7 @@ async fn a_disconnected_client_is_detected() {
         (Message::Ping, Message::Ping)
     );
     alive.send(10, b"").await;
-    // By the time that this is answered, that was heard.
+    // When the server has answered this, it has processed the message before it.
     let server = &shown.served.server;
     assert_eq!(server.ask("GET", "/api/health", "", "").await.status, 200);
     pass(ping).await;
@@ -100,7 +100,7 @@ async fn a_disconnected_client_is_detected() {
     assert_eq!(silent.rest().await.1, gone);
 }
 
-/// Lets time pass at once.
+/// Advances the clock without waiting.
 async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
@@ -132,14 +132,14 @@ async fn a_slow_client_does_not_stop_a_program_and_is_disconnected() {
     let mut slow = shown.connect("").await;
     slow.until("ready\n").await;
     slow.text("\n").await;
-    // It takes nothing while the program writes 20 MB and ends.
+    // The client reads nothing while the program writes 20 MB and ends.
     let mut quick = shown.connect("?cursor=-1").await;
     let (seen, end) = quick.rest().await;
     assert!(seen.ends_with("7end\n"), "{}", seen.len());
     assert_eq!(end, closed(1000, ""));
     let (seen, end) = slow.rest().await;
     assert!(seen.len() < 20_000_000, "{}", seen.len());
-    // The goodbye reaches it only if it begins to read again at once.
+    // The close frame reaches the client only if it reads again at once.
     let cut = closed(1013, "too much output waits for this client");
     assert!(end == cut || end == Message::Broken, "{end:?}");
     let message = "a client of a terminal was too slow and is cut off";

@@ -64,7 +64,7 @@ async fn invalid_text_is_not_typed() {
     let shown = Shown::open("stty -echo; echo ready; read x; echo \"<$x>\"").await;
     let mut client = shown.connect("").await;
     client.until("ready\r\n").await;
-    // Unless it was there before the client was.
+    // Output from before the connection is not sent again.
     client.send(2, b"\xff\xfe").await;
     client.send(2, b"\xc3").await;
     client.send(2, b"fine\n").await;

@@ -1,4 +1,4 @@
-//! Web pages of others, whose browsers open a WebSocket to anywhere and add what they remember.
+//! WebSockets of foreign web pages. Browsers open them to any address and add stored credentials.
 
 use opencode_server::ListenOptions;
 use serde_json::json;
@@ -12,7 +12,7 @@ const LOCAL: &str = "origin: http://localhost:3000\r\n";
 const OWN: &str = "origin: http://LOCALHOST\r\n";
 const CONFIGURED: &str = "origin: https://app.example\r\n";
 
-/// Pages, and what becomes of their connections. A program that is no page says nothing of itself.
+/// Pages and the results of their connections. A program that is not a browser sends no origin.
 const PAGES: [(&str, u16); 6] = [
     ("", 101),
     (FOREIGN, 403),
@@ -58,7 +58,7 @@ async fn with_a_password_foreign_pages_must_send_it() {
     let shown = shown(locked()).await;
     let token = "?auth_token=b3BlbmNvZGU6czNjcmV0";
     for (page, status) in PAGES {
-        // Browsers add what they remember to whatever a page asks for.
+        // Browsers add stored credentials to every request of a page.
         let remembered = format!("{KEY}{page}");
         assert_eq!(shown.status("", &remembered).await, status, "{page}");
         let ticket = format!("?ticket={}", shown.a_ticket().await);

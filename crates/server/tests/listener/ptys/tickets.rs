@@ -1,4 +1,4 @@
-//! Tickets, which stand for credentials.
+//! Tickets, which replace credentials.
 
 use super::Shown;
 use crate::server::{KEY, locked, patient};
@@ -10,12 +10,12 @@ async fn a_ticket_opens_one_connection_without_credentials() {
     assert_eq!(shown.status("", "").await, 401);
     assert_eq!(shown.status("?ticket=", "").await, 403);
     assert_eq!(shown.status("?ticket=x", "").await, 403);
-    // It stands for credentials, so that right ones do not help.
+    // A ticket replaces credentials, so correct credentials do not help.
     assert_eq!(shown.status("?ticket=x", KEY).await, 403);
     let query = format!("?cursor=-1&ticket={}", shown.a_ticket().await);
     assert_eq!(shown.status(&query, "").await, 101);
     assert_eq!(shown.status(&query, "").await, 403);
-    // For one Location.
+    // A ticket is valid for one Location.
     for elsewhere in [
         "location[directory]=/elsewhere",
         "location[workspace]=wrk_a",
@@ -75,7 +75,7 @@ async fn a_ticket_is_valid_only_for_a_connection() {
             .await;
         assert_eq!(reply.status, 401, "{method} {path}");
     }
-    // The same operation in another spelling of its path.
+    // The same operation with another spelling of its path.
     let path = shown.path.replace("/api/pty", "//API/PTY") + "/%63onnect/";
     let mut client = server.client().await;
     let path = format!("{path}?ticket={ticket}");

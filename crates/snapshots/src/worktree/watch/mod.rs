@@ -55,7 +55,7 @@ impl Watching {
     }
 
     /// Checks everything that may have changed. Returns true if anything did.
-    pub(crate) fn survey(&mut self, root: &Directory, folder: &mut Folder) -> bool {
+    pub(crate) fn refresh(&mut self, root: &Directory, folder: &mut Folder) -> bool {
         let found = std::mem::take(&mut self.found);
         let changed = self.watch.as_mut().and_then(Watch::changes);
         if let Some(mut changed) = changed

@@ -46,7 +46,7 @@ impl TypedTool for ApplyPatch {
 
     async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let hunks = parse(&input.patch_text).map_err(|e| ToolFailure::new(e.to_string()))?;
-        let steps = aim(hunks, &context).await?;
+        let steps = resolve_steps(hunks, &context).await?;
         ask(&steps, &context).await?;
         let files: Vec<_> = steps
             .iter()
@@ -89,7 +89,7 @@ struct Step {
     action: Action,
 }
 
-async fn aim(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<Step>, ToolFailure> {
+async fn resolve_steps(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<Step>, ToolFailure> {
     let mut steps = Vec::new();
     for Hunk { path, action } in hunks {
         let target = locate_to_change(context, &path, REFUSED).await?;

@@ -26,7 +26,7 @@ const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537
 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36";
 
 /// User agent for a server that rejects the browser's with a challenge.
-const HONEST: &str = "opencode";
+const OWN_USER_AGENT: &str = "opencode";
 
 /// One call in progress.
 pub(super) struct Visit<'a> {
@@ -88,7 +88,7 @@ impl Visit<'_> {
         if response.status == StatusCode::FORBIDDEN
             && challenge.is_some_and(|value| value == "challenge")
         {
-            return self.send(address, HONEST).await;
+            return self.send(address, OWN_USER_AGENT).await;
         }
         Ok(response)
     }

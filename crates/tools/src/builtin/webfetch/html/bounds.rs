@@ -18,7 +18,7 @@ const MAX_INDENTATION: usize = 8 * 1024 * 1024;
 /// Maximum length of the prefix of one list or quotation, in bytes.
 const INDENT: usize = 4;
 
-pub(super) fn hold(root: &Handle) -> bool {
+pub(super) fn are_met(root: &Handle) -> bool {
     let mut indentation = 0;
     let mut waiting = vec![(Rc::clone(root), 0, 0)];
     while let Some((node, depth, indents)) = waiting.pop() {

@@ -40,7 +40,7 @@ pub(super) fn to_text(html: &str) -> Option<String> {
 }
 
 fn to_markdown_within(html: &str, for_tree: Duration, for_text: Duration) -> Option<String> {
-    let page = tree::parse(html, for_tree).filter(bounds::hold);
+    let page = tree::parse(html, for_tree).filter(bounds::are_met);
     match page {
         Some(page) => Some(markdown::convert(&page)),
         None => text::extract(html, for_text),
