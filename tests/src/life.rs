@@ -136,7 +136,7 @@ impl Life {
     }
 }
 
-/// Reads the lines of the process until its end, and kills it when the plan says so. Also returns
+/// Reads the lines of the process until its end, and kills it at the time of the plan. Also returns
 /// true if the process was killed because it hung.
 fn listen(child: &mut Child, death: &Death) -> (Vec<Line>, bool) {
     let said = read_lines_of(child);

@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use crate::{Guard, leader, reap};
 
-/// Maximum wait for an expected event, much longer than any needs.
+/// Maximum wait for an expected event, much longer than necessary.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A watched session, and the pipe that all its processes hold open as `3`.

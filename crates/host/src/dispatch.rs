@@ -243,7 +243,7 @@ mod tests {
         dispatcher.until_answered().await;
     }
 
-    /// A dispatcher whose requests are answered one by one, when `release` says so.
+    /// A dispatcher that answers one request for each notification of `release`.
     fn held() -> (Dispatcher, Arc<Notify>) {
         let release = Arc::new(Notify::new());
         let wait = |State(release): State<Arc<Notify>>| async move { release.notified().await };

@@ -2,7 +2,7 @@
 
 use super::{HostOptions, ListenOptions, LogOptions};
 
-/// More characters than any refusal has beside a name of the caller.
+/// More characters than any refusal has, in addition to a name of the caller.
 const MAX_MORE: usize = 2_000;
 
 /// Options are read, or refused with a message of readable length.

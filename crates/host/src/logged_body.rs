@@ -16,7 +16,7 @@ struct Logged {
     log: Dispatch,
 }
 
-/// The answer, read with this log wherever that is. A finished body is there already.
+/// The answer, whose body is read with this log on every thread. A finished body needs no log.
 pub(crate) fn carried(response: Response<Body>, log: Dispatch) -> Response<Body> {
     if log.is::<tracing::subscriber::NoSubscriber>()
         || response.body().size_hint().exact().is_some()

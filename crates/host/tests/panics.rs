@@ -1,4 +1,4 @@
-//! A panic is said on standard error, once, and takes nothing else down.
+//! A panic is reported once on standard error, and fails only its call.
 
 use std::process::Command;
 

@@ -44,7 +44,7 @@ pub enum TerminalError {
         limit: usize,
     },
     /// The system cannot provide a terminal or a process.
-    #[error("Terminals cannot be had: {0}")]
+    #[error("Terminals are not available: {0}")]
     Unavailable(String),
     /// The host is closing.
     #[error("the host is closed")]

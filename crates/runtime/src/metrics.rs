@@ -17,7 +17,7 @@ const MAX_SOURCES: usize = 100;
 pub(crate) enum Change {
     /// Nothing.
     Nothing,
-    /// An epoch begins with a baseline of so many bytes.
+    /// An epoch begins with a baseline of this size in bytes.
     Begun { bytes: u64 },
     /// A message of this size reports the change.
     Updated { bytes: u64 },

@@ -33,7 +33,7 @@ use crate::tools::load_tools;
 const DRIVERS: u64 = 3;
 /// Number of operations of each driver in addition to one of each kind.
 const MORE: usize = 6;
-/// Number of known sessions that get more work. Older sessions are left alone.
+/// Number of known sessions that get more work. Older sessions get none.
 const SESSIONS: usize = 9;
 /// Number of listed sessions that are searched for them. The list includes child sessions.
 const LISTED: usize = 200;

@@ -152,7 +152,7 @@ pub enum UnansweredOption {
     Wait,
     /// They are refused at once.
     Deny,
-    /// They are refused after so many milliseconds.
+    /// They are refused after this number of milliseconds.
     DenyAfterMs(u64),
 }
 

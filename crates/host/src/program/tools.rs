@@ -1,4 +1,5 @@
-//! Tools of the program.
+//! Tools of the program: registers them in the registry of tools, and runs and recovers their calls over the channel of
+//! all functions of the program (`calls`).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -104,7 +104,7 @@ pub struct Input {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Payload {
-    /// There is none.
+    /// The request has no body.
     None,
     /// A JSON object of the fields of the body. It may be empty.
     Json,
@@ -116,7 +116,7 @@ pub enum Payload {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InputMode {
-    /// There is none.
+    /// The operation has no input.
     None,
     /// Callers may omit it.
     Optional,

@@ -24,7 +24,7 @@ pub struct ObservedSession<'a> {
     pub snapshot: Option<&'a str>,
 }
 
-/// A Context Source that exists anew for each observation.
+/// A Context Source that is created for each observation.
 pub trait SessionSource: Send + Sync + 'static {
     /// The key of the source.
     fn key(&self) -> &str;

@@ -13,13 +13,21 @@ const PAGE: usize = 16;
 /// Error if a session gave no answer.
 const UNANSWERED: &str = "nothing was answered";
 
+/// The answer of a child session to its prompt.
+pub(super) enum TaskAnswer {
+    /// The last text.
+    Text(String),
+    /// The error of its newest turn.
+    Failure(String),
+}
+
 impl TaskSessions {
     /// Returns the last text of a session after this sequence number, or the error of its newest turn.
     pub(super) async fn answer_after(
         &self,
         session: &SessionID,
         seq: Sequence,
-    ) -> Result<Result<String, String>, RuntimeError> {
+    ) -> Result<TaskAnswer, RuntimeError> {
         self.journal
             .of_session(session, move |reader, key| answer_after(reader, key, seq))
             .await
@@ -30,7 +38,7 @@ fn answer_after(
     reader: &Reader<'_>,
     session: SessionKey,
     seq: Sequence,
-) -> Result<Result<String, String>, StoreError> {
+) -> Result<TaskAnswer, StoreError> {
     let mut is_answered = false;
     let mut anchor = None;
     loop {
@@ -41,11 +49,11 @@ fn answer_after(
                 continue;
             };
             if !is_answered && let Some(error) = &message.error {
-                return Ok(Err(error.message.clone()));
+                return Ok(TaskAnswer::Failure(error.message.clone()));
             }
             is_answered = true;
             if let Some(text) = last_text(message) {
-                return Ok(Ok(text.to_owned()));
+                return Ok(TaskAnswer::Text(text.to_owned()));
             }
         }
         match page.last() {
@@ -53,8 +61,8 @@ fn answer_after(
                 let (at, before) = (*at, false);
                 anchor = Some(Anchored { at, before });
             }
-            _ if is_answered => return Ok(Ok(String::new())),
-            _ => return Ok(Err(UNANSWERED.to_owned())),
+            _ if is_answered => return Ok(TaskAnswer::Text(String::new())),
+            _ => return Ok(TaskAnswer::Failure(UNANSWERED.to_owned())),
         }
     }
 }

@@ -20,6 +20,7 @@ use opencode_store::SessionRow;
 use opencode_tools::{TaskError, TaskOutcome, TaskRequest, Tasks};
 use tokio_util::sync::CancellationToken;
 
+use self::answer::TaskAnswer;
 use crate::asks::permissions::RuleScope;
 use crate::coordinator::state::Answer;
 use crate::coordinator::{Coordinator, RunAnswer};
@@ -93,9 +94,13 @@ impl TurnTasks {
             Answer::Failed(error) => return Err(failed(error.to_string())),
         }
         let answered = self.tasks.answer_after(&child, admitted.into()).await;
-        let text = answered.map_err(unavailable)?.map_err(failed)?;
-        let session_id = child;
-        Ok(TaskOutcome { session_id, text })
+        match answered.map_err(unavailable)? {
+            TaskAnswer::Failure(reason) => Err(failed(reason)),
+            TaskAnswer::Text(text) => Ok(TaskOutcome {
+                session_id: child,
+                text,
+            }),
+        }
     }
 
     /// Runs the child until it is idle. Interrupts it if the call is cancelled or dropped.

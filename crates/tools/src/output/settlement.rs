@@ -29,7 +29,7 @@ pub enum Settlement {
         /// `/` between the names.
         explored: Vec<String>,
     },
-    /// The call failed and the turn goes on.
+    /// The call failed and the turn continues.
     Failed {
         /// The message for the model, limited in size.
         message: String,

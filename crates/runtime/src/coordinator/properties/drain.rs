@@ -9,7 +9,7 @@ use super::observed::Ended;
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     pub(super) pending: Vec<Pending>,
-    /// True if an input was promoted, so that there is history to ask the model with.
+    /// True if an input was promoted, so that a request to the model has messages.
     pub(super) has_history: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Files with changes by other writers are left alone and listed as conflicts.
+//! Files that another program changed stay unchanged and are listed as conflicts.
 
 use std::fs;
 

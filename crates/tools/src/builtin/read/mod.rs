@@ -64,10 +64,9 @@ impl TypedTool for Read {
             image_limits: context.image_limits,
             cancel: context.cancel.clone(),
         });
-        let output = reading.output(None).await?;
-        let output = match output {
+        let output = match reading.output(None).await {
             // The file is read again, so no large content is held during the wait.
-            Err(ReadError::NotItsTurn) => reading.output(image::turn().await).await?,
+            Err(ReadError::NotItsTurn) => reading.output(image::turn().await).await,
             output => output,
         };
         output.map_err(|error| error.into_failure(refused, &reading.target.resource))
@@ -183,12 +182,9 @@ fn kind_of(path: &Path) -> Option<Kind> {
 }
 
 impl Reading {
-    async fn output(
-        self: &Arc<Self>,
-        turn: Option<Turn>,
-    ) -> Result<Result<ToolOutput, ReadError>, ToolFailure> {
+    async fn output(self: &Arc<Self>, turn: Option<Turn>) -> Result<ToolOutput, ReadError> {
         let reading = Arc::clone(self);
-        blocking(move || reading.read(turn.as_ref())).await
+        blocking(move || reading.read(turn.as_ref())).await?
     }
 
     fn read(&self, turn: Option<&Turn>) -> Result<ToolOutput, ReadError> {

@@ -44,7 +44,7 @@ enum Format {
 
 /// Number of pages that all sessions of the process convert at the same time. Each needs a processor
 /// and some dozen megabytes.
-static READINGS: Semaphore = Semaphore::const_new(2);
+static CONVERSIONS: Semaphore = Semaphore::const_new(2);
 
 /// Default time for the answers of servers, in seconds.
 const DEFAULT_TIMEOUT: f64 = 30.0;
@@ -70,7 +70,7 @@ impl TypedTool for WebFetch {
         };
         let page = visit.page(&input.url, address).await?;
         let content_type = page.content_type.clone();
-        let permit = READINGS.acquire().await;
+        let permit = CONVERSIONS.acquire().await;
         let output = blocking(move || {
             // The permit belongs to the work, which runs to its end even if the call is dropped.
             let _permit = permit;
