@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0004_explored.sql"),
     include_str!("../../migrations/0005_permissions.sql"),
     include_str!("../../migrations/0006_tools.sql"),
+    include_str!("../../migrations/0007_credentials.sql"),
 ];
 
 /// Fails without changing the file if another program or a newer version of this program wrote it.

@@ -4,6 +4,7 @@
 //! nothing. A [`LifecycleConflict`] rolls the entry back together with the command that wrote it.
 
 pub(crate) mod assemble;
+pub(crate) mod credentials;
 pub(crate) mod epoch;
 pub(crate) mod inbox;
 pub(crate) mod kind;

@@ -11,6 +11,8 @@ mod closing;
 #[cfg(test)]
 mod continuity;
 #[cfg(test)]
+mod credentials;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod epochs;
