@@ -55,6 +55,7 @@ const LOG_TARGETS = [
   "llm",
   "location",
   "log",
+  "mcp",
   "protocol",
   "pty",
   "runtime",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::entry::Level;
 
 /// The targets of entries: the parts of a host. Moving a file inside a crate does not change its target.
-pub const TARGETS: [&str; 16] = [
+pub const TARGETS: [&str; 17] = [
     "opencode::context",
     "opencode::git",
     "opencode::guard",
@@ -15,6 +15,7 @@ pub const TARGETS: [&str; 16] = [
     "opencode::llm",
     "opencode::location",
     "opencode::log",
+    "opencode::mcp",
     "opencode::protocol",
     "opencode::pty",
     "opencode::runtime",

@@ -20,6 +20,7 @@ mod limits;
 mod link;
 mod listing;
 mod names;
+pub mod oauth;
 mod process;
 mod prompts;
 mod resources;

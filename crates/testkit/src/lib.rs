@@ -10,6 +10,7 @@
 //! and requests to short texts, so that a test can compare all of them at once. Waits do not sleep.
 //! Each wait has a deadline that fails the test with the events so far.
 
+mod authorization;
 mod check;
 mod clock;
 pub mod compact;
@@ -26,6 +27,7 @@ mod test_hook;
 mod tool;
 mod wire;
 
+pub use authorization::{AuthorizationServer, Behaviour, Received};
 pub use check::check as check_request;
 pub use clock::{FakeClock, WriterHold, fake_ids};
 pub use fetch::ScriptedFetch;

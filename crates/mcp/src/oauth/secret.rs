@@ -1,0 +1,37 @@
+//! A text that authenticates a client or a user.
+
+use std::fmt;
+use std::sync::Arc;
+
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// A secret text. `Debug` hides it, it has no `Display`, and its memory is overwritten at the end.
+#[derive(Clone)]
+pub struct Secret(Arc<Zeroizing<String>>);
+
+impl Secret {
+    /// Wraps a text.
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(Arc::new(Zeroizing::new(value.into())))
+    }
+
+    /// Returns the text. Only code that sends or stores it may call this.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Compares with another text. The time does not reveal the place of a difference.
+    #[must_use]
+    pub fn is(&self, other: &str) -> bool {
+        self.expose().as_bytes().ct_eq(other.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<redacted>")
+    }
+}
