@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use opencode_location::location::AskTrust;
 use serde_json::json;
 
-use crate::program::calls::{Message, ProgramCall, ProgramCalls};
+use crate::program::calls::ProgramCalls;
 
 /// Name of the function in calls.
 const FUNCTION: &str = "trust";
@@ -34,8 +34,8 @@ impl AskTrust for TrustQuestions {
         let call = self.0.begin(FUNCTION, &json!({ "directory": directory }));
         async move {
             let mut call = call.map_err(|error| reason(&error.message))?;
-            match tokio::time::timeout(TIME_LIMIT, answer(&mut call)).await {
-                Ok(answer) => answer,
+            match tokio::time::timeout(TIME_LIMIT, call.result()).await {
+                Ok(answer) => answer.map_err(|error| reason(&error.message)),
                 Err(_) => Err(format!(
                     "it has not answered within {} seconds",
                     TIME_LIMIT.as_secs()
@@ -43,18 +43,6 @@ impl AskTrust for TrustQuestions {
             }
         }
         .boxed()
-    }
-}
-
-async fn answer(call: &mut ProgramCall) -> Answer {
-    match call.next().await {
-        Message::Result(trusted) => {
-            serde_json::from_str(trusted.get()).map_err(|error| error.to_string())
-        }
-        Message::Error(error) => Err(reason(&error.message)),
-        Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {
-            Err("its answer is invalid".to_owned())
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use futures::{Stream, StreamExt, stream};
 use opencode_schema::Record;
 use opencode_schema::message::ToolContent;
 use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -223,6 +224,25 @@ impl ProgramCall {
     pub(crate) async fn next(&mut self) -> Message {
         let message = self.messages.recv().await;
         message.unwrap_or_else(|| Message::Error(ProgramError::new("the host closes")))
+    }
+
+    /// Waits for the result and reads it. Ignores other messages.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the function fails, its result is invalid or the host closes.
+    pub(crate) async fn result<R: DeserializeOwned>(&mut self) -> Result<R, ProgramError> {
+        loop {
+            match self.next().await {
+                Message::Result(value) => {
+                    return serde_json::from_str(value.get()).map_err(|error| {
+                        ProgramError::new(format!("its result is invalid: {error}"))
+                    });
+                }
+                Message::Error(error) => return Err(error),
+                Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {}
+            }
+        }
     }
 
     /// Records that a batch of events was taken, so that the function may send more.

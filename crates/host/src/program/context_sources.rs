@@ -12,7 +12,7 @@ use opencode_runtime::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{Message, ProgramCalls};
+use super::calls::ProgramCalls;
 use super::registered::Registered;
 
 /// Name of the function in calls.
@@ -167,38 +167,25 @@ struct SourceOfSession {
 
 impl SourceOfSession {
     async fn observe(&self) -> Observation {
-        let mut call = match self.calls.begin(FUNCTION, &self.input) {
-            Ok(call) => call,
-            Err(error) => return Observation::Unavailable(error.message),
+        let observing = async {
+            let mut call = self.calls.begin(FUNCTION, &self.input)?;
+            call.result().await
         };
         let limit = Duration::from_millis(self.source.timeout_ms);
-        let message = match tokio::time::timeout(limit, call.next()).await {
-            Ok(message) => message,
-            Err(_) => {
-                let limit = self.source.timeout_ms;
-                return Observation::Unavailable(format!("it took more than {limit} milliseconds"));
-            }
-        };
-        match message {
-            Message::Result(output) => self.read(output.get()),
-            Message::Error(error) => Observation::Unavailable(error.message),
-            Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {
-                Observation::Unavailable("its answer is invalid".to_owned())
-            }
-        }
-    }
-
-    fn read(&self, output: &str) -> Observation {
-        match serde_json::from_str(output) {
-            Ok(ObservationOutput::Present(texts)) => {
+        match tokio::time::timeout(limit, observing).await {
+            Ok(Ok(ObservationOutput::Present(texts))) => {
                 let value = texts.value.clone();
                 // A source is observed once.
                 let _ = self.texts.set(texts);
                 Observation::Present(value)
             }
-            Ok(ObservationOutput::Absent {}) => Observation::Absent,
-            Ok(ObservationOutput::Unavailable(reason)) => Observation::Unavailable(reason),
-            Err(error) => Observation::Unavailable(format!("its result is invalid: {error}")),
+            Ok(Ok(ObservationOutput::Absent {})) => Observation::Absent,
+            Ok(Ok(ObservationOutput::Unavailable(reason))) => Observation::Unavailable(reason),
+            Ok(Err(error)) => Observation::Unavailable(error.message),
+            Err(_) => {
+                let limit = self.source.timeout_ms;
+                Observation::Unavailable(format!("it took more than {limit} milliseconds"))
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::LOG_TARGET;
-use super::calls::{Message, ProgramCalls, ProgramError};
+use super::calls::{ProgramCalls, ProgramError};
 use super::registered::Registered;
 
 /// Name of the function in calls.
@@ -205,17 +205,7 @@ impl ProgramHooks {
         };
         let answered = async {
             let mut call = self.calls.begin(FUNCTION, &input)?;
-            loop {
-                match call.next().await {
-                    Message::Result(value) => {
-                        return serde_json::from_str(value.get()).map_err(|error| {
-                            ProgramError::new(format!("its result is invalid: {error}"))
-                        });
-                    }
-                    Message::Error(error) => return Err(error),
-                    Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {}
-                }
-            }
+            call.result().await
         };
         let limit = Duration::from_millis(hook.timeout_ms);
         let answered = tokio::time::timeout(limit, answered).await;

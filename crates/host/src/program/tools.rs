@@ -241,17 +241,7 @@ impl ProgramTool {
     async fn effect(&self, input: &Value, context: &ToolContext) -> Result<Recovery, String> {
         let call = self.begin(RECOVER, input, context);
         let mut call = call.map_err(|error| error.to_string())?;
-        loop {
-            match call.next().await {
-                Message::Result(value) => return self.read_effect(&value),
-                Message::Error(error) => return Err(error.to_string()),
-                Message::Progress(_) | Message::Permission(_) | Message::Events(_) => {}
-            }
-        }
-    }
-
-    fn read_effect(&self, value: &RawValue) -> Result<Recovery, String> {
-        let effect = serde_json::from_str(value.get()).map_err(|error| error.to_string())?;
+        let effect = call.result().await.map_err(|error| error.to_string())?;
         Ok(match effect {
             Effect::Done(output) => Recovery::Done(self.read_output(&output).map_err(message_of)?),
             Effect::NotStarted => Recovery::NotStarted,
