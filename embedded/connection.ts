@@ -4,7 +4,7 @@ import { HOST_CLOSED, taggedError, transportError } from "../client/failures.js"
 import { encodeJson } from "../client/request.js";
 import { keepAlive } from "./keep-alive.js";
 import type { TextStream } from "../client/internal.js";
-import type { PermissionRequest, PtyEnvironmentContext, QuestionRequest } from "../index.js";
+import type { PermissionRequest, QuestionRequest } from "../index.js";
 import type { NativeAttendance, NativeHost, NativeListener } from "./native-types.js";
 import type { ProgramNotice } from "./program.js";
 
@@ -22,7 +22,6 @@ export type NativeResponse = ResponseHead & { body: string | Uint8Array<ArrayBuf
 interface HostRequests {
   askedPermissions: PermissionRequest;
   askedQuestions: QuestionRequest;
-  askedEnvironments: PtyEnvironmentContext & { id: number };
 }
 
 /** Answers requests of one kind. */
@@ -91,8 +90,8 @@ export class NativeConnection {
   }
 
   /**
-   * Calls back with each request of one kind, and with the id of each request that ends. Permissions and questions
-   * end for every reason, the other kinds only without an answer. It does not keep the process alive.
+   * Calls back with each request of one kind, and with the id of each request that ends. It does not keep the process
+   * alive.
    */
   attend<Kind extends keyof HostRequests>(kind: Kind, attendant: Attendant<HostRequests[Kind]>): NativeAttendance {
     if (this.#closing !== undefined) throw closedError();
@@ -170,9 +169,14 @@ export class NativeConnection {
     this.#native.removeTool(number);
   }
 
-  /** @param answer JSON. */
-  answerEnvironment(id: number, answer: string) {
-    this.#native.answerEnvironment(id, answer);
+  /** Returns the number of the registered function for the variables of terminals. */
+  registerEnvironment(): number {
+    if (this.#closing !== undefined) throw closedError();
+    return this.#native.registerEnvironment();
+  }
+
+  removeEnvironment(number: number) {
+    this.#native.removeEnvironment(number);
   }
 
   /** @param directory Null is the directory of requests without a directory. */

@@ -1,100 +1,73 @@
-import { encodeJson } from "../client/request.js";
 import { describe } from "./checks.js";
 import { registration, words } from "./registration.js";
-import { Signals } from "./signals.js";
-import type { PtyEnvironmentContext, PtyEnvironmentHook } from "../index.js";
+import type { PtyEnvironmentHook, Registration } from "../index.js";
 import type { NativeConnection } from "./connection.js";
-import type { NativeAttendance } from "./native-types.js";
+import type { Program, ProgramCall } from "./program.js";
+
+/** Maximum size of all variables in bytes. The native host checks it exactly; here it avoids encoding a huge text. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The input of the function `ptyEnvironment`. */
+interface EnvironmentInput {
+  number: number;
+  directory: string;
+  cwd: string;
+}
 
 /**
- * The functions of a host that give variables to its terminals. The host calls all of them, and the last registered
- * one wins.
+ * The functions of a host that give variables to its terminals. The native host calls all of them, and the last
+ * registered one wins.
  */
 export class TerminalEnvironment {
   #connection;
-  /** In the order of their registration. */
-  #hooks: readonly PtyEnvironmentHook[] = [];
-  /** Set while a function is registered or called. */
-  #attendance: NativeAttendance | undefined = undefined;
-  /** The signals of the waiting terminals. */
-  #signals: Signals<number> = new Signals();
+  #program;
+  #functions: Map<number, PtyEnvironmentHook> = new Map();
 
-  constructor(connection: NativeConnection) {
+  constructor(connection: NativeConnection, program: Program) {
     this.#connection = connection;
+    this.#program = program;
   }
 
-  register(given: PtyEnvironmentHook) {
+  register(given: PtyEnvironmentHook): Registration {
     if (typeof given !== "function") throw new TypeError(`ptys.environment takes a function, got ${describe(given)}`);
-    // A new function, because a caller may register the same function twice.
-    const hook: PtyEnvironmentHook = (context, options) => given(context, options);
-    this.#attendance ??= this.#connection.attend("askedEnvironments", {
-      asked: (request) => void this.#answer(request),
-      ended: (id) => this.#end(id),
+    this.#program.define("ptyEnvironment", (input: EnvironmentInput, call) => this.#run(input, call));
+    const number = this.#connection.registerEnvironment();
+    this.#functions.set(number, given);
+    return registration(() => {
+      this.#functions.delete(number);
+      this.#connection.removeEnvironment(number);
     });
-    this.#hooks = [...this.#hooks, hook];
-    return registration(() => this.#remove(hook));
   }
 
-  #remove(hook: PtyEnvironmentHook) {
-    this.#hooks = this.#hooks.filter((other) => other !== hook);
-    this.#stopUnlessNeeded();
-  }
-
-  /** A function that was called may still answer, and receives the end of its request, after its removal. */
-  #stopUnlessNeeded() {
-    if (this.#hooks.length > 0 || !this.#signals.isEmpty) return;
-    this.#attendance?.stop();
-    this.#attendance = undefined;
-  }
-
-  async #answer({ id, ...context }: PtyEnvironmentContext & { id: number }) {
-    const signal = this.#signals.begin(id);
-    const answer = await this.#collect(context, signal);
-    if (signal.aborted) return;
-    this.#connection.answerEnvironment(id, answer.text);
-    // If one function failed, the others can stop.
-    if (answer.isFailure) this.#signals.abort(id);
-    else this.#signals.finish(id);
-    this.#stopUnlessNeeded();
-  }
-
-  #end(id: number) {
-    this.#signals.abort(id);
-    this.#stopUnlessNeeded();
-  }
-
-  /**
-   * Returns the answer as JSON. A terminal does not start with a part of its variables, because it might run a wrong
-   * program or reach a wrong server.
-   */
-  async #collect(context: PtyEnvironmentContext, signal: AbortSignal) {
+  async #run({ number, ...context }: EnvironmentInput, { signal }: ProgramCall) {
+    const run = this.#functions.get(number);
+    // The native host has seen the disposal later than the start of the call.
+    if (run === undefined) return { result: [] };
     try {
-      const given = await Promise.all(
-        this.#hooks.map(async (hook) => readVariables(await hook({ ...context }, { signal }))),
-      );
-      // Fails if the text is longer than a string can be.
-      return { text: encodeJson({ variables: given.flat() }), isFailure: false };
+      return { result: readVariables(await run(context, { signal })) };
     } catch (error) {
-      if (signal.aborted) return { text: "", isFailure: true };
-      const { cwd, directory } = context;
-      this.#connection.warn(`A function of ptys.environment failed and a terminal does not begin: ${words(error)}`, {
-        cwd,
-        directory,
-      });
-      return { text: encodeJson({ error: words(error) }), isFailure: true };
+      throw new Error(words(error), { cause: error });
     }
   }
 }
 
-/** @param given The value that a function returned. */
+/**
+ * A terminal does not start with a part of its variables, because it might run a wrong program or reach a wrong server.
+ *
+ * @param given The value that a function returned.
+ */
 function readVariables(given: unknown): [string, string][] {
   if (typeof given !== "object" || given === null || Symbol.iterator in given) {
     throw new TypeError(`it must give an object of strings, got ${describe(given)}`);
   }
   const variables = Object.entries(given);
+  let size = 0;
   for (const [name, value] of variables) {
-    if (typeof value === "string") continue;
-    throw new TypeError(`it must give strings, but ${JSON.stringify(name)} is ${describe(value)}`);
+    if (typeof value !== "string") {
+      throw new TypeError(`it must give strings, but ${JSON.stringify(name)} is ${describe(value)}`);
+    }
+    size += name.length + value.length;
   }
+  if (size > MAX_BYTES) throw new RangeError(`its variables have more than ${MAX_BYTES} bytes`);
   return variables;
 }

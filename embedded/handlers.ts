@@ -18,7 +18,7 @@ import type { NativeAttendance } from "./native-types.js";
 type Answer<Request> = (request: Request, options: HandlerOptions) => Promise<(() => Promise<void>) | undefined>;
 
 /** A function, and the signals of its pending calls. */
-type Handler<Request> = { answer: Answer<Request>; signals: Signals<string> };
+type Handler<Request> = { answer: Answer<Request>; signals: Signals };
 
 type Warn = (message: string, fields: Record<string, unknown>) => void;
 

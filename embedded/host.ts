@@ -83,7 +83,7 @@ function createHost(
   const built = createOperations(connect(createNativeTransport(connection)));
   const { handlePermissions, handleQuestions, isHandled } = createHandlers(connection, built);
   const client = addRuns(built, (kind) => isLimited || isHandled(kind));
-  const environment = new TerminalEnvironment(connection);
+  const environment = new TerminalEnvironment(connection, program);
   const tools = new Tools(connection, program);
   const contextSources = new ContextSources(connection, program);
   const hooks = new Hooks(connection, program);

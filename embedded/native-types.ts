@@ -75,13 +75,6 @@ export interface NativeHost {
   /** Calls back with the questions of all sessions, in the same way. */
   askedQuestions(callback: (request: string) => void): NativeAttendance;
   /**
-   * Calls back with each terminal that requests variables: JSON `{"asked": {id, directory, cwd}}`, and `{"ended":
-   * id}` if the request ends without an answer, until the result is stopped. Does not keep the process alive.
-   */
-  askedEnvironments(callback: (request: string) => void): NativeAttendance;
-  /** Answers such a request with JSON `{"variables": [[name, value], ...]}` or `{"error": message}`. */
-  answerEnvironment(id: number, answer: string): void;
-  /**
    * Calls back with the functions of the program that the host calls, as JSON arrays of notices: `{"call": {id,
    * function, input}}`, `{"permitted": id}` and `{"ended": id}`, until the result is stopped. Only the first call of
    * this method receives them. Does not keep the process alive.
@@ -121,6 +114,10 @@ export interface NativeHost {
   registerHook(hook: string, directory?: string | undefined | null): number | string;
   /** Removes a hook. Ignores an unknown number. */
   removeHook(number: number): void;
+  /** Registers a function that gives variables to terminals. Returns its number. */
+  registerEnvironment(): number;
+  /** Removes such a function. Its running calls continue. Ignores an unknown number. */
+  removeEnvironment(number: number): void;
   /** Begins the recovery that the options chose. Only the first call has an effect. */
   beginRecovery(): void;
   /**

@@ -1,24 +1,20 @@
 /** The signals for the calls of one function, by the ids of requests. */
-export class Signals<Id> {
-  #controllers: Map<Id, AbortController> = new Map();
+export class Signals {
+  #controllers: Map<string, AbortController> = new Map();
 
-  get isEmpty() {
-    return this.#controllers.size === 0;
-  }
-
-  begin(id: Id): AbortSignal {
+  begin(id: string): AbortSignal {
     const controller = new AbortController();
     this.#controllers.set(id, controller);
     return controller.signal;
   }
 
   /** Removes a signal without an abort: the function has answered. */
-  finish(id: Id) {
+  finish(id: string) {
     this.#controllers.delete(id);
   }
 
   /** Aborts the signal of a request. Does nothing without one. */
-  abort(id: Id) {
+  abort(id: string) {
     const controller = this.#controllers.get(id);
     this.#controllers.delete(id);
     controller?.abort();

@@ -115,7 +115,7 @@ test.each<[string, PtyEnvironmentHook, string]>([
     giving({ "A=B": "x" }),
     "\"A=B\" cannot be a variable: a name is not empty and holds no '=', and neither name nor value holds a NUL",
   ],
-  ["returns more than JSON can hold", giving({ A: HUGE }), "RangeError: Invalid string length"],
+  ["returns more than JSON can hold", giving({ A: HUGE }), "RangeError: its variables have more than 1048576 bytes"],
   ["returns an object that cannot be inspected", giving(new Proxy({}, { ownKeys: thrower("closed") })), "closed"],
   ["returns too much", giving({ A: "x".repeat(131_071) }), 'the variable "A" has more than 131072 bytes'],
 ])("starts no terminal when a function %s", async (_, hook, reason) => {

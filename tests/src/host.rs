@@ -9,8 +9,8 @@ use opencode_llm::{HttpClients, Proxies, RetryPolicy};
 use opencode_location::environment::Environment;
 use opencode_location::location::{Locations, Trust};
 use opencode_runtime::{
-    CreateSession, DatabasePath, Durability, Limits, NoHooks, OpenError, Recovery, Runtime,
-    RuntimeOptions, SystemTimer, TestHook, Unanswered,
+    CreateSession, DatabasePath, Durability, Limits, NoEnvironment, NoHooks, OpenError, Recovery,
+    Runtime, RuntimeOptions, SystemTimer, TestHook, Unanswered,
 };
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::{IdSource, SessionID};
@@ -128,6 +128,7 @@ impl Host {
             ids,
             limits: Limits::default(),
             hooks: Arc::new(NoHooks),
+            pty_environment: Arc::new(NoEnvironment),
             recovery,
             test_hook,
         });

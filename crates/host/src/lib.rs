@@ -32,7 +32,9 @@ use opencode_llm::{HttpClients, HttpModelClient, HttpOptions, Proxies};
 use opencode_location::catalogue::ProgramProviders;
 use opencode_location::location::Locations;
 use opencode_protocol::failure::Failure;
-use opencode_runtime::{Hooks, OpenError, Recovery, Runtime, RuntimeOptions, SystemTimer};
+use opencode_runtime::{
+    AskEnvironment, Hooks, OpenError, Recovery, Runtime, RuntimeOptions, SystemTimer,
+};
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
 use opencode_schema::location::LocationRef;
@@ -40,13 +42,13 @@ use opencode_tools::{
     CallHooks, Contributions, ManagedOutput, Registration, Registry, built_in_tools,
 };
 use parking_lot::Mutex;
-use serde::Deserialize;
 use tokio::runtime::Handle;
 use tracing::instrument::WithSubscriber as _;
 
 use crate::listeners::{Defaults, Listeners};
 use crate::program::calls::ProgramCalls;
 use crate::program::context_sources::ProgramContextSources;
+use crate::program::environment::ProgramEnvironment;
 use crate::program::hooks::ProgramHooks;
 use crate::program::models::ModelClients;
 use crate::program::tools::ProgramTools;
@@ -74,6 +76,7 @@ pub struct Host {
     tools: ProgramTools,
     context_sources: ProgramContextSources,
     hooks: Arc<ProgramHooks>,
+    environment: Arc<ProgramEnvironment>,
     providers: ProgramProviders,
     /// The action on interrupted sessions, until it has begun.
     recovery: Mutex<Option<Recovery>>,
@@ -114,6 +117,7 @@ impl Host {
             ManagedOutput::new(options.data_directory.join("tool-output"), Arc::clone(&ids));
         let calls = ProgramCalls::new();
         let hooks = Arc::new(ProgramHooks::new(calls.clone()));
+        let terminals = Arc::new(ProgramEnvironment::new(calls.clone()));
         let tools = Registry::new(Contributions::default(), Arc::new(output));
         let tools = Arc::new(tools.with_hooks(Arc::clone(&hooks) as Arc<dyn CallHooks>));
         let registration = tools
@@ -165,6 +169,7 @@ impl Host {
             ids,
             limits,
             hooks: Arc::clone(&hooks) as Arc<dyn Hooks>,
+            pty_environment: Arc::clone(&terminals) as Arc<dyn AskEnvironment>,
             // It begins after the program has registered its tools.
             recovery: Recovery::Manual,
             test_hook: None,
@@ -176,6 +181,7 @@ impl Host {
             context_sources: ProgramContextSources::new(calls.clone()),
             calls,
             hooks,
+            environment: terminals,
             providers,
             recovery: Mutex::new(Some(recovery)),
             handle: Handle::current(),
@@ -219,23 +225,6 @@ impl Host {
     /// Returns the questions of all sessions, in the same way.
     pub fn asked_questions(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_questions().map(|it| text(&it))
-    }
-
-    /// Returns the terminals that request variables from the program, from now on: JSON `{"asked": {id, directory,
-    /// cwd}}`, and `{"ended": id}` for each request that ends without an answer. A later call replaces an earlier one.
-    /// Ends when the host closes.
-    pub fn asked_environments(&self) -> impl Stream<Item = String> + Send + use<> {
-        self.runtime.asked_environments().map(|it| text(&it))
-    }
-
-    /// Answers such a request with JSON `{"variables": [[name, value], ...]}`, or with `{"error": message}`.
-    pub fn answer_environment(&self, id: u32, answer: &str) {
-        let answer = match serde_json::from_str(answer) {
-            Ok(GivenEnvironment::Variables(variables)) => Ok(variables.into_iter().collect()),
-            Ok(GivenEnvironment::Error(message)) => Err(message),
-            Err(error) => Err(error.to_string()),
-        };
-        self.runtime.answer_environment(id, answer);
     }
 
     /// Returns the calls of functions of the program as JSON arrays of notices: `{"call": {id, function, input}}`,
@@ -342,6 +331,16 @@ impl Host {
         self.hooks.remove(number);
     }
 
+    /// Registers a function of the program that gives variables to terminals. Returns its number.
+    pub fn register_environment(&self) -> u32 {
+        self.environment.register()
+    }
+
+    /// Removes such a function. Its running calls continue. Ignores an unknown number.
+    pub fn remove_environment(&self, number: u32) {
+        self.environment.remove(number);
+    }
+
     /// Begins the recovery that the options chose. The program calls it once it has registered its tools.
     pub fn begin_recovery(&self) {
         let recovery = self.recovery.lock().take();
@@ -424,14 +423,6 @@ impl Drop for Host {
         });
         self.log.end();
     }
-}
-
-/// The answer of the program for a terminal.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum GivenEnvironment {
-    Variables(Vec<(String, String)>),
-    Error(String),
 }
 
 fn text(request: &impl serde::Serialize) -> String {

@@ -182,22 +182,6 @@ impl NativeHost {
         NativeAttendance::begin(self.host.asked_questions(), &callback)
     }
 
-    /// Calls back with each terminal that requests variables: JSON `{"asked": {id, directory, cwd}}`, and `{"ended":
-    /// id}` if the request ends without an answer, until the result is stopped. Does not keep the process alive.
-    #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
-    pub fn asked_environments(
-        &self,
-        callback: Function<'_, String, ()>,
-    ) -> napi::Result<NativeAttendance> {
-        NativeAttendance::begin(self.host.asked_environments(), &callback)
-    }
-
-    /// Answers such a request with JSON `{"variables": [[name, value], ...]}` or `{"error": message}`.
-    #[napi(catch_unwind)]
-    pub fn answer_environment(&self, id: u32, answer: String) {
-        self.host.answer_environment(id, &answer);
-    }
-
     /// Calls back with the functions of the program that the host calls, as JSON arrays of notices: `{"call": {id,
     /// function, input}}`, `{"permitted": id}` and `{"ended": id}`, until the result is stopped. Only the first call of
     /// this method receives them. Does not keep the process alive.
@@ -302,6 +286,18 @@ impl NativeHost {
     #[napi(catch_unwind)]
     pub fn remove_hook(&self, number: u32) {
         self.host.remove_hook(number);
+    }
+
+    /// Registers a function that gives variables to terminals. Returns its number.
+    #[napi(catch_unwind)]
+    pub fn register_environment(&self) -> u32 {
+        self.host.register_environment()
+    }
+
+    /// Removes such a function. Its running calls continue. Ignores an unknown number.
+    #[napi(catch_unwind)]
+    pub fn remove_environment(&self, number: u32) {
+        self.host.remove_environment(number);
     }
 
     /// Begins the recovery that the options chose. Only the first call has an effect.

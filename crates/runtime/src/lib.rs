@@ -73,7 +73,7 @@ pub use sources::{
     ContributionError, Fetch, FetchError, ObservedSession, SessionSource, SessionSourceRegistration,
 };
 pub use streams::SessionEvents;
-pub use terminals::{EnvironmentAnswer, EnvironmentRequest, TerminalRequest};
+pub use terminals::{AskEnvironment, NoEnvironment, TerminalRequest};
 pub use timer::{SystemTimer, Timer};
 pub use transfer::{Imported, SessionExport};
 

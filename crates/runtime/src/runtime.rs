@@ -37,7 +37,7 @@ use crate::sources::{Fetch, Sources};
 use crate::streams::SharedReads;
 use crate::sweeps;
 use crate::tasks::{RunningTasks, TaskSessions};
-use crate::terminals::HostTerminals;
+use crate::terminals::{AskEnvironment, HostTerminals};
 use crate::timer::Timer;
 use crate::transfer::{ImportBudget, Imports};
 
@@ -85,6 +85,8 @@ pub struct RuntimeOptions {
     pub limits: Limits,
     /// Changes prompts, requests and summaries.
     pub hooks: Arc<dyn Hooks>,
+    /// Gives variables to terminals.
+    pub pty_environment: Arc<dyn AskEnvironment>,
     /// Action on sessions whose last activity was cut off.
     pub recovery: Recovery,
     /// Observes accesses to the database and injects faults; for tests only.
@@ -183,6 +185,7 @@ impl Runtime {
         let snapshots = Arc::new(snapshots);
         let reverts = Arc::new(Reverts::new(Arc::clone(&sessions), Arc::clone(&snapshots)));
         let terminals = HostTerminals::new(
+            options.pty_environment,
             Arc::clone(&journal.announcer),
             Arc::clone(&journal.ids),
             Arc::clone(&journal.clock),
@@ -338,7 +341,6 @@ impl Runtime {
         }
         self.permissions.end();
         self.questions.end();
-        self.terminals.overlays.end();
         tokio::select! {
             () = self.snapshots.end() => {}
             () = self.timer.after(CAPTURES_TIMEOUT) => {}

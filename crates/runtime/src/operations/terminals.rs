@@ -1,6 +1,5 @@
 //! Terminals: the operations of a host.
 
-use futures::Stream;
 use opencode_location::directory::normalise;
 use opencode_location::location::{Location, LocationError};
 use opencode_pty::{Terminals, UpdateTerminal};
@@ -8,10 +7,9 @@ use opencode_schema::id::{PtyID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::Pty;
 
-use crate::asks::notice::RequestNotice;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
-use crate::terminals::{EnvironmentAnswer, EnvironmentRequest, TerminalRequest};
+use crate::terminals::TerminalRequest;
 
 impl Runtime {
     /// Returns the terminals of this host, by their Location.
@@ -45,20 +43,6 @@ impl Runtime {
         request: TerminalRequest,
     ) -> Result<Pty, RuntimeError> {
         self.terminals.create(location, workspace_id, request).await
-    }
-
-    /// Returns the requests of terminals for variables from the embedding program, from now on. Only the latest caller
-    /// receives them. Reports a request that ends without an answer. Ends when the host closes. Without a reader,
-    /// terminals start without these variables.
-    pub fn asked_environments(
-        &self,
-    ) -> impl Stream<Item = RequestNotice<EnvironmentRequest, u32>> + Send + use<> {
-        self.terminals.overlays.attend()
-    }
-
-    /// Answers one of these requests. Does nothing if the request does not wait.
-    pub fn answer_environment(&self, id: u32, answer: EnvironmentAnswer) {
-        self.terminals.overlays.answer(id, answer);
     }
 
     /// Changes a terminal. Ignores a new size if its program has ended.

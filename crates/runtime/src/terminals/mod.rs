@@ -1,6 +1,6 @@
 //! Terminals: their start parameters, and the notices about them.
 
-mod environment_requests;
+mod environment;
 
 use std::sync::Arc;
 
@@ -19,8 +19,7 @@ use crate::error::RuntimeError;
 use crate::live::Announcer;
 use crate::timer::Timer;
 
-pub(crate) use environment_requests::EnvironmentRequests;
-pub use environment_requests::{EnvironmentAnswer, EnvironmentRequest};
+pub use environment::{AskEnvironment, NoEnvironment};
 
 /// A request to start a program in a terminal.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +39,7 @@ pub struct TerminalRequest {
 /// The terminals of a host, with the variables that the embedding program gives them.
 pub(crate) struct HostTerminals {
     pub(crate) terminals: Terminals,
-    pub(crate) overlays: EnvironmentRequests,
+    program: Arc<dyn AskEnvironment>,
     timer: Arc<dyn Timer>,
     closing: CancellationToken,
 }
@@ -48,6 +47,7 @@ pub(crate) struct HostTerminals {
 impl HostTerminals {
     /// Creates the terminals. They notify connected clients of their changes.
     pub(crate) fn new(
+        program: Arc<dyn AskEnvironment>,
         announcer: Arc<Announcer>,
         ids: Arc<IdSource>,
         clock: Arc<dyn Clock>,
@@ -62,7 +62,7 @@ impl HostTerminals {
         });
         Self {
             terminals,
-            overlays: EnvironmentRequests::default(),
+            program,
             timer,
             closing,
         }
@@ -117,9 +117,10 @@ impl HostTerminals {
 
     /// Returns the variables from the embedding program. Fails when the host closes, without waiting for an answer.
     async fn overlay(&self, create: &CreateTerminal) -> Result<Environment, RuntimeError> {
-        let directory = create.place.directory.clone();
-        let cwd = create.cwd().to_string_lossy().into_owned();
-        let overlay = self.overlays.of(&*self.timer, directory, cwd);
+        let directory = &create.place.directory;
+        let cwd = create.cwd();
+        let cwd = cwd.to_string_lossy();
+        let overlay = environment::environment_of(&*self.program, &*self.timer, directory, &cwd);
         let overlay = self.closing.run_until_cancelled(overlay).await;
         overlay.unwrap_or(Err(RuntimeError::Closed))
     }

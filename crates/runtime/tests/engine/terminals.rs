@@ -2,25 +2,58 @@
 
 use std::sync::Arc;
 
-use futures::{FutureExt, Stream, StreamExt};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use opencode_location::location::{Locations, Trust};
-use opencode_runtime::pty::TerminalError;
-use opencode_runtime::{EnvironmentRequest, RequestNotice, RuntimeError, TerminalRequest};
+use opencode_runtime::pty::{Environment, TerminalError};
+use opencode_runtime::{AskEnvironment, RuntimeError, TerminalRequest};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::Pty;
 use opencode_testkit::{Fixture, LiveLog};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 type Creation = JoinHandle<Result<Pty, RuntimeError>>;
 
-fn variables(pairs: &[(&str, &str)]) -> opencode_runtime::pty::Environment {
+type Answer = Result<Environment, String>;
+
+/// The request of a terminal for its variables.
+struct Request {
+    directory: String,
+    cwd: String,
+    answer: oneshot::Sender<Answer>,
+}
+
+type Requests = mpsc::UnboundedReceiver<Request>;
+
+/// A program that a test answers for.
+struct Program(mpsc::UnboundedSender<Request>);
+
+impl AskEnvironment for Program {
+    fn ask(&self, directory: &str, cwd: &str) -> BoxFuture<'static, Answer> {
+        let (answer, answered) = oneshot::channel();
+        let request = Request {
+            directory: directory.to_owned(),
+            cwd: cwd.to_owned(),
+            answer,
+        };
+        self.0.send(request).expect("the test reads the requests");
+        answered
+            .map(|answer| answer.expect("the test answers"))
+            .boxed()
+    }
+}
+
+fn variables(pairs: &[(&str, &str)]) -> Environment {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     pairs.iter().map(owned).collect()
 }
 
-/// A host with its own variables.
-async fn open() -> Fixture {
-    Fixture::with(|options| {
+/// A host with its own variables, and the requests of its terminals.
+async fn open() -> (Fixture, Requests) {
+    let (sender, requests) = mpsc::unbounded_channel();
+    let fixture = Fixture::with(move |options| {
+        options.pty_environment = Arc::new(Program(sender.clone()));
         let mut environment = options.locations.environment().as_ref().clone();
         let own = [
             ("A", "host"),
@@ -31,8 +64,8 @@ async fn open() -> Fixture {
         environment.variables.extend(variables(&own));
         options.locations =
             Arc::new(Locations::new(Arc::new(environment), None).with_trust(Trust::Always));
-    })
-    .await
+    });
+    (fixture.await, requests)
 }
 
 /// A request for a program that writes its variables to a file.
@@ -64,15 +97,9 @@ async fn ended(f: &Fixture, creation: Creation) -> Result<Pty, RuntimeError> {
         .unwrap()
 }
 
-async fn next(
-    f: &Fixture,
-    requests: &mut (impl Stream<Item = RequestNotice<EnvironmentRequest, u32>> + Unpin),
-) -> EnvironmentRequest {
-    let notice = f.within("a request for variables", requests.next()).await;
-    match notice.expect("the host is open") {
-        RequestNotice::Asked(request) => request,
-        RequestNotice::Ended(id) => panic!("request {id} has ended without an answer"),
-    }
+async fn next(f: &Fixture, requests: &mut Requests) -> Request {
+    let request = f.within("a request for variables", requests.recv()).await;
+    request.expect("the host is open")
 }
 
 /// The output of the program after its end.
@@ -97,9 +124,8 @@ fn failed(reason: &str) -> String {
 
 #[tokio::test]
 async fn variables_of_terminal_program_caller_and_host_override_in_this_order() {
-    let f = open().await;
+    let (f, mut requests) = open().await;
     let mut live = f.live();
-    let mut requests = Box::pin(f.runtime().asked_environments());
     let caller = [
         ("B", "caller"),
         ("C", "caller"),
@@ -108,22 +134,14 @@ async fn variables_of_terminal_program_caller_and_host_override_in_this_order() 
     let creation = create(&f, telling(&caller));
     let request = next(&f, &mut requests).await;
     let directory = f.project.directory();
-    let cwd = directory.clone();
-    assert_eq!(
-        request,
-        EnvironmentRequest {
-            id: 1,
-            directory,
-            cwd
-        }
-    );
+    assert_eq!((&request.directory, &request.cwd), (&directory, &directory));
     let given = [
         ("C", "program"),
         ("D", "program"),
         ("TERM", "program"),
         ("OPENCODE_TERMINAL", "0"),
     ];
-    f.runtime().answer_environment(1, Ok(variables(&given)));
+    request.answer.send(Ok(variables(&given))).unwrap();
     ended(&f, creation).await.unwrap();
     assert_eq!(
         output_of(&f, &mut live).await,
@@ -133,8 +151,7 @@ async fn variables_of_terminal_program_caller_and_host_override_in_this_order() 
 
 #[tokio::test]
 async fn terminals_that_wait_together_get_their_own_variables() {
-    let f = open().await;
-    let mut requests = Box::pin(f.runtime().asked_environments());
+    let (f, mut requests) = open().await;
     std::fs::create_dir(f.project.path("below")).unwrap();
     let below = TerminalRequest {
         directory: Some("below".into()),
@@ -142,11 +159,10 @@ async fn terminals_that_wait_together_get_their_own_variables() {
     };
     let creations = [create(&f, telling(&[])), create(&f, below)];
     let (first, second) = (next(&f, &mut requests).await, next(&f, &mut requests).await);
-    assert_eq!((first.id, second.id), (1, 2));
     let mut live = f.live();
     for request in [second, first] {
         let given = variables(&[("D", request.cwd.as_str())]);
-        f.runtime().answer_environment(request.id, Ok(given));
+        request.answer.send(Ok(given)).unwrap();
     }
     for (creation, folder) in creations.into_iter().zip(["", "below"]) {
         let terminal = ended(&f, creation).await.unwrap();
@@ -170,8 +186,7 @@ async fn terminals_that_wait_together_get_their_own_variables() {
 
 #[tokio::test]
 async fn a_terminal_without_its_variables_does_not_start() {
-    let f = open().await;
-    let mut requests = Box::pin(f.runtime().asked_environments());
+    let (f, mut requests) = open().await;
     let name = |number| format!("V{number}");
     let many = (0..1_001).map(|number| (name(number), String::new()));
     let large = |count: usize, size: usize| {
@@ -204,14 +219,13 @@ async fn a_terminal_without_its_variables_does_not_start() {
     ] {
         let creation = create(&f, telling(&[]));
         let request = next(&f, &mut requests).await;
-        f.runtime().answer_environment(request.id, answer);
+        request.answer.send(answer).unwrap();
         assert_eq!(refusal(&f, creation).await, failed(&reason));
     }
     // A program can take the maximum size.
     let creation = create(&f, telling(&[]));
     let request = next(&f, &mut requests).await;
-    f.runtime()
-        .answer_environment(request.id, Ok(large(8, 131_072)));
+    request.answer.send(Ok(large(8, 131_072))).unwrap();
     let begun = ended(&f, creation).await.unwrap();
     let terminals = f.runtime().terminals().list(&place(&f));
     assert_eq!(
@@ -229,8 +243,7 @@ fn place(f: &Fixture) -> LocationRef {
 
 #[tokio::test]
 async fn a_terminal_waits_ten_seconds_for_its_variables() {
-    let f = open().await;
-    let mut requests = Box::pin(f.runtime().asked_environments());
+    let (f, mut requests) = open().await;
     let creation = create(&f, telling(&[]));
     let request = next(&f, &mut requests).await;
     f.clock.advance(9_999);
@@ -241,49 +254,17 @@ async fn a_terminal_waits_ten_seconds_for_its_variables() {
         refusal(&f, creation).await,
         failed("it has not answered within 10 seconds")
     );
-    assert_eq!(
-        requests.next().now_or_never(),
-        Some(Some(RequestNotice::Ended(request.id)))
-    );
-    // The answer is too late, or has an unknown id.
-    f.runtime()
-        .answer_environment(request.id, Ok(variables(&[])));
-    f.runtime().answer_environment(99, Ok(variables(&[])));
+    assert!(request.answer.is_closed());
     assert_eq!(f.runtime().terminals().list(&place(&f)), []);
 }
 
 #[tokio::test]
-async fn a_replaced_or_dropped_handler_is_not_awaited() {
-    let f = open().await;
-    let mut live = f.live();
-    let mut former = Box::pin(f.runtime().asked_environments());
-    let mut latter = Box::pin(f.runtime().asked_environments());
-    let creation = create(&f, telling(&[]));
-    let request = next(&f, &mut latter).await;
-    assert_eq!(former.next().now_or_never(), Some(None));
-    f.runtime()
-        .answer_environment(request.id, Ok(variables(&[("D", "latter")])));
-    ended(&f, creation).await.unwrap();
-    assert_eq!(
-        output_of(&f, &mut live).await,
-        "host host host latter xterm-256color 1\n"
-    );
-    drop(latter);
-    let creation = create(&f, telling(&[]));
-    ended(&f, creation).await.unwrap();
-    assert_eq!(
-        output_of(&f, &mut live).await,
-        "host host host  xterm-256color 1\n"
-    );
-}
-
-#[tokio::test]
 async fn the_number_of_waiting_terminals_is_bounded_and_they_end_with_the_host() {
-    let f = open().await;
-    let mut requests = Box::pin(f.runtime().asked_environments());
+    let (f, mut requests) = open().await;
     let creations: Vec<_> = (0..64).map(|_| create(&f, telling(&[]))).collect();
+    let mut waiting = Vec::new();
     for _ in 0..64 {
-        next(&f, &mut requests).await;
+        waiting.push(next(&f, &mut requests).await);
     }
     let more = ended(&f, create(&f, telling(&[]))).await;
     let limit = 64;
@@ -296,38 +277,23 @@ async fn the_number_of_waiting_terminals_is_bounded_and_they_end_with_the_host()
         let refused = ended(&f, creation).await.unwrap_err();
         assert!(matches!(refused, RuntimeError::Closed), "{refused:?}");
     }
-    let ended: Vec<_> = f.within("the ends", requests.collect()).await;
-    let mut ids: Vec<_> = ended.iter().map(ended_id).collect();
-    ids.sort_unstable();
-    assert_eq!(ids, (1..=64).map(Some).collect::<Vec<_>>());
-}
-
-fn ended_id(notice: &RequestNotice<EnvironmentRequest, u32>) -> Option<u32> {
-    match notice {
-        RequestNotice::Asked(_) => None,
-        RequestNotice::Ended(id) => Some(*id),
-    }
+    assert!(waiting.iter().all(|request| request.answer.is_closed()));
 }
 
 #[tokio::test]
-async fn a_request_that_ends_while_another_one_arrives_is_reported() {
-    let f = open().await;
-    let mut requests = Box::pin(f.runtime().asked_environments());
+async fn a_terminal_that_is_not_needed_any_more_ends_its_request() {
+    let (f, mut requests) = open().await;
     let first = create(&f, telling(&[]));
-    let asked = next(&f, &mut requests).await;
+    let mut asked = next(&f, &mut requests).await;
     let second = create(&f, telling(&[]));
     first.abort();
     assert!(first.await.unwrap_err().is_cancelled());
-    let mut notices = vec![
-        f.within("a notice", requests.next()).await.unwrap(),
-        f.within("a notice", requests.next()).await.unwrap(),
-    ];
-    notices.retain(|notice| *notice != RequestNotice::Ended(asked.id));
-    let [RequestNotice::Asked(other)] = &notices[..] else {
-        panic!("{notices:?}");
-    };
-    let given = variables(&[("D", "second")]);
-    f.runtime().answer_environment(other.id, Ok(given));
+    f.within("the end of the request", asked.answer.closed())
+        .await;
+    let other = next(&f, &mut requests).await;
+    other
+        .answer
+        .send(Ok(variables(&[("D", "second")])))
+        .unwrap();
     ended(&f, second).await.unwrap();
-    assert_eq!(requests.next().now_or_never(), None);
 }
