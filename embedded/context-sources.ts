@@ -2,7 +2,7 @@
 
 import { checkFunction, checkCount, checkMembers, checkText, describe, invalidOption } from "./checks.js";
 import { checkRegisterOptions } from "./register-options.js";
-import { registration } from "./registration.js";
+import { registration, words } from "./registration.js";
 import { readSchema, SchemaError } from "./schemas.js";
 import type { JsonValue, Registration } from "../index.js";
 import type { NativeConnection } from "./connection.js";
@@ -76,7 +76,7 @@ export class ContextSources {
     } catch (error) {
       if (!signal.aborted) {
         const { sessionID } = session;
-        this.#connection.warn(`The Context Source ${source.key} failed: ${String(error)}`, { sessionID, directory });
+        this.#connection.warn(`The Context Source ${source.key} failed: ${words(error)}`, { sessionID, directory });
       }
       throw error;
     }
@@ -90,19 +90,22 @@ function readCheckingSchema(schema: unknown) {
   throw invalidOption("schema", 'Option "schema" must be a schema of a library with Standard Schema');
 }
 
-/** Returns the value with its texts, so that the native host can compare it without another call. */
+/**
+ * Returns the value with its texts, so that the native host can compare it without another call. It awaits them: the
+ * rejection of an async function must not end the process.
+ */
 async function render(source: RegisteredSource, loaded: unknown, previous: JsonValue | undefined) {
   if (loaded === undefined) return { absent: {} };
   if (isUnavailable(loaded)) return { unavailable: loaded.unavailable };
   const value = toJson(await validate(source, loaded));
   const hasPrevious = previous !== undefined && (await isValid(source, previous));
-  const update = hasPrevious ? (source.update?.(previous, value) ?? source.baseline(value)) : undefined;
+  const update = hasPrevious ? await (source.update?.(previous, value) ?? source.baseline(value)) : undefined;
   return {
     present: {
       value,
-      baseline: checkReturned("baseline", source.baseline(value)),
+      baseline: checkReturned("baseline", await source.baseline(value)),
       ...(update === undefined ? {} : { update: checkReturned("update", update) }),
-      ...(source.removal === undefined ? {} : { removal: checkReturned("removal", source.removal(value)) }),
+      ...(source.removal === undefined ? {} : { removal: checkReturned("removal", await source.removal(value)) }),
     },
   };
 }

@@ -31,7 +31,7 @@ export interface ProgramCall {
   readonly signal: AbortSignal;
   /** Resolves when the user permits the action. Rejects if the call ends before. */
   permit(permission: NeededPermission): Promise<void>;
-  /** Sends the progress of the call to connected clients. */
+  /** Sends the progress of the call to connected clients. Throws if JSON cannot represent it. */
   report(progress: ToolOutput): void;
   /** Sends a message with a batch of events. */
   sendEvents(message: string): void;
@@ -45,8 +45,11 @@ const ACKNOWLEDGED = 16;
 /** Maximum number of batches that wait in the native host. */
 const MAX_BATCHES = 64;
 
-/** Longest result in UTF-16 code units of its JSON. It crosses the border as one text. */
+/** Longest result or progress in UTF-16 code units of its JSON. It crosses the border as one text. */
 const MAX_RESULT = 8 * 1024 * 1024;
+
+/** Longest message and stack of a failure in UTF-16 code units. */
+const MAX_FAILURE = 1024 * 1024;
 
 /** Returns the result, which must be JSON. A late result of a named subject is logged. */
 type ProgramFunction = (input: never, call: ProgramCall) => Promise<{ result: unknown; subject?: string }>;
@@ -94,7 +97,7 @@ export class Program {
         if (subject === undefined) return;
         this.#connection.warn(`A result of ${subject} came after the end of its call and is dropped`, {});
       } else {
-        call.send(encodeResult(result));
+        call.send(encodeBounded("result", result));
       }
     } catch (error) {
       // After the end of the call a failure is the reaction to the abort.
@@ -140,7 +143,7 @@ class RunningCall implements ProgramCall {
   }
 
   report(progress: ToolOutput) {
-    if (!this.signal.aborted) this.send(encodeJson({ progress }));
+    if (!this.signal.aborted) this.send(encodeBounded("progress", progress));
   }
 
   sendEvents(message: string) {
@@ -169,10 +172,10 @@ class RunningCall implements ProgramCall {
   }
 }
 
-function encodeResult(result: unknown) {
-  const text = encodeJson({ result });
+function encodeBounded(name: "result" | "progress", value: unknown) {
+  const text = encodeJson({ [name]: value });
   if (text.length <= MAX_RESULT) return text;
-  throw new RangeError(`The result has ${text.length} characters as JSON, and at most ${MAX_RESULT} are possible`);
+  throw new RangeError(`The ${name} has ${text.length} characters as JSON, and at most ${MAX_RESULT} are possible`);
 }
 
 /** The message for the model and the stack for the log. A function can throw any value. */
@@ -180,8 +183,8 @@ function describeError(error: unknown) {
   try {
     const { message, stack } = error as { message?: unknown; stack?: unknown };
     return {
-      message: typeof message === "string" && message !== "" ? message : words(error),
-      ...(typeof stack === "string" ? { stack } : {}),
+      message: typeof message === "string" && message !== "" ? message.slice(0, MAX_FAILURE) : words(error),
+      ...(typeof stack === "string" ? { stack: stack.slice(0, MAX_FAILURE) } : {}),
     };
   } catch {
     return { message: words(error) };

@@ -3,7 +3,7 @@
 import { checkCount, checkFunction, checkMembers, checkText, checkTexts, describe, invalidOption } from "./checks.js";
 import { Coalesced } from "./coalesced.js";
 import { checkRegisterOptions } from "./register-options.js";
-import { registration } from "./registration.js";
+import { registration, words } from "./registration.js";
 import { readSchema, SchemaError } from "./schemas.js";
 import { readOutput } from "./tool-output.js";
 import type { Registration } from "../index.js";
@@ -16,6 +16,7 @@ import type {
   ToolDefinition,
   ToolPermission,
   ToolRecoveryContext,
+  ToolResult,
   ToolSchema,
 } from "./tool.js";
 
@@ -104,19 +105,28 @@ export class Tools {
     // The native host has seen the disposal later than the start of the call.
     if (tool === undefined) throw new Error("The tool is not registered any more");
     const input = await validate(tool.input, given, "Invalid tool input");
-    await call.permit(neededPermission(tool, input));
-    const progress = new Coalesced(call.report.bind(call), PROGRESS_INTERVAL_MS);
+    await call.permit(await neededPermission(tool, input));
+    const progress = new Coalesced((value: ToolResult) => this.#report(tool, call, value), PROGRESS_INTERVAL_MS);
     try {
       const context: ToolCallContext = {
         ...ids,
         signal: call.signal,
         location: { directory },
-        progress: (value) => progress.push(readOutput(value)),
+        progress: (value) => progress.push(value),
       };
       const value = await tool.execute(input, context);
       return { result: await readResult(tool, value), subject: `the tool ${tool.name}` };
     } finally {
       progress.end();
+    }
+  }
+
+  /** A progress that cannot be sent must not fail the call, nor the process, because a timer sends it. */
+  #report(tool: RegisteredTool, call: ProgramCall, value: ToolResult) {
+    try {
+      call.report(readOutput(value));
+    } catch (error) {
+      this.#connection.warn(`A progress of the tool ${tool.name} is dropped: ${words(error)}`, {});
     }
   }
 }
@@ -153,8 +163,9 @@ async function readValue(schema: ReadSchema, value: unknown) {
   return { structured: valid, content: typeof valid === "string" ? [{ type: "text", text: valid }] : [] };
 }
 
-function neededPermission({ name, permission }: RegisteredTool, input: unknown) {
-  const resources = permission.resources?.(input) ?? ["*"];
+/** It awaits the resources: the rejection of an async function must not end the process. */
+async function neededPermission({ name, permission }: RegisteredTool, input: unknown) {
+  const resources = (await permission.resources?.(input)) ?? ["*"];
   if (!Array.isArray(resources) || !resources.every((it) => typeof it === "string")) {
     throw new TypeError(`permission.resources of the tool ${name} must return an array of strings`);
   }

@@ -258,6 +258,18 @@ test.each(WRONG)("a hook that %s changes nothing, is logged, and loses no turn",
   expect(new Set(failed.map(({ target }) => target))).toEqual(new Set(["opencode::handlers"]));
 });
 
+test.each(WRONG)("a hook of a tool call that %s withholds the call or its result", async (name, hook) => {
+  const started = await setUpSession();
+  const inputs = registerEcho(started.host);
+  const options: HookOptions = name === "never returns" ? { timeoutMs: 20 } : {};
+  const result = started.host.hooks.onToolResult(hook, options);
+  expect(failure((await callTools(started, call()))[0])).toContain("The result is withheld");
+  result.dispose();
+  started.host.hooks.onToolCall(hook, options);
+  expect(failure((await callTools(started, call("b")))[0])).toContain("The call did not run");
+  expect(inputs).toEqual([{ text: "a" }]);
+});
+
 test("a hook of one Location does not see sessions of another one", async () => {
   const { host, sessionID, setup } = await setUpSession();
   mkdirSync(`${setup.directory}/other`);

@@ -224,6 +224,7 @@ test("an interruption ends an endless answer and keeps its text", async () => {
   const events = await subscribe(host);
   await host.sessions.prompt({ sessionID, prompt: { text: "One" } });
   await readUntil(events, "session.next.text.delta");
+  await readUntil(events, "session.next.text.delta");
   await host.sessions.interrupt({ sessionID });
   await host.sessions.wait({ sessionID });
   await ended.promise;

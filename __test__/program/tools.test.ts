@@ -365,35 +365,6 @@ test("a closed host takes no tool", async () => {
   );
 });
 
-test("two hosts have their own tools", async () => {
-  const [one, other] = [await setUpSession(), await setUpSession()];
-  one.host.tools.register({ ...WEATHER, execute: () => "one" });
-  const [unknown] = await callTools(other, call());
-  expect(failure(unknown)).toBe("Unknown tool: weather");
-  other.host.tools.register({ ...WEATHER, execute: () => "other" });
-  expect(await callTools(one, call())).toEqual(["one"]);
-  expect(await callTools(other, call())).toEqual(["other"]);
-});
-
-test("another copy of the package has its own tools", async () => {
-  const { setup, ...one } = await setUpSession();
-  one.host.tools.register({ ...WEATHER, execute: () => "one" });
-  let copy: typeof import("../../index.js") | undefined;
-  jest.isolateModules(() => {
-    copy = require("../../index.js");
-  });
-  const host = await copy?.OpenCode.create(setup.options({ database: ":memory:" }));
-  if (host === undefined) throw new Error("The copy has no host");
-  try {
-    const session = await host.sessions.create();
-    host.tools.register({ ...WEATHER, execute: () => "copy" });
-    expect(await callTools({ ...one, setup, host, session, sessionID: session.id }, call())).toEqual(["copy"]);
-  } finally {
-    await host.close();
-  }
-  expect(await callTools({ ...one, setup }, call())).toEqual(["one"]);
-});
-
 test("a hundred functions that ignore their signal settle, and their hosts close", async () => {
   const started = await setUpSession();
   const { host, model, sessionID } = started;

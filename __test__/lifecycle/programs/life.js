@@ -23,6 +23,7 @@ const lives = {
     host.ptys.environment(() => ({}));
     host.hooks.onRequest(() => undefined);
     host.contextSources.register({ key: "test/never", load: () => undefined, baseline: () => "" });
+    host.providers.register({ id: "never", models: { m1: {} }, stream: () => [] });
     host.tools.register({ name: "never", description: "Is never called.", input: { type: "object" }, execute() {} });
   },
   // The host and its handler are unreferenced after the function has returned.

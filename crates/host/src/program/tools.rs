@@ -180,12 +180,7 @@ impl Tool for ProgramTool {
                 }
                 self.effect(&input, &context).await
             };
-            let found = tokio::time::timeout(RECOVERY_TIMEOUT, recovering).await;
-            let found = found.unwrap_or_else(|_| {
-                let limit = RECOVERY_TIMEOUT.as_secs();
-                Err(format!("it took more than {limit} seconds"))
-            });
-            found.unwrap_or_else(|error| {
+            in_time(recovering).await.unwrap_or_else(|error| {
                 let (tool, call_id) = (&self.tool.name, &context.call_id);
                 tracing::warn!(
                     target: LOG_TARGET,
@@ -302,6 +297,17 @@ impl ProgramTool {
     }
 }
 
+/// Waits for the effect of a call.
+async fn in_time(
+    recovering: impl Future<Output = Result<Recovery, String>>,
+) -> Result<Recovery, String> {
+    let found = tokio::time::timeout(RECOVERY_TIMEOUT, recovering).await;
+    found.unwrap_or_else(|_| {
+        let limit = RECOVERY_TIMEOUT.as_secs();
+        Err(format!("it took more than {limit} seconds"))
+    })
+}
+
 fn invalid_output(issue: &dyn std::fmt::Display) -> ToolFailure {
     ToolFailure::new(format!(
         "Tool returned an invalid value for its output schema: {issue}"
@@ -345,4 +351,17 @@ fn timed_out(limit: Option<u64>) -> ToolFailure {
     ToolFailure::new(format!(
         "The tool was stopped: it took more than {limit} milliseconds"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_effect_of_a_call_is_unknown_after_thirty_seconds() {
+        let began = tokio::time::Instant::now();
+        let found = in_time(std::future::pending()).await;
+        assert_eq!(found.err().as_deref(), Some("it took more than 30 seconds"));
+        assert_eq!(began.elapsed(), RECOVERY_TIMEOUT);
+    }
 }
