@@ -46,10 +46,15 @@ async function runPlugins() {
     withModel(async (model) => {
       mkdirSync(path.join(scratch.folder, ".git"));
       writeFileSync(path.join(scratch.folder, ".git", "HEAD"), "ref: refs/heads/feature/x\n");
-      model.reply({ tools: [{ name: "glob", input: { pattern: "*" } }] }, { text: "Nothing but a test." });
+      const tools = [
+        { name: "glob", input: { pattern: "*" } },
+        { name: "read", input: { path: "missing.txt" } },
+      ];
+      model.reply({ tools }, { text: "Nothing but a test." });
       const env = userlessEnv(scratch, modelEnv(model));
       const output = await mustRun(node(inProject("examples", "plugins.mjs")), { cwd: scratch.folder, env });
       mustContain(output, "glob succeeded after");
+      mustContain(output, "read failed: ");
       mustContain(output, "Nothing but a test.");
       mustContain(JSON.stringify(model.requests[0].body), "The checked-out branch is feature/x.");
     }),
