@@ -318,7 +318,7 @@ impl Compactor {
         };
         self.journal
             .announcer
-            .announce(&info.id, &info.location, delta.into());
+            .announce(&info.id, Some(&info.location), &delta.into());
     }
 }
 

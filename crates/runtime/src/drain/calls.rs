@@ -415,7 +415,7 @@ impl Progress for TurnProgress {
             content,
         };
         self.announcer
-            .announce(&self.session, &self.location, reported.into());
+            .announce(&self.session, Some(&self.location), &reported.into());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Turns the output of a provider into events: their order, open fragments, and joint commits.
 //!
-//! Durable events are collected and committed together, before a fragment that follows them is
-//! announced and before a tool that they record is started.
+//! Durable events are collected and committed together, before a tool that they record is started. A fragment that
+//! follows collected events is announced after their commit, in its place among them.
 
 use std::sync::Arc;
 
@@ -24,6 +24,9 @@ use serde_json::Value;
 use super::cleaning::clean;
 use crate::error::DrainError;
 use crate::journal::Journal;
+
+/// Number of events after which a commit is due, so that other sessions do not wait long for the writer.
+const MAX_COLLECTED: usize = 256;
 
 /// A block that began and has not ended.
 struct Fragment {
@@ -149,6 +152,11 @@ impl Publisher {
         });
     }
 
+    /// True if so many events are collected that they should be committed.
+    pub(super) fn is_full(&self) -> bool {
+        self.drafts.len() >= MAX_COLLECTED
+    }
+
     /// Commits the collected events.
     pub(super) async fn flush(&mut self) -> Result<(), DrainError> {
         if self.drafts.is_empty() {
@@ -188,24 +196,20 @@ impl Publisher {
         self.open(id, FragmentKind::ToolInput);
     }
 
-    /// Commits the collected events, then adds to an open fragment and announces the addition.
-    pub(super) async fn append(
-        &mut self,
-        kind: FragmentKind,
-        id: &BlockId,
-        delta: String,
-    ) -> Result<(), DrainError> {
-        self.flush().await?;
-        if let Some(fragment) = self.find(kind, id) {
-            fragment.text.push_str(&delta);
-            let event = self.delta(kind, id, delta);
-            self.journal.announcer.announce(
-                &self.session.info.id,
-                &self.session.info.location,
-                event,
-            );
+    /// Adds to an open fragment and announces the addition, after the commit of the collected events.
+    pub(super) fn append(&mut self, kind: FragmentKind, id: &BlockId, delta: String) {
+        let Some(fragment) = self.find(kind, id) else {
+            return;
+        };
+        fragment.text.push_str(&delta);
+        let event = self.delta(kind, id, delta);
+        if let Some(last) = self.drafts.last_mut() {
+            last.followed_by.push(event);
+            return;
         }
-        Ok(())
+        let session = &self.session.info;
+        let announcer = &self.journal.announcer;
+        announcer.announce(&session.id, Some(&session.location), &event);
     }
 
     /// Ends an open fragment with its whole text. Does nothing if it is not open.

@@ -195,30 +195,33 @@ impl Turn<'_> {
         }
     }
 
-    /// Applies one batch of the stream. Its events commit together; then its calls start. Returns the end of the stream if
-    /// the batch contains it.
+    /// Applies a batch of the stream, commits its events and starts its calls. Returns the end of the stream, if any.
     async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, DrainStop> {
         let mut end = None;
         for event in events {
             if self.may_recover(event.is_context_overflow()) {
                 return Ok(Some(StreamEnd::Overflow(Refusal::Event(event))));
             }
-            let failed = match self.count(&event) {
-                Some(error) => Some(error),
-                None => self.apply(event).await?,
-            };
-            end = match failed {
-                Some(error) => Some(StreamEnd::Failed(error)),
-                // The events after a failure have no effect.
-                None => self.provider_failed.then_some(StreamEnd::Complete),
-            };
+            let failed = self.count(&event).or_else(|| self.apply(event));
+            // The events after a failure have no effect.
+            let over = self.provider_failed.then_some(StreamEnd::Complete);
+            end = failed.map(StreamEnd::Failed).or(over);
             if end.is_some() {
                 break;
             }
+            if self.publisher.is_full() {
+                self.commit_and_start().await?;
+            }
         }
+        self.commit_and_start().await?;
+        Ok(end)
+    }
+
+    /// Commits the collected events, then starts the calls that they record.
+    async fn commit_and_start(&mut self) -> Result<(), DrainError> {
         self.publisher.flush().await?;
         self.calls.start();
-        Ok(end)
+        Ok(())
     }
 
     /// True if a failure is not final yet: its cause is the request's size, and nothing is recorded.
@@ -252,14 +255,12 @@ impl Turn<'_> {
         })
     }
 
-    async fn apply(&mut self, event: LlmEvent) -> Result<Option<LlmError>, DrainError> {
+    fn apply(&mut self, event: LlmEvent) -> Option<LlmError> {
         let publisher = &mut self.publisher;
         match event {
             LlmEvent::StepStart { .. } | LlmEvent::Finish { .. } => {}
             LlmEvent::TextStart { id, .. } => publisher.begin_text(id),
-            LlmEvent::TextDelta { id, text, .. } => {
-                publisher.append(FragmentKind::Text, &id, text).await?;
-            }
+            LlmEvent::TextDelta { id, text, .. } => publisher.append(FragmentKind::Text, &id, text),
             LlmEvent::TextEnd {
                 id,
                 provider_metadata,
@@ -271,7 +272,7 @@ impl Turn<'_> {
                 publisher.begin_reasoning(id, from_llm(provider_metadata));
             }
             LlmEvent::ReasoningDelta { id, text, .. } => {
-                publisher.append(FragmentKind::Reasoning, &id, text).await?;
+                publisher.append(FragmentKind::Reasoning, &id, text)
             }
             LlmEvent::ReasoningEnd {
                 id,
@@ -284,12 +285,12 @@ impl Turn<'_> {
                 publisher.begin_tool_input(id, &name);
             }
             LlmEvent::ToolInputDelta { id, text, .. } => {
-                publisher.append(FragmentKind::ToolInput, &id, text).await?;
+                publisher.append(FragmentKind::ToolInput, &id, text)
             }
             LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
             call @ (LlmEvent::ToolCall { .. }
             | LlmEvent::ToolResult { .. }
-            | LlmEvent::ToolError { .. }) => return Ok(self.apply_call(call)),
+            | LlmEvent::ToolError { .. }) => return self.apply_call(call),
             LlmEvent::StepFinish {
                 reason,
                 usage,
@@ -300,7 +301,7 @@ impl Turn<'_> {
                     let message =
                         format!("The provider finished its answer inside the tool call {id}");
                     let error = LlmError::invalid_output(&self.route, message);
-                    return Ok(Some(error.ended_by(Some(reason))));
+                    return Some(error.ended_by(Some(reason)));
                 }
                 publisher.ensure_step();
                 publisher.end_all();
@@ -330,7 +331,7 @@ impl Turn<'_> {
                 self.provider_failed = true;
             }
         }
-        Ok(None)
+        None
     }
 
     /// Records a complete call, or the outcome of a call that the provider ran itself.

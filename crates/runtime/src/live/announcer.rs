@@ -44,7 +44,8 @@ impl Announcer {
         self.live.end();
     }
 
-    /// Publishes entries that were committed, each followed by the changed session, if the entry changed it.
+    /// Publishes entries that were committed, each followed by the changed session, if the entry changed it, and by its
+    /// live events.
     pub(crate) fn announce_committed(&self, committed: &[Committed]) {
         for entry in committed {
             self.live
@@ -55,14 +56,22 @@ impl Announcer {
                     envelope::updated_text(&id, &updated.location, &updated.info)
                 });
             }
+            for event in &entry.followed_by {
+                self.announce(&entry.event.session_id, entry.location.as_ref(), event);
+            }
         }
     }
 
     /// Publishes a live event that is never stored.
-    pub(crate) fn announce(&self, session: &SessionID, location: &LocationRef, event: LiveEvent) {
+    pub(crate) fn announce(
+        &self,
+        session: &SessionID,
+        location: Option<&LocationRef>,
+        event: &LiveEvent,
+    ) {
         self.live.publish(|| {
             let id = EventID::generate(&self.ids);
-            envelope::live_text(&id, session, self.clock.now(), Some(location), &event)
+            envelope::live_text(&id, session, self.clock.now(), location, event)
         });
     }
 

@@ -1,8 +1,11 @@
 //! Ordinary Provider Turns: their events, requests and announcements.
 
+use std::sync::{Arc, Mutex};
+
 use opencode_llm::{FinishReason, Usage};
+use opencode_runtime::Moment;
 use opencode_schema::session::{CacheTokens, Tokens};
-use opencode_testkit::{Fixture, Reply, compact};
+use opencode_testkit::{Fixture, Reply, compact, output, test_hook};
 use serde_json::json;
 
 /// A prompt and the answer to it.
@@ -271,4 +274,47 @@ async fn stored_events_are_the_announced_ones_without_the_fragments() {
     assert_eq!(announced, stored);
     let seqs: Vec<_> = stored.iter().map(|(_, seq)| seq.clone()).collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5, 6]);
+}
+
+#[tokio::test]
+async fn calls_of_one_piece_share_a_commit_and_their_fragments_keep_their_places() {
+    let commits = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&commits);
+    let test_hook = test_hook(move |moment| {
+        if let Moment::Committed(entries) = moment {
+            let names = entries.iter().map(|entry| entry.event.payload.name());
+            seen.lock().unwrap().push(names.collect::<Vec<_>>());
+        }
+        Ok(())
+    });
+    let f = Fixture::with(move |options| options.test_hook = Some(Arc::clone(&test_hook))).await;
+    let session = f.session().await;
+    f.tool("look", |input, _| async { output(input) });
+    let calls = (0..3).fold(Reply::new(), |reply, at| {
+        reply.call(&format!("c{at}"), "look", json!({"at": at}))
+    });
+    f.model.reply(calls.tool_calls().in_one_piece());
+    f.model.reply(Reply::says("Done."));
+    let mut live = f.live();
+    f.ask(&session, "Go").await;
+    f.read_until(&mut live, "step.ended tool-calls").await;
+    let events = live.events();
+    let places =
+        |event: &String| event.starts_with("tool.input") || event.starts_with("tool.called");
+    let streamed: Vec<_> = events.iter().filter(|event| places(event)).collect();
+    let expected = (0..3).flat_map(|at| {
+        [
+            format!("tool.input.started c{at} look"),
+            format!(r#"tool.input.delta c{at} {{"at":{at}}}"#),
+            format!(r#"tool.input.ended c{at} {{"at":{at}}}"#),
+            format!(r#"tool.called c{at} look {{"at":{at}}}"#),
+        ]
+    });
+    assert_eq!(
+        streamed,
+        expected.collect::<Vec<_>>().iter().collect::<Vec<_>>()
+    );
+    let commits = commits.lock().unwrap();
+    let called = |names: &&Vec<&str>| names.contains(&"session.next.tool.called");
+    assert_eq!(commits.iter().filter(called).count(), 1, "{commits:?}");
 }

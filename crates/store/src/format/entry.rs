@@ -2,7 +2,7 @@
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{DurableEvent, EventSpec, SessionEvent, SessionRecord};
+use opencode_schema::event::{DurableEvent, EventSpec, LiveEvent, SessionEvent, SessionRecord};
 use opencode_schema::id::EventID;
 use opencode_schema::location::LocationRef;
 
@@ -19,15 +19,18 @@ pub struct Draft {
     pub payload: SessionEvent,
     /// Additive values, stored with the event.
     pub metadata: Option<Record>,
+    /// Live events that follow the event. They are not stored: the commit listener receives them.
+    pub followed_by: Vec<LiveEvent>,
 }
 
 impl Draft {
-    /// Creates an event without metadata.
+    /// Creates an event without metadata and live events.
     pub fn new(timestamp: Millis, payload: impl Into<SessionEvent>) -> Self {
         Self {
             timestamp,
             payload: payload.into(),
             metadata: None,
+            followed_by: Vec::new(),
         }
     }
 }
@@ -41,6 +44,8 @@ pub struct Committed {
     pub location: Option<LocationRef>,
     /// The session after the entry, if the entry changed agent, model, Location or staged revert.
     pub updated: Option<Box<Updated>>,
+    /// Live events that follow the entry.
+    pub followed_by: Vec<LiveEvent>,
     pub(crate) aggregate: SessionKey,
     /// True if the commit listener receives the entry. Tails always receive it.
     pub(crate) announced: bool,

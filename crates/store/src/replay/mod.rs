@@ -220,6 +220,7 @@ impl Transaction<'_> {
             },
             replayed: true,
             announced: options.publish,
+            followed_by: Vec::new(),
         };
         let recorded = DurableEvent {
             id: event.id.clone(),

@@ -1,6 +1,6 @@
 //! Appending entries to the log, each with its projections.
 
-use opencode_schema::event::{DurableEvent, SessionEvent};
+use opencode_schema::event::{DurableEvent, LiveEvent, SessionEvent};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use rusqlite::params;
@@ -25,6 +25,8 @@ pub(crate) struct Recording {
     pub(crate) replayed: bool,
     /// True if the commit listener receives the entry.
     pub(crate) announced: bool,
+    /// Live events that follow the entry.
+    pub(crate) followed_by: Vec<LiveEvent>,
 }
 
 /// True if an event changes the public state of a session other than its sums and times. Sums and
@@ -67,6 +69,7 @@ impl Transaction<'_> {
             location: location.cloned(),
             replayed: false,
             announced: true,
+            followed_by: draft.followed_by,
         };
         self.record(log.key, event, recording)
     }
@@ -93,6 +96,7 @@ impl Transaction<'_> {
             event,
             location: recording.location,
             updated,
+            followed_by: recording.followed_by,
             aggregate,
             announced: recording.announced,
         })?;
