@@ -57,22 +57,23 @@ const SKIPPED = [
 /** Words for an actor without a name. */
 const UNNAMED = /\b(?:somebody|someone|nobody|anybody|whoever|everybody|no one)\b/i;
 
-/** Beginnings of comments, and of sentences in them, that are questions instead of statements. */
+/** Beginnings of comments that are questions instead of statements. */
 const QUESTION = /^(?:What|Who|Whoever|Whether|How)\b/;
 
+/** The same for sentences inside of comments. */
 const QUESTION_INSIDE = /[.;] (?:What|Who|Whoever)\b(?!.*\?)/;
 
 /** Messages and reasons in attributes of Rust, and messages of `expect` and `unreachable`. */
 const MESSAGE = /(?:#!?\[|\b(?:reason|description) = |\b(?:expect|unreachable|panic)!?\().*"/;
 
 /** Names that are metaphors, or that have no meaning without their surroundings. */
-const METAPHORS = [
-  ...["Census", "Deed", "Descent", "Dying", "Fate", "Filling", "GivesUp", "Grounds", "Knowledge", "Leash", "Lookout"],
-  ...["Nature", "Obstacle", "Patience", "Ran", "Relief", "Standing", "Stop", "Story", "Surroundings", "Survey"],
-  ...["Trouble", "Turned", "Voice", "Beside", "How", "What", "Who"],
-];
+const METAPHORS =
+  "Beside Census Deed Descent Dying Fate Filling GivesUp Grounds How Knowledge Leash Lookout Nature Obstacle Patience Ran " +
+  "Relief Standing Stop Story Surroundings Survey Trouble Turned Voice What Who";
 
-const DECLARED_TYPE = new RegExp(`\\b(?:class|enum|interface|struct|trait|type) (?:${METAPHORS.join("|")})\\b`);
+const DECLARED_TYPE = new RegExp(
+  `\\b(?:class|enum|interface|struct|trait|type) (?:${METAPHORS.replaceAll(" ", "|")})\\b`,
+);
 
 const DECLARED_FUNCTION = /\b(?:fn|function|const) \w*(?:somebody|nobody|whoever|patience)\w*\b/i;
 
