@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 use rmcp::model::{
     ClientJsonRpcMessage, GetExtensions as _, GetMeta as _, JsonRpcMessage,
     ProgressNotificationParam, ProgressToken, RequestId, ServerJsonRpcMessage, ServerNotification,
-    ServerRequest,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -143,8 +142,7 @@ impl Link {
     pub(crate) fn receives(&self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
         match &message {
             JsonRpcMessage::Request(request) => {
-                let is_ping = matches!(request.request, ServerRequest::PingRequest(_));
-                return self.accepts(&request.id, is_ping).then_some(message);
+                return self.accepts(&request.id).then_some(message);
             }
             JsonRpcMessage::Response(answer) => {
                 self.forget_progress(&answer.id);
@@ -185,7 +183,7 @@ impl Link {
     }
 
     /// True if a request of the server may be answered.
-    fn accepts(&self, id: &RequestId, is_ping: bool) -> bool {
+    fn accepts(&self, id: &RequestId) -> bool {
         let mut requests = self.requests.lock();
         if requests.received.len() == MAX_SERVER_REQUESTS && !requests.received.contains(id) {
             drop(requests);
@@ -193,9 +191,7 @@ impl Link {
             self.finish(End::Broken(reason.to_owned()));
             return false;
         }
-        // Pings are answered in the handshake, too, where answers are not seen here.
-        let is_new = requests.received.insert(id.clone());
-        is_new || is_ping
+        requests.received.insert(id.clone())
     }
 
     fn progress(&self, report: ProgressNotificationParam) {

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam};
 use serde_json::Value;
+use tracing::dispatcher::{get_default, with_default};
+use tracing::{Dispatch, Span};
 
 use crate::limits::cut;
 
@@ -26,6 +28,9 @@ const REFILL: Duration = Duration::from_millis(100);
 pub(crate) struct ServerLog {
     server: String,
     rate: Mutex<Rate>,
+    /// The log of the host, because tasks of the library do not have it.
+    log: Dispatch,
+    span: Span,
 }
 
 impl ServerLog {
@@ -33,6 +38,8 @@ impl ServerLog {
         Self {
             server: server.to_owned(),
             rate: Mutex::new(Rate::new(Instant::now())),
+            log: get_default(Clone::clone),
+            span: Span::current(),
         }
     }
 
@@ -58,16 +65,22 @@ impl ServerLog {
         let Some(omitted) = self.rate.lock().take(Instant::now()) else {
             return;
         };
+        with_default(&self.log, || {
+            self.span.in_scope(|| self.enter(is_warning, omitted, text));
+        });
+    }
+
+    fn enter(&self, is_warning: bool, omitted: u64, text: impl FnOnce() -> String) {
         let server = self.server.as_str();
         if omitted > 0 {
-            tracing::debug!(server, omitted, "messages of the server were omitted");
+            tracing::debug!(server, omitted, "messages of a server are omitted");
         }
         if is_warning {
             let text = cut(text(), MAX_TEXT);
-            tracing::warn!(server, "{text}");
+            tracing::warn!(server, text, "a server reports a problem");
         } else if tracing::enabled!(tracing::Level::DEBUG) {
             let text = cut(text(), MAX_TEXT);
-            tracing::debug!(server, "{text}");
+            tracing::debug!(server, text, "a server logs a message");
         }
     }
 }

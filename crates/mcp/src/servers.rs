@@ -255,7 +255,11 @@ impl Servers {
         );
         let mut reported = self.reported.lock();
         if reported.len() < MAX_REPORTED && reported.insert(tool.name.clone()) {
-            tracing::warn!(server = tool.server, "{message}");
+            tracing::warn!(
+                server = tool.server,
+                tool = tool.tool,
+                "a tool has a name in use"
+            );
         }
         Problem {
             server: tool.server.clone(),

@@ -2,6 +2,8 @@
 
 mod open;
 mod request;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;

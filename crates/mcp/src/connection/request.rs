@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServiceError;
-use rmcp::model::{ClientRequest, CustomRequest};
+use rmcp::model::{ClientRequest, CustomRequest, ServerResult};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient};
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -85,46 +86,43 @@ impl Connection {
             end = self.link.ended() => return Err(RequestError::Ended(end)),
             sent = self.peer.send_request_with_option(message, options) => sent,
         };
-        let handle = sent.map_err(|error| self.failure(error))?;
-        self.answer(handle, &request.request, cancel).await
+        let pending = Pending(Some(sent.map_err(|error| self.failure(error))?));
+        self.answer(pending, &request.request, cancel).await
     }
 
     /// Waits for the answer to a request.
     async fn answer(
         &self,
-        mut handle: RequestHandle<RoleClient>,
+        mut pending: Pending,
         request: &InFlight,
         cancel: &CancellationToken,
     ) -> Result<Value, RequestError> {
         let last = Instant::now() + MAX_REQUEST_TIME;
         let mut deadline = Instant::now() + self.request_timeout;
-        let error = loop {
+        loop {
             tokio::select! {
                 biased;
-                answer = &mut handle.rx => {
-                    let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                answer = pending.answer() => {
                     let result = answer.map_err(|error| self.failure(error))?;
                     return serde_json::to_value(result)
                         .map_err(|error| RequestError::Transport(error.to_string()));
                 }
-                () = cancel.cancelled() => break RequestError::Interrupted,
-                end = self.link.ended() => return Err(RequestError::Ended(end)),
+                () = cancel.cancelled() => return Err(RequestError::Interrupted),
+                end = self.link.ended() => {
+                    pending.0 = None;
+                    return Err(RequestError::Ended(end));
+                }
                 () = request.active.notified() => {
                     deadline = Instant::now() + self.request_timeout;
                 }
                 () = sleep_until(deadline.min(last)) => {
-                    if request.is_paused() && Instant::now() < last {
-                        deadline = Instant::now() + self.request_timeout;
-                    } else {
-                        break RequestError::Timeout(self.request_timeout);
+                    if !request.is_paused() || Instant::now() >= last {
+                        return Err(RequestError::Timeout(self.request_timeout));
                     }
+                    deadline = Instant::now() + self.request_timeout;
                 }
             }
-        };
-        let reason = error.to_string();
-        // The server may not read, and the caller must not wait for it.
-        opencode_log::spawn(timeout(CANCEL, handle.cancel(Some(reason))));
-        Err(error)
+        }
     }
 
     fn failure(&self, error: ServiceError) -> RequestError {
@@ -140,6 +138,31 @@ impl Connection {
                 RequestError::Transport(cut(chain(&*error.error), MAX_ERROR))
             }
             other => RequestError::Transport(cut(other.to_string(), MAX_ERROR)),
+        }
+    }
+}
+
+/// A request that the server works on. Dropping it before its answer tells the server to stop.
+struct Pending(Option<RequestHandle<RoleClient>>);
+
+impl Pending {
+    /// Returns the answer. Must not be called again after it.
+    async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
+        let Some(handle) = &mut self.0 else {
+            return Err(ServiceError::TransportClosed);
+        };
+        let answer = (&mut handle.rx).await;
+        self.0 = None;
+        answer.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            // The server may not read, and the caller must not wait for it.
+            let reason = "the host does not wait for the answer".to_owned();
+            opencode_log::spawn_on(&runtime, timeout(CANCEL, handle.cancel(Some(reason))));
         }
     }
 }

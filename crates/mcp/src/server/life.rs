@@ -55,7 +55,14 @@ pub(super) async fn live(server: Arc<Server>) {
             true => backoff.next(start.elapsed()),
             false => None,
         };
-        tracing::warn!(server = server.name(), restart = ?wait, "{}", end.message());
+        let seconds = wait.map(|wait| wait.as_secs_f64());
+        let (name, reason) = (server.name(), end.message());
+        tracing::warn!(
+            server = name,
+            reason,
+            restart = seconds,
+            "a server is not connected"
+        );
         tokio::select! {
             () = server.stop.cancelled() => return,
             () = server.again.notified() => backoff.reset(),
