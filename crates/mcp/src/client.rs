@@ -59,7 +59,9 @@ impl Client {
         let Some(port) = call.ask() else {
             return cancel();
         };
-        let _pause = call.pause();
+        let Some(_pause) = call.pause() else {
+            return cancel();
+        };
         tokio::select! {
             result = fill(&form, &*port) => result,
             () = call.over() => cancel(),

@@ -8,14 +8,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{Ask, CallContext, Progress};
 
+/// Maximum number of forms in one tool call.
+const MAX_FORMS: usize = 20;
+
 /// A request to a server that waits for its answer.
 pub(crate) struct InFlight {
     /// The surroundings, if it is a tool call.
     call: Option<CallContext>,
     /// Notified when the time limit of the request starts again.
     pub(crate) active: Notify,
-    /// Number of questions to a user. The time limit does not run meanwhile.
-    questions: AtomicUsize,
+    /// Number of forms that wait for a user. The time limit does not run meanwhile.
+    waiting: AtomicUsize,
+    /// Number of all forms.
+    forms: AtomicUsize,
     over: CancellationToken,
 }
 
@@ -24,7 +29,8 @@ impl InFlight {
         Arc::new(Self {
             call,
             active: Notify::new(),
-            questions: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            forms: AtomicUsize::new(0),
             over: CancellationToken::new(),
         })
     }
@@ -49,15 +55,19 @@ impl InFlight {
         }
     }
 
-    /// Stops the time limit until the return value is dropped.
-    pub(crate) fn pause(self: &Arc<Self>) -> Pause {
-        self.questions.fetch_add(1, Ordering::Relaxed);
-        Pause(Arc::clone(self))
+    /// Stops the time limit until the return value is dropped, for one more form. `None` if there were too
+    /// many.
+    pub(crate) fn pause(self: &Arc<Self>) -> Option<Pause> {
+        if self.forms.fetch_add(1, Ordering::Relaxed) >= MAX_FORMS {
+            return None;
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Some(Pause(Arc::clone(self)))
     }
 
     /// True while a user is asked.
     pub(crate) fn is_paused(&self) -> bool {
-        self.questions.load(Ordering::Relaxed) > 0
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// Marks the request as over.
@@ -76,7 +86,26 @@ pub(crate) struct Pause(Arc<InFlight>);
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        self.0.questions.fetch_sub(1, Ordering::Relaxed);
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
         self.0.active.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_pauses_for_each_form_but_not_for_too_many() {
+        let call = InFlight::new(None);
+        let (first, second) = (call.pause(), call.pause());
+        assert!(call.is_paused());
+        drop(first);
+        assert!(call.is_paused());
+        drop(second);
+        assert!(!call.is_paused());
+        let more = (0..100).filter(|_| call.pause().is_some()).count();
+        assert_eq!(more, MAX_FORMS - 2);
+        assert!(!call.is_paused());
     }
 }

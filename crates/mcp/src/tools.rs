@@ -121,6 +121,12 @@ fn read(mut item: Value, slot: &Arc<Slot>) -> Result<ServerTool, String> {
     let Some(tool) = tool.filter(|name| name.len() <= MAX_NAME) else {
         return Err("a tool has no name, or one that is too long".to_owned());
     };
+    let support = item.get("execution").and_then(|it| it.get("taskSupport"));
+    if support.and_then(Value::as_str) == Some("required") {
+        return Err(format!(
+            "the tool {tool:?} is left out: it works only as a task, which the host does not support"
+        ));
+    }
     let schema = item.get_mut("inputSchema").map(Value::take);
     let input_schema = normalise(schema.unwrap_or(Value::Null))
         .map_err(|reason| format!("the tool {tool:?} is left out: {reason}"))?;

@@ -40,6 +40,9 @@ fn spawn(server: &LocalServer, guard: &Guard) -> io::Result<(Pid, Pipes)> {
     let Some((program, rest)) = server.command.split_first() else {
         return Err(io::Error::other("the command is empty"));
     };
+    if !server.directory.is_dir() {
+        return Err(io::Error::other("its working directory does not exist"));
+    }
     let mut arguments = vec![
         BECOME.as_bytes(),
         program.as_bytes(),

@@ -172,9 +172,14 @@ impl Server {
 
     /// Ends the server for ever. Its processes end soon after.
     pub(crate) fn stop(&self) {
-        self.slot.set(None);
+        let mut now = self.now.lock();
+        if self.stop.is_cancelled() {
+            return;
+        }
         self.stop.cancel();
-        let lost = self.now.lock().change(State::NotStarted);
+        self.slot.set(None);
+        let lost = now.change(State::NotStarted);
+        drop(now);
         self.host.announce(self.name(), &lost);
     }
 
@@ -242,11 +247,14 @@ impl Server {
     }
 
     fn enter(&self, state: State) {
+        let mut now = self.now.lock();
         self.slot.set(None);
-        if !self.stop.is_cancelled() {
-            let changes = self.now.lock().change(state);
-            self.host.announce(self.name(), &changes);
+        if self.stop.is_cancelled() {
+            return;
         }
+        let changes = now.change(state);
+        drop(now);
+        self.host.announce(self.name(), &changes);
     }
 }
 

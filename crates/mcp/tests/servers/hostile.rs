@@ -78,6 +78,21 @@ async fn a_program_that_does_not_run_fails_the_server() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_directory_that_does_not_exist_fails_the_server() {
+    let bench = Bench::local(json!({})).await;
+    let mut config = command_of(&["true"], &json!({}));
+    if let opencode_mcp::Connection::Local(local) = &mut config.connection {
+        local.directory = "/no/such/directory".into();
+    }
+    bench.configure([("s", config)]);
+    bench.start().await;
+    let message = "The program \"true\" cannot be started: its working directory does not exist";
+    assert_eq!(bench.state("s"), failed(message));
+    bench.servers.close().await;
+}
+
 #[tokio::test]
 async fn older_versions_are_accepted() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18"] {
@@ -154,6 +169,8 @@ async fn a_tool_that_lies_is_left_out() {
         {"name": "n".repeat(300), "inputSchema": {}},
         7,
         bad("circular", circular.clone()),
+        {"name": "task", "inputSchema": {}, "execution": {"taskSupport": "required"}},
+        {"name": "either", "inputSchema": {}, "execution": {"taskSupport": "optional"}},
     ]}))
     .await;
     let names: Vec<_> = bench
@@ -162,7 +179,7 @@ async fn a_tool_that_lies_is_left_out() {
         .iter()
         .map(|tool| tool.tool.clone())
         .collect();
-    assert_eq!(names, ["good", "circular"]);
+    assert_eq!(names, ["good", "circular", "either"]);
     let schema = &bench.tool("s_circular").input_schema;
     assert_eq!(schema["$defs"], circular["$defs"]);
     let problems = bench.servers.problems();
@@ -180,6 +197,7 @@ async fn a_tool_that_lies_is_left_out() {
             "a tool has no name, or one that is too long",
             "a tool has no name, or one that is too long",
             "a tool has no name, or one that is too long",
+            "the tool \"task\" is left out: it works only as a task, which the host does not support",
         ]
     );
     bench.servers.close().await;

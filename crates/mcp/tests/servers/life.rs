@@ -91,9 +91,13 @@ async fn a_failed_server_connects_again_on_demand() {
 async fn each_change_is_announced_after_it_happened() {
     let bench = Bench::local(json!({ "tools": [tool("echo")] })).await;
     bench.servers.close().await;
+    let Bench {
+        servers, changes, ..
+    } = bench;
+    drop(servers);
     let change = |change| ("s".to_owned(), change);
     assert_eq!(
-        *bench.changes.borrow(),
+        *changes.borrow(),
         [
             // It connects, is connected, and is stopped.
             change(Change::Status),
