@@ -158,6 +158,7 @@ async fn a_list_that_lies_fails_the_server() {
 async fn a_tool_that_lies_is_left_out() {
     let deep = (0..100).fold(json!({}), |inner, _| json!({ "not": inner }));
     let bad = |name: &str, schema: Value| json!({"name": name, "inputSchema": schema});
+    let recursive = json!({"properties": {"children": {"items": {"$ref": "#"}}}});
     let circular = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}});
     let bench = Bench::local(json!({"tools": [
         tool("good"),
@@ -168,7 +169,8 @@ async fn a_tool_that_lies_is_left_out() {
         {"inputSchema": {}},
         {"name": "n".repeat(300), "inputSchema": {}},
         7,
-        bad("circular", circular.clone()),
+        bad("circular", circular),
+        bad("recursive", recursive.clone()),
         {"name": "task", "inputSchema": {}, "execution": {"taskSupport": "required"}},
         {"name": "either", "inputSchema": {}, "execution": {"taskSupport": "optional"}},
     ]}))
@@ -179,9 +181,9 @@ async fn a_tool_that_lies_is_left_out() {
         .iter()
         .map(|tool| tool.tool.clone())
         .collect();
-    assert_eq!(names, ["good", "circular", "either"]);
-    let schema = &bench.tool("s_circular").input_schema;
-    assert_eq!(schema["$defs"], circular["$defs"]);
+    assert_eq!(names, ["good", "recursive", "either"]);
+    let schema = &bench.tool("s_recursive").input_schema;
+    assert_eq!(schema["properties"], recursive["properties"]);
     let problems = bench.servers.problems();
     let problems: Vec<_> = problems
         .iter()
@@ -197,6 +199,7 @@ async fn a_tool_that_lies_is_left_out() {
             "a tool has no name, or one that is too long",
             "a tool has no name, or one that is too long",
             "a tool has no name, or one that is too long",
+            "the tool \"circular\" is left out: its input schema has endless references or too many alternatives",
             "the tool \"task\" is left out: it works only as a task, which the host does not support",
         ]
     );
