@@ -1,6 +1,7 @@
 //! The life of a server: attempts to connect, connections, and waits between them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -26,33 +27,38 @@ enum Served {
 /// Lives until the server is stopped.
 pub(super) async fn live(server: Arc<Server>) {
     let mut backoff = Backoff::default();
-    let mut was_connected = matches!(server.config.connection, config::Connection::Remote(_));
+    // A local server that never worked is not started again by itself.
+    let mut is_retried = matches!(server.config.connection, config::Connection::Remote(_));
     loop {
         let _ = server.again.notified().now_or_never();
         server.connecting();
-        let start = Instant::now();
+        let mut lasted = Duration::ZERO;
         let (end, is_temporary) = match Box::pin(connect(&server)).await {
             Ok(connection) => {
-                was_connected = true;
+                is_retried = true;
+                let start = Instant::now();
                 match Box::pin(serve(&server, &connection)).await {
                     Served::Stopped => return,
                     Served::Again => {
                         backoff.reset();
                         continue;
                     }
-                    Served::Ended(end) => (end, true),
+                    Served::Ended(end) => {
+                        lasted = start.elapsed();
+                        (end, true)
+                    }
                 }
             }
             Err(OpenError::Stopped) => return,
             Err(OpenError::Final(end)) => (end, false),
             Err(OpenError::Temporary(end)) => {
                 server.disconnected(end.clone());
-                (end, was_connected)
+                (end, is_retried)
             }
         };
         let needs_user = matches!(end, End::NeedsAuth | End::NeedsClientRegistration(_));
         let wait = match is_temporary && !needs_user {
-            true => backoff.next(start.elapsed()),
+            true => backoff.next(lasted),
             false => None,
         };
         let seconds = wait.map(|wait| wait.as_secs_f64());

@@ -163,6 +163,7 @@ impl Server {
             }
             match now.state {
                 State::Connecting | State::Disabled => return,
+                _ if self.stop.is_cancelled() => return,
                 _ => now.change(State::Connecting),
             }
         };
