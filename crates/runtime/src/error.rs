@@ -133,6 +133,14 @@ pub enum RuntimeError {
     /// An operation on a terminal was refused.
     #[error(transparent)]
     Terminal(#[from] TerminalError),
+    /// An integration, an attempt to connect or a credential cannot be used in this way.
+    #[error("{message}")]
+    Integration {
+        /// The field of the request that is wrong.
+        field: &'static str,
+        /// The problem.
+        message: String,
+    },
     /// Something that the operation needs is not available now.
     #[error("{message}")]
     Unavailable {

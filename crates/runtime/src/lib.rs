@@ -6,8 +6,8 @@
 //! [`Runtime`] is the composition: it creates the services and lists the operations of a host. From bottom to top:
 //!
 //! - `journal` and `live`: the event store, and the live stream.
-//! - `sessions`, `inbox`, `asks`, `revert`, `tasks`, `terminals`, `transfer`, `streams`: one service each. `asks` holds
-//!   the requests to users.
+//! - `sessions`, `inbox`, `asks`, `revert`, `tasks`, `terminals`, `integrations`, `transfer`, `streams`: one service each.
+//!   `asks` holds the requests to users.
 //! - `mcp`: the servers of the Model Context Protocol.
 //! - `sources`: the Context Sources of the System Context. `snapshots`: the files around a step.
 //! - `coordinator`: decides which session runs, as a pure reducer with an asynchronous edge.
@@ -27,6 +27,7 @@ pub mod error;
 mod history;
 mod hooks;
 mod inbox;
+mod integrations;
 mod journal;
 mod json;
 mod limits;
@@ -62,6 +63,7 @@ pub use hooks::{
     SummaryInstructions,
 };
 pub use inbox::PromptRequest;
+pub use integrations::ConnectOauth;
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription};
 pub use operations::DrainOutcome;

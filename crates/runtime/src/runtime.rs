@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use opencode_llm::{HttpClients, ModelClient, RetryPolicy};
 use opencode_location::location::Locations;
-use opencode_mcp::NoTokens;
+use opencode_mcp::oauth::OAuth;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
 use opencode_store::{DatabasePath, Durability, OpenError, Store, StoreOptions, TestHook};
@@ -22,6 +22,7 @@ use crate::coordinator::Coordinator;
 use crate::drain::{Services, Shared, begin_drains};
 use crate::hooks::Hooks;
 use crate::inbox::{Inbox, PromptOrder};
+use crate::integrations::{Integrations, oauth};
 use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::live::Announcer;
@@ -107,6 +108,8 @@ pub struct Runtime {
     pub(crate) reverts: Arc<Reverts>,
     pub(crate) terminals: Arc<HostTerminals>,
     pub(crate) mcp: Arc<McpServers>,
+    pub(crate) integrations: Arc<Integrations>,
+    oauth: OAuth,
     pub(crate) imports: Arc<Imports>,
     pub(crate) followed: Arc<SharedReads>,
     snapshots: Arc<SnapshotStores>,
@@ -202,12 +205,20 @@ impl Runtime {
             retry: options.retry,
             timer: Arc::clone(&timer),
         });
+        let oauth = oauth(&journal, Arc::clone(&options.http));
         let mcp = Arc::new(McpServers::new(
             Arc::clone(&options.tools),
             Arc::clone(&journal.announcer),
-            Arc::new(NoTokens),
+            Arc::new(oauth.clone()),
             options.http,
         ));
+        let integrations = Integrations::new(
+            Arc::clone(&journal),
+            oauth.clone(),
+            Arc::clone(&mcp),
+            Arc::clone(&timer),
+            closing.clone(),
+        );
         let search = SearchServices::from_variables(|name| environment.variable(name));
         let drains = Arc::new(Services {
             journal: Arc::clone(&journal),
@@ -268,6 +279,8 @@ impl Runtime {
             reverts,
             terminals: Arc::new(terminals),
             mcp,
+            integrations: Arc::new(integrations),
+            oauth,
             imports: Arc::new(imports),
             followed: Arc::default(),
             snapshots,
@@ -332,8 +345,12 @@ impl Runtime {
     pub async fn close(&self) {
         self.closing.cancel();
         let settled = tokio::time::timeout(CLOSE_TIMEOUT, self.tasks.wait());
-        let (settled, (), ()) =
-            tokio::join!(settled, self.terminals.terminals.close(), self.mcp.close(),);
+        let (settled, (), (), ()) = tokio::join!(
+            settled,
+            self.terminals.terminals.close(),
+            self.mcp.close(),
+            self.oauth.close(),
+        );
         if settled.is_err() {
             tracing::error!(
                 "some Session Drains or tools did not end in time; the next host settles what they left"

@@ -124,9 +124,9 @@ fn of_integrations() -> Vec<Route> {
         route::<op::IntegrationConnectOauth>(integrations::connect_oauth),
         route::<op::IntegrationAttemptStatusGet>(integrations::attempt_status),
         route::<op::IntegrationAttemptComplete>(integrations::complete_attempt),
-        route::<op::IntegrationAttemptCancel>(integrations::done),
-        route::<op::CredentialUpdate>(integrations::done),
-        route::<op::CredentialRemove>(integrations::done),
+        route::<op::IntegrationAttemptCancel>(integrations::cancel_attempt),
+        route::<op::CredentialUpdate>(integrations::update_credential),
+        route::<op::CredentialRemove>(integrations::remove_credential),
     ]
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use opencode_llm::HttpClients;
 use opencode_location::location::Location;
-use opencode_mcp::Tokens;
+use opencode_mcp::{RemoteServer, Tokens};
 use opencode_tools::Registry;
 use parking_lot::Mutex;
 
@@ -139,6 +139,12 @@ impl McpServers {
         };
         state.locations.insert(directory.to_owned(), used);
         Some((servers, ended))
+    }
+
+    /// Returns the servers of a Location that are reached by an address and may use OAuth.
+    pub(crate) fn remote_servers(&self, location: &Location) -> Vec<RemoteServer> {
+        let servers = self.of(location);
+        servers.map(|it| it.remote_servers()).unwrap_or_default()
     }
 
     /// Connects servers that wait for the consent of the user, after the user gave it.

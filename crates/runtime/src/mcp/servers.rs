@@ -252,13 +252,15 @@ impl LocationServers {
         self.state.lock().secrets.of_texts()
     }
 
-    /// Returns the servers that are reached by an address.
+    /// Returns the servers that are reached by an address and may use OAuth.
     pub(crate) fn remote_servers(&self) -> Vec<RemoteServer> {
         let state = self.state.lock();
         let servers = state.effective.values();
         servers
             .filter_map(|server| match &server.connection {
-                opencode_mcp::Connection::Remote(remote) => Some(remote.clone()),
+                opencode_mcp::Connection::Remote(remote) => {
+                    remote.oauth.is_some().then(|| remote.clone())
+                }
                 opencode_mcp::Connection::Local(_) => None,
             })
             .collect()

@@ -3,6 +3,7 @@
 mod compaction;
 mod context;
 mod inspection;
+mod integrations;
 mod mcp;
 mod requests;
 mod reverts;

@@ -1,10 +1,8 @@
-//! Operations on services that need credentials. This host has none of them yet, so every id is unknown: operations
-//! that would use it are refused, and operations that would remove it have nothing to do.
+//! Operations on services that need credentials.
 
-use opencode_protocol::failure::Failure;
-use opencode_protocol::operation::Operation;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::Located;
+use opencode_runtime::ConnectOauth;
 use opencode_schema::integration::{IntegrationAttempt, IntegrationAttemptStatus, IntegrationInfo};
 
 use crate::router::answer::Answered;
@@ -15,63 +13,69 @@ pub(crate) async fn list(
     call: Call<op::IntegrationList>,
 ) -> Answered<Located<Vec<IntegrationInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    Ok(opened.with(Vec::new()))
+    let integrations = call.runtime.integrations(&opened.location).await?;
+    Ok(opened.with(integrations))
 }
 
 pub(crate) async fn get(
     call: Call<op::IntegrationGet>,
 ) -> Answered<Located<Option<IntegrationInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    Ok(opened.with(None))
+    let id = &call.params.integration_id;
+    let integration = call.runtime.integration(&opened.location, id).await?;
+    Ok(opened.with(integration))
 }
 
 pub(crate) async fn connect_key(call: Call<op::IntegrationConnectKey>) -> Answered<()> {
-    let id = call.params.integration_id.clone();
-    refused(call, unknown_integration(&id)).await
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let id = &call.params.integration_id;
+    Ok(call.runtime.connect_key(&opened.location, id)?)
 }
 
 pub(crate) async fn connect_oauth(
     call: Call<op::IntegrationConnectOauth>,
 ) -> Answered<Located<IntegrationAttempt>> {
-    let id = call.params.integration_id.clone();
-    refused(call, unknown_integration(&id)).await
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let request = ConnectOauth {
+        integration_id: call.params.integration_id,
+        method_id: call.payload.method_id,
+        label: call.payload.label,
+    };
+    let attempt = call
+        .runtime
+        .connect_oauth(&opened.location, request)
+        .await?;
+    Ok(opened.with(attempt))
 }
 
 pub(crate) async fn attempt_status(
     call: Call<op::IntegrationAttemptStatusGet>,
 ) -> Answered<Located<IntegrationAttemptStatus>> {
-    let id = call.params.attempt_id.clone();
-    refused(call, unknown_attempt(&id)).await
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let status = call.runtime.integration_attempt(&call.params.attempt_id)?;
+    Ok(opened.with(status))
 }
 
 pub(crate) async fn complete_attempt(call: Call<op::IntegrationAttemptComplete>) -> Answered<()> {
-    let id = call.params.attempt_id.clone();
-    refused(call, unknown_attempt(&id)).await
+    Opened::of(&call.runtime, call.selector).await?;
+    let id = &call.params.attempt_id;
+    Ok(call.runtime.complete_attempt(id, call.payload.code).await?)
 }
 
-/// Succeeds without a change, because no id exists. Cancelling and removing an unknown id is harmless.
-pub(crate) async fn done<O: Operation<Success = ()>>(call: Call<O>) -> Answered<()> {
+pub(crate) async fn cancel_attempt(call: Call<op::IntegrationAttemptCancel>) -> Answered<()> {
     Opened::of(&call.runtime, call.selector).await?;
+    call.runtime.cancel_attempt(&call.params.attempt_id);
     Ok(())
 }
 
-/// Refuses an unknown id. A Location that cannot be opened is reported before the id.
-async fn refused<O: Operation, T>(call: Call<O>, failure: Failure) -> Answered<T> {
+pub(crate) async fn update_credential(call: Call<op::CredentialUpdate>) -> Answered<()> {
     Opened::of(&call.runtime, call.selector).await?;
-    Err(failure.into())
+    let (id, label) = (call.params.credential_id, call.payload.label);
+    Ok(call.runtime.rename_credential(id, label).await?)
 }
 
-fn unknown_integration(id: &str) -> Failure {
-    let message = format!("Unknown integration: {}", shown(id));
-    Failure::invalid_field("integrationID", message)
-}
-
-fn unknown_attempt(id: &str) -> Failure {
-    let message = format!("Unknown attempt: {}", shown(id));
-    Failure::invalid_field("attemptID", message)
-}
-
-/// An id as a message repeats it.
-fn shown(id: &str) -> String {
-    id.chars().take(64).collect()
+pub(crate) async fn remove_credential(call: Call<op::CredentialRemove>) -> Answered<()> {
+    Opened::of(&call.runtime, call.selector).await?;
+    let id = call.params.credential_id;
+    Ok(call.runtime.remove_credential(id).await?)
 }

@@ -1,4 +1,4 @@
-//! Services that need credentials. This host knows none.
+//! Services that need credentials. This host has none.
 
 use serde_json::{Value, json};
 

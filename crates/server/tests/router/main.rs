@@ -33,6 +33,8 @@ mod integrations;
 #[cfg(test)]
 mod live_stream;
 #[cfg(test)]
+mod mcp_integrations;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod moving;

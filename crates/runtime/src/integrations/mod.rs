@@ -1,0 +1,311 @@
+//! Integrations: services that need credentials. For now, these are the remote MCP servers of a Location.
+//!
+//! `credentials` stores them in the database, `attempts` holds the authorizations that wait for users.
+
+mod attempts;
+mod clients;
+mod credentials;
+
+use std::sync::Arc;
+
+use opencode_llm::HttpClients;
+use opencode_location::location::Location;
+use opencode_mcp::RemoteServer;
+use opencode_mcp::oauth::{
+    AnswerMode, Authorization, AuthorizationError, Connections, OAuth, OAuthServices,
+    REQUEST_LIMIT, Secret, integration_id,
+};
+use opencode_schema::event::Notice;
+use opencode_schema::integration::{
+    IntegrationAttempt, IntegrationAttemptMode, IntegrationAttemptStatus, IntegrationConnection,
+    IntegrationConnectionUpdated, IntegrationInfo, IntegrationMethod,
+};
+use opencode_store::Credential;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::RuntimeError;
+use crate::journal::Journal;
+use crate::live::Announcer;
+use crate::mcp::McpServers;
+use crate::timer::Timer;
+
+use attempts::Attempts;
+use clients::LlmClients;
+use credentials::StoredCredentials;
+
+/// The id of the method of MCP servers.
+const METHOD: &str = "oauth";
+
+/// The name of a credential without a name of the user.
+const LABEL: &str = "default";
+
+/// Maximum length of a name, in characters.
+const MAX_LABEL_CHARS: usize = 256;
+
+/// Shows no more than this many characters of an id in a message.
+const MAX_SHOWN_CHARS: usize = 64;
+
+/// A request to connect to a service in a browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectOauth {
+    /// The integration.
+    pub integration_id: String,
+    /// Its method.
+    pub method_id: String,
+    /// The name of the new credential for users.
+    pub label: Option<String>,
+}
+
+/// The integrations of a host.
+pub(crate) struct Integrations {
+    journal: Arc<Journal>,
+    oauth: OAuth,
+    servers: Arc<McpServers>,
+    attempts: Arc<Attempts>,
+}
+
+impl Integrations {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        oauth: OAuth,
+        servers: Arc<McpServers>,
+        timer: Arc<dyn Timer>,
+        closing: CancellationToken,
+    ) -> Self {
+        let attempts = Arc::new(Attempts::new(timer, Arc::clone(&servers), closing));
+        Self {
+            journal,
+            oauth,
+            servers,
+            attempts,
+        }
+    }
+
+    /// Returns the integrations of a Location, in the order of its servers.
+    pub(crate) async fn list(
+        &self,
+        location: &Location,
+    ) -> Result<Vec<IntegrationInfo>, RuntimeError> {
+        let servers = self.servers.remote_servers(location);
+        let ids: Vec<_> = servers.iter().map(|it| integration_id(&it.name)).collect();
+        let read = self.journal.store.read(move |reader| {
+            let of = |id: &String| reader.credentials(id);
+            ids.iter().map(of).collect::<Result<Vec<_>, _>>()
+        });
+        let integrations = servers.iter().zip(read.await?);
+        Ok(integrations
+            .map(|(server, stored)| described(server, stored))
+            .collect())
+    }
+
+    /// Returns an integration of a Location.
+    pub(crate) async fn get(
+        &self,
+        location: &Location,
+        id: &str,
+    ) -> Result<Option<IntegrationInfo>, RuntimeError> {
+        let found = self.list(location).await?;
+        Ok(found.into_iter().find(|integration| integration.id == id))
+    }
+
+    /// Refuses a key: no integration has this method yet.
+    pub(crate) fn connect_key(&self, location: &Location, id: &str) -> Result<(), RuntimeError> {
+        self.server(location, id)?;
+        let message = format!("The integration {} has no method with a key", shown(id));
+        Err(refused("integrationID", message))
+    }
+
+    /// Begins an attempt to connect in a browser.
+    pub(crate) async fn connect_oauth(
+        &self,
+        location: &Location,
+        request: ConnectOauth,
+    ) -> Result<IntegrationAttempt, RuntimeError> {
+        let id = &request.integration_id;
+        let server = self.server(location, id)?;
+        if request.method_id != METHOD {
+            let shown = (shown(id), shown(&request.method_id));
+            let message = format!("The integration {} has no method {}", shown.0, shown.1);
+            return Err(refused("methodID", message));
+        }
+        let label = request.label.as_deref().unwrap_or(LABEL);
+        check_label(label)?;
+        let place = self.attempts.reserve()?;
+        let authorization = self.oauth.authorize(&server, label).await;
+        let authorization = authorization.map_err(|error| begin_failure(id, error))?;
+        let (url, mode) = (authorization.page().to_string(), authorization.mode());
+        let (attempt_id, time) = self.begin(place, server, authorization);
+        Ok(IntegrationAttempt {
+            attempt_id,
+            url,
+            instructions: instructions(mode).to_owned(),
+            mode: match mode {
+                AnswerMode::Redirect => IntegrationAttemptMode::Auto,
+                AnswerMode::Entered => IntegrationAttemptMode::Code,
+            },
+            time,
+        })
+    }
+
+    fn begin(
+        &self,
+        place: attempts::Place,
+        server: RemoteServer,
+        authorization: Authorization,
+    ) -> (String, opencode_schema::integration::IntegrationAttemptTime) {
+        let id = self.journal.ids.next("con", false);
+        let time =
+            self.attempts
+                .begin(place, id.clone(), self.journal.now(), server, authorization);
+        (id, time)
+    }
+
+    /// Returns the state of an attempt.
+    pub(crate) fn attempt(&self, id: &str) -> Result<IntegrationAttemptStatus, RuntimeError> {
+        let status = self.attempts.status(id);
+        status.ok_or_else(|| unknown_attempt(id))
+    }
+
+    /// Completes an attempt with the input of the user.
+    pub(crate) async fn complete(
+        &self,
+        id: &str,
+        code: Option<String>,
+    ) -> Result<(), RuntimeError> {
+        self.attempts.complete(id, code).await
+    }
+
+    /// Cancels an attempt. Ignores an unknown id.
+    pub(crate) fn cancel(&self, id: &str) {
+        self.attempts.cancel(id);
+    }
+
+    /// Renames a credential. Ignores an unknown id.
+    pub(crate) async fn rename_credential(
+        &self,
+        id: String,
+        label: String,
+    ) -> Result<(), RuntimeError> {
+        check_label(&label)?;
+        let changed = credentials::rename(&self.journal, id, label).await?;
+        self.announce(changed);
+        Ok(())
+    }
+
+    /// Removes a credential. Ignores an unknown id.
+    pub(crate) async fn remove_credential(&self, id: String) -> Result<(), RuntimeError> {
+        let changed = credentials::remove(&self.journal, id).await?;
+        self.oauth.forget();
+        self.announce(changed);
+        Ok(())
+    }
+
+    fn announce(&self, integration: Option<String>) {
+        if let Some(id) = integration {
+            announce(&self.journal.announcer, &id);
+        }
+    }
+
+    /// Returns the server of an integration.
+    fn server(&self, location: &Location, id: &str) -> Result<RemoteServer, RuntimeError> {
+        let servers = self.servers.remote_servers(location);
+        let is_wanted = |server: &RemoteServer| integration_id(&server.name) == id;
+        servers.into_iter().find(is_wanted).ok_or_else(|| {
+            let message = format!("Unknown integration: {}", shown(id));
+            refused("integrationID", message)
+        })
+    }
+}
+
+/// Creates the access to MCP servers with OAuth for a host. Its credentials are in the database.
+pub(crate) fn oauth(journal: &Arc<Journal>, clients: Arc<HttpClients>) -> OAuth {
+    OAuth::new(OAuthServices {
+        store: Arc::new(StoredCredentials(Arc::clone(journal))),
+        clients: Arc::new(LlmClients(clients)),
+        clock: Arc::clone(&journal.clock),
+        limit: REQUEST_LIMIT,
+        connections: Arc::new(Announced(Arc::clone(&journal.announcer))),
+    })
+}
+
+/// Notifies connected clients of changed connections.
+struct Announced(Arc<Announcer>);
+
+impl Connections for Announced {
+    fn changed(&self, integration: &str) {
+        announce(&self.0, integration);
+    }
+}
+
+fn announce(announcer: &Announcer, integration: &str) {
+    let integration_id = integration.to_owned();
+    let updated = IntegrationConnectionUpdated { integration_id };
+    announcer.notify(None, &Notice::IntegrationConnectionUpdated(updated));
+}
+
+/// Returns the integration of a server. A stored value without tokens for the server is no connection.
+fn described(server: &RemoteServer, stored: Vec<Credential>) -> IntegrationInfo {
+    let connects = |credential: &Credential| {
+        let value = Secret::new(credential.value.as_str());
+        OAuth::connects(server, &value)
+    };
+    let connections = stored.into_iter().filter(connects);
+    IntegrationInfo {
+        id: integration_id(&server.name),
+        name: server.name.clone(),
+        methods: vec![IntegrationMethod::Oauth {
+            id: METHOD.into(),
+            label: "Authorize in the browser".into(),
+            prompts: None,
+        }],
+        connections: connections
+            .map(|credential| IntegrationConnection::Credential {
+                id: credential.id,
+                label: credential.label,
+            })
+            .collect(),
+    }
+}
+
+fn instructions(mode: AnswerMode) -> &'static str {
+    match mode {
+        AnswerMode::Redirect => "Open the page and give your consent there.",
+        AnswerMode::Entered => {
+            "Open the page and give your consent there. Then enter the code, or the address to which the browser was redirected."
+        }
+    }
+}
+
+fn begin_failure(id: &str, error: AuthorizationError) -> RuntimeError {
+    let message = format!("{} cannot be authorized: {error}", shown(id));
+    match error {
+        AuthorizationError::NeedsClientRegistration(_) => refused("integrationID", message),
+        _ => RuntimeError::Unavailable {
+            service: "integration.connect.oauth",
+            message,
+        },
+    }
+}
+
+fn check_label(label: &str) -> Result<(), RuntimeError> {
+    match label.chars().nth(MAX_LABEL_CHARS) {
+        None => Ok(()),
+        Some(_) => {
+            let message = format!("A label has at most {MAX_LABEL_CHARS} characters");
+            Err(refused("label", message))
+        }
+    }
+}
+
+fn unknown_attempt(id: &str) -> RuntimeError {
+    refused("attemptID", format!("Unknown attempt: {}", shown(id)))
+}
+
+fn refused(field: &'static str, message: String) -> RuntimeError {
+    RuntimeError::Integration { field, message }
+}
+
+/// An id as a message repeats it.
+fn shown(id: &str) -> String {
+    id.chars().take(MAX_SHOWN_CHARS).collect()
+}
