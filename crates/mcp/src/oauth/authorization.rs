@@ -14,7 +14,7 @@ use super::ports::CredentialError;
 use super::proof::{challenge, random};
 use super::record::{Client, Record};
 use super::secret::Secret;
-use super::service::{OAuth, Shared, client_secret, is_protected};
+use super::service::{OAuth, Shared, UNKNOWN_CLIENT, client_secret, is_protected};
 use super::slot::{Held, Slot, join};
 use crate::config::{OAuthOptions, RemoteServer};
 
@@ -284,14 +284,11 @@ impl Pending {
                 return Err(AuthorizationError::Refused(message.into()));
             }
             Err(TokenRefusal::Client) => {
-                if server
-                    .oauth
-                    .as_ref()
-                    .is_some_and(|it| it.client_id.is_none())
-                {
-                    self.record.client.redirect_uri = None;
-                    shared.save(&self.slot, &self.label, self.record).await?;
+                if self.record.client.redirect_uri.is_none() {
+                    return Err(AuthorizationError::Failed(UNKNOWN_CLIENT.into()));
                 }
+                self.record.client.redirect_uri = None;
+                shared.save(&self.slot, &self.label, self.record).await?;
                 let message = "the authorization server does not know this client; try again";
                 return Err(AuthorizationError::Failed(message.into()));
             }

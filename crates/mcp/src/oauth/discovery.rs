@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::challenge::{MAX_SCOPES, Parameters, is_scope};
-use super::http::{Http, shown};
+use super::http::{Http, MAX_ADDRESS_BYTES, shown};
 use crate::config::RemoteServer;
 
 /// Maximum number of authorization servers that are asked.
@@ -226,7 +226,8 @@ fn accepted(
 
 /// True if an identifier of a resource is that of a server: the same origin, and the same path or one above it.
 fn covers(resource: &str, server: &Url) -> bool {
-    let Ok(resource) = Url::parse(resource) else {
+    let is_short = resource.len() <= MAX_ADDRESS_BYTES;
+    let Some(resource) = Url::parse(resource).ok().filter(|_| is_short) else {
         return false;
     };
     let path = resource.path().trim_end_matches('/');
@@ -242,14 +243,11 @@ fn is_same_issuer(a: &str, b: &str) -> bool {
     a == b || (is_origin(a) && a.trim_end_matches('/') == b.trim_end_matches('/'))
 }
 
-/// Returns the identifier of a server without metadata.
+/// Returns the identifier of a server without metadata. A query is omitted, because it may contain a key.
 fn canonical(server: &Url) -> String {
-    let mut resource = server.clone();
-    resource.set_fragment(None);
-    let text = String::from(resource);
-    match server.path() == "/" && server.query().is_none() {
-        true => text.trim_end_matches('/').to_owned(),
-        false => text,
+    match server.path() {
+        "/" => shown(server),
+        path => at(server, path).into(),
     }
 }
 

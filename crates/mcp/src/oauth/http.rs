@@ -16,7 +16,7 @@ use super::ports::HttpClients;
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 /// Maximum length of an address of a server.
-const MAX_ADDRESS_BYTES: usize = 4096;
+pub(super) const MAX_ADDRESS_BYTES: usize = 4096;
 
 /// The addresses that requests may go to: `https`, and this machine if the server itself is on this machine. Otherwise
 /// a server could make the host call local services, or send tokens unencrypted.

@@ -64,6 +64,9 @@ pub(super) struct Shared {
     slots: Mutex<HashMap<(String, String), Arc<Slot>>>,
 }
 
+/// The refusal of a configured client.
+pub(super) const UNKNOWN_CLIENT: &str = "the authorization server does not accept the client; check `oauth.client_id` and `oauth.client_secret`";
+
 /// Returns the id of the integration of a server.
 #[must_use]
 pub fn integration_id(server: &str) -> String {
@@ -290,6 +293,12 @@ impl Shared {
             Err(TokenRefusal::Grant) => {
                 record.tokens = None;
                 true
+            }
+            Err(TokenRefusal::Client) if record.client.redirect_uri.is_none() => {
+                // The user corrects the configuration, and the tokens stay valid.
+                let error = TokenError::Failed(UNKNOWN_CLIENT.into());
+                slot.fail(self.now(), error.clone());
+                return Err(error);
             }
             Err(TokenRefusal::Client) => {
                 record.tokens = None;

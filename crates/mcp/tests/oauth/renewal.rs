@@ -165,3 +165,30 @@ async fn a_removed_credential_is_not_renewed() {
     assert!(host.stored.values().is_empty());
     assert_eq!(host.call().await, Err(TokenError::NeedsAuth));
 }
+
+#[tokio::test]
+async fn a_forgotten_client_needs_another_consent() {
+    let host = Host::start().await;
+    host.connect().await.unwrap();
+    host.time.advance(3600);
+    host.server.change(|it| it.knows_clients = false);
+    assert_eq!(host.call().await, Err(TokenError::NeedsAuth));
+    assert!(!host.stored.values()[0].contains("_secret_"));
+    host.server.change(|it| it.knows_clients = true);
+    host.connect().await.unwrap();
+    assert_eq!(host.count("/register"), 2);
+}
+
+#[tokio::test]
+async fn a_wrong_configured_client_keeps_the_tokens() {
+    let mut host = Host::start().await;
+    host.options().client_id = Some("mine".into());
+    host.connect().await.unwrap();
+    host.time.advance(3600);
+    host.server.change(|it| it.knows_clients = false);
+    let message = "the authorization server does not accept the client; check `oauth.client_id` and `oauth.client_secret`";
+    assert_eq!(host.call().await, Err(TokenError::Failed(message.into())));
+    host.server.change(|it| it.knows_clients = true);
+    host.time.advance(10);
+    assert_eq!(host.call().await, Ok(200));
+}

@@ -12,8 +12,8 @@ use opencode_llm::HttpClients;
 use opencode_location::location::Location;
 use opencode_mcp::RemoteServer;
 use opencode_mcp::oauth::{
-    AnswerMode, Authorization, AuthorizationError, Connections, OAuth, OAuthServices,
-    REQUEST_LIMIT, Secret, integration_id,
+    AnswerMode, AuthorizationError, Connections, OAuth, OAuthServices, REQUEST_LIMIT, Secret,
+    integration_id,
 };
 use opencode_schema::event::Notice;
 use opencode_schema::integration::{
@@ -134,7 +134,9 @@ impl Integrations {
         let authorization = self.oauth.authorize(&server, label).await;
         let authorization = authorization.map_err(|error| begin_failure(id, error))?;
         let (url, mode) = (authorization.page().to_string(), authorization.mode());
-        let (attempt_id, time) = self.begin(place, server, authorization);
+        let (attempt_id, now) = (self.journal.ids.next("con", false), self.journal.now());
+        let attempts = &self.attempts;
+        let time = attempts.begin(place, attempt_id.clone(), now, server, authorization);
         Ok(IntegrationAttempt {
             attempt_id,
             url,
@@ -145,19 +147,6 @@ impl Integrations {
             },
             time,
         })
-    }
-
-    fn begin(
-        &self,
-        place: attempts::Place,
-        server: RemoteServer,
-        authorization: Authorization,
-    ) -> (String, opencode_schema::integration::IntegrationAttemptTime) {
-        let id = self.journal.ids.next("con", false);
-        let time =
-            self.attempts
-                .begin(place, id.clone(), self.journal.now(), server, authorization);
-        (id, time)
     }
 
     /// Returns the state of an attempt.
