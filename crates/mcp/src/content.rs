@@ -141,3 +141,29 @@ pub(crate) fn take(value: &mut Value, key: &str) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json::any_json;
+
+    proptest! {
+        #[test]
+        fn every_value_is_a_content_or_a_failure(value in any_json()) {
+            if let Ok(ToolContent::File { uri, mime, .. }) = content(value) {
+                let start = format!("data:{mime};base64,");
+                prop_assert!(uri.starts_with(&start), "{uri}");
+            }
+        }
+
+        #[test]
+        fn every_value_is_an_output_or_a_failure(value in any_json()) {
+            if let Ok(output) = output(value.clone()) {
+                prop_assert!(value.is_object());
+                prop_assert!(output.structured.is_none() || !output.content.is_empty());
+            }
+        }
+    }
+}

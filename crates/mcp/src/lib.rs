@@ -16,6 +16,8 @@ mod content;
 mod elicitation;
 mod in_flight;
 mod input_schema;
+#[cfg(test)]
+mod json;
 mod limits;
 mod link;
 mod listing;

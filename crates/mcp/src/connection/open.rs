@@ -213,7 +213,7 @@ fn refused(error: ClientInitializeError) -> OpenError {
             let http = error
                 .error
                 .downcast_ref::<StreamableHttpError<reqwest::Error>>();
-            let reason = End::Broken(cut(chain(&*error.error), MAX_ERROR));
+            let reason = End::Broken(cut(text_of(&*error.error), MAX_ERROR));
             match http {
                 Some(StreamableHttpError::Client(_) | StreamableHttpError::HttpStatus(_)) => {
                     OpenError::Temporary(reason)
@@ -233,8 +233,13 @@ fn refused(error: ClientInitializeError) -> OpenError {
     }
 }
 
-/// Returns the texts of an error and of its causes.
-pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+/// Returns the texts of a failure of a transport and of its causes.
+pub(super) fn text_of(error: &(dyn std::error::Error + 'static)) -> String {
+    if let Some(StreamableHttpError::UnexpectedServerResponse(text)) =
+        error.downcast_ref::<StreamableHttpError<reqwest::Error>>()
+    {
+        return text.clone().into_owned();
+    }
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

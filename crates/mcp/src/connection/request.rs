@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::Connection;
-use super::open::chain;
+use super::open::text_of;
 use crate::call::{CallContext, CallError};
 use crate::in_flight::InFlight;
 use crate::limits::{MAX_ERROR, MAX_REQUEST_TIME, cut};
@@ -135,7 +135,7 @@ impl Connection {
             }
             ServiceError::TransportClosed => RequestError::Ended(End::Closed),
             ServiceError::TransportSend(error) => {
-                RequestError::Transport(cut(chain(&*error.error), MAX_ERROR))
+                RequestError::Transport(cut(text_of(&*error.error), MAX_ERROR))
             }
             other => RequestError::Transport(cut(other.to_string(), MAX_ERROR)),
         }

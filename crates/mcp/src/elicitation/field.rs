@@ -252,6 +252,9 @@ fn unique(pairs: Vec<(&str, Option<&str>)>) -> Option<Vec<Choice>> {
         }
         let title = title.filter(|title| !title.trim().is_empty());
         let mut label = cut(title.unwrap_or(value).to_owned(), MAX_LABEL);
+        if label.trim().is_empty() {
+            label = Value::from(value).to_string();
+        }
         if choices.iter().any(|other| other.label == label) {
             label = format!("{label} ({value})");
         }

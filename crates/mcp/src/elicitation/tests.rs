@@ -1,8 +1,32 @@
 //! Forms become questions, and answers become contents.
 
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::json::any_json;
+
+proptest! {
+    /// The content of a form has only its fields, and each option of a question is a valid answer.
+    #[test]
+    fn every_form_is_asked_or_refused(properties in any_json(), words in prop::collection::vec(".{0,5}", 0..3)) {
+        let schema = json!({ "type": "object", "properties": properties });
+        if let Ok(form) = Form::new("m", &schema) {
+            let questions = form.questions(None);
+            let answers = vec![words; questions.len()];
+            if let Ok(Some(Value::Object(content))) = form.content(&answers) {
+                prop_assert!(content.keys().all(|key| properties.get(key).is_some()));
+            }
+            for (index, question) in questions.iter().enumerate() {
+                let limited = question.multiple == Some(true);
+                for option in question.options.iter().filter(|_| !limited && !form.fields.is_empty()) {
+                    let answer = [option.label.clone()];
+                    prop_assert!(form.fields[index].value(&answer).is_ok(), "{option:?}");
+                }
+            }
+        }
+    }
+}
 
 fn form(properties: Value, required: Value) -> Form {
     let schema = json!({"type": "object", "properties": properties, "required": required});
@@ -113,6 +137,8 @@ fn answers_become_contents() {
     valid(colours.clone(), &["Red"], json!("r"));
     valid(colours.clone(), &["Red (s)"], json!("s"));
     wrong(colours, &["Blue"]);
+    let blank = json!({"type": "string", "enum": ["", "a"]});
+    valid(blank, &["\"\""], json!(""));
     let sizes = |more: (&str, Value)| json!({"type": "array", "items": {"type": "string", "enum": ["s", "m"]}, more.0: more.1});
     valid(
         sizes(("minItems", json!(1))),

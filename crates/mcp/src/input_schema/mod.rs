@@ -52,7 +52,22 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::json::any_json;
+
+    proptest! {
+        #[test]
+        fn every_schema_becomes_a_closed_object_or_is_refused(schema in any_json()) {
+            if let Ok(normal) = normalise(schema) {
+                prop_assert_eq!(&normal["type"], "object");
+                prop_assert_eq!(&normal["additionalProperties"], false);
+                prop_assert!(normal["properties"].is_object());
+                prop_assert_eq!(normalise(normal.clone()), Ok(normal));
+            }
+        }
+    }
 
     #[test]
     fn a_schema_is_a_closed_object() {

@@ -141,7 +141,7 @@ async fn a_server_waits_for_the_user() {
         ),
         (
             TokenError::Failed("the server is down".to_owned()),
-            State::Failed("unexpected server response: the server is down".to_owned()),
+            State::Failed("the server is down".to_owned()),
         ),
     ] {
         let server = server("right", with_challenge).await;

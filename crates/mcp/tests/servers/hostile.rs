@@ -213,6 +213,17 @@ async fn too_many_tools_are_cut() {
     let problems = bench.servers.problems();
     assert_eq!(problems.len(), 1);
     assert_eq!(problems[0].message, "only its first 1000 tools are used");
+    let large = |number: u32| json!({"name": number.to_string(), "inputSchema": 100_000});
+    let tools: Vec<_> = (0..100).map(large).collect();
+    bench.configure([("s", local(&json!({ "tools": tools })))]);
+    bench.servers.settled(crate::bench::DEADLINE).await;
+    assert_eq!(bench.servers.tools().len(), 83);
+    let problems = bench.servers.problems();
+    assert_eq!(problems.len(), 1);
+    assert_eq!(
+        problems[0].message,
+        "the definitions of its tools are too large"
+    );
     bench.servers.close().await;
 }
 
