@@ -272,7 +272,7 @@ impl Turn<'_> {
                 publisher.begin_reasoning(id, from_llm(provider_metadata));
             }
             LlmEvent::ReasoningDelta { id, text, .. } => {
-                publisher.append(FragmentKind::Reasoning, &id, text)
+                publisher.append(FragmentKind::Reasoning, &id, text);
             }
             LlmEvent::ReasoningEnd {
                 id,
@@ -285,7 +285,7 @@ impl Turn<'_> {
                 publisher.begin_tool_input(id, &name);
             }
             LlmEvent::ToolInputDelta { id, text, .. } => {
-                publisher.append(FragmentKind::ToolInput, &id, text)
+                publisher.append(FragmentKind::ToolInput, &id, text);
             }
             LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
             call @ (LlmEvent::ToolCall { .. }
