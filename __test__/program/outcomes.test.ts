@@ -44,6 +44,8 @@ const WRONG: [name: string, give: () => unknown][] = [
   ["returns a BigInt", () => 1n],
 ];
 
+const LONG: (typeof WRONG)[number] = ["returns 100 MB", () => "x".repeat(100_000_000)];
+
 const LARGE: typeof WRONG = [
   [
     "throws a longer text than JSON can hold",
@@ -51,7 +53,7 @@ const LARGE: typeof WRONG = [
       throw new Error(HUGE);
     },
   ],
-  ["returns 100 MB", () => "x".repeat(100_000_000)],
+  LONG,
   ["returns more than JSON can hold", () => ({ member: HUGE })],
 ];
 
@@ -105,7 +107,7 @@ const SOURCE: ContextSource<string> = {
 };
 
 describe.each(["load", "baseline", "removal"] as const)("a Context Source whose %s", (member) => {
-  test.each(member === "load" ? [...WRONG, ...LARGE] : WRONG)(
+  test.each(member === "load" ? [...WRONG, LONG] : WRONG)(
     "%s is unavailable, and the turn continues",
     async (_, give) => {
       const { host, model, sessionID } = await setUpSession();
@@ -190,7 +192,7 @@ const INSIDE: [name: string, register: (host: OpenCodeHost, act: () => unknown) 
     (host, act) =>
       host.tools.register({
         ...TOOL,
-        name: "todowrite",
+        name: "glob",
         async execute() {
           await act();
           return "Done";
@@ -199,7 +201,7 @@ const INSIDE: [name: string, register: (host: OpenCodeHost, act: () => unknown) 
   ],
 ];
 
-const CALL = { tools: [{ name: "todowrite", input: { todos: [] } }] };
+const CALL = { tools: [{ name: "glob", input: { pattern: "*" } }] };
 
 test.each(INSIDE)("%s may prompt its session", async (_, register) => {
   const { host, model, sessionID } = await setUpSession();
