@@ -23,7 +23,7 @@ pub(super) struct SkillGuidance {
     scope: RuleScope,
 }
 
-/// The data of a skill that the model is guidance_of_skills.
+/// The data of a skill that the model is told.
 #[derive(Serialize, Deserialize)]
 struct Guidance {
     name: String,
@@ -49,14 +49,13 @@ impl SkillGuidance {
     fn observe(&self, skills: &[SkillInfo]) -> Observation {
         let rules = self.scope.rules();
         let available = available(skills, &rules);
-        let mut guidance_of_skills: Vec<_> = available.into_iter().filter_map(guidance).collect();
-        // An agent that may not load any skill is not guidance_of_skills of skills.
-        if guidance_of_skills.is_empty() && evaluate("skill", "*", &rules) == PermissionEffect::Deny
-        {
+        let mut listed: Vec<_> = available.into_iter().filter_map(guidance).collect();
+        // An agent that may not load any skill is not told about skills.
+        if listed.is_empty() && evaluate("skill", "*", &rules) == PermissionEffect::Deny {
             return Observation::Absent;
         }
-        guidance_of_skills.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Observation::Present(json!(guidance_of_skills))
+        listed.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Observation::Present(json!(listed))
     }
 }
 
