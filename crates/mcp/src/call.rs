@@ -9,7 +9,7 @@ use opencode_schema::question::{QuestionAnswer, QuestionInfo};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-/// The surroundings of a tool call.
+/// The context of a tool call.
 #[derive(Clone)]
 pub struct CallContext {
     /// The session that calls. A question of the server goes to the only session that calls it.

@@ -13,7 +13,7 @@ const MAX_FORMS: usize = 20;
 
 /// A request to a server that waits for its answer.
 pub(crate) struct InFlight {
-    /// The surroundings, if it is a tool call.
+    /// The context, if it is a tool call.
     call: Option<CallContext>,
     /// Notified when the time limit of the request starts again.
     pub(crate) active: Notify,

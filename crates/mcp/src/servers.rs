@@ -18,7 +18,7 @@ use url::Url;
 
 use crate::call::CallError;
 use crate::config::{Connection, ServerConfig};
-use crate::connection::Surroundings;
+use crate::connection::ConnectionServices;
 use crate::listing::ListError;
 use crate::prompts::{PromptMessage, ServerPrompt, get_prompt};
 use crate::resources::{
@@ -35,7 +35,7 @@ const MAX_CLOSE: Duration = Duration::from_secs(10);
 /// Maximum number of names in the log of duplicates.
 const MAX_REPORTED: usize = 1000;
 
-/// The surroundings of the servers of a Location.
+/// The services of the servers of a Location.
 pub struct ServersOptions {
     /// The directory of the Location, which servers learn as their root.
     pub directory: PathBuf,
@@ -88,7 +88,7 @@ impl Servers {
     pub fn new(options: ServersOptions) -> Self {
         Self {
             host: Arc::new(Host {
-                surroundings: Surroundings {
+                services: ConnectionServices {
                     directory: options.directory,
                     http: options.http,
                     tokens: options.tokens,

@@ -19,7 +19,7 @@ use crate::limits::{MAX_INSTRUCTIONS, cut};
 use crate::link::{End, Link};
 use crate::process::Child;
 
-pub(crate) use open::{OpenError, Surroundings, open};
+pub(crate) use open::{ConnectionServices, OpenError, open};
 pub(crate) use request::RequestError;
 
 /// Maximum time to end a session over HTTP.

@@ -27,7 +27,7 @@ use crate::transport::{Stdio, Watched, http_transport, log_lines};
 const END_OF_OUTPUT: Duration = Duration::from_secs(1);
 
 /// The part of the host that all servers of a Location share.
-pub(crate) struct Surroundings {
+pub(crate) struct ConnectionServices {
     pub(crate) directory: PathBuf,
     pub(crate) http: Arc<HttpClients>,
     pub(crate) tokens: Arc<dyn Tokens>,
@@ -50,12 +50,12 @@ type Running = RunningService<RoleClient, Client>;
 pub(crate) async fn open(
     name: &str,
     config: &ServerConfig,
-    surroundings: &Surroundings,
+    services: &ConnectionServices,
     deadline: Instant,
     stop: &CancellationToken,
 ) -> Result<Connection, OpenError> {
     let link = Arc::new(Link::new(name));
-    let client = Client::new(&link, &surroundings.directory);
+    let client = Client::new(&link, &services.directory);
     let (service, child) = match &config.connection {
         config::Connection::Local(server) => {
             let handshake = local(server, &link, client, deadline, stop);
@@ -63,7 +63,7 @@ pub(crate) async fn open(
             (service, Some(child))
         }
         config::Connection::Remote(server) => {
-            let handshake = remote(server, surroundings, &link, client, deadline, stop);
+            let handshake = remote(server, services, &link, client, deadline, stop);
             (Box::pin(handshake).await?, None)
         }
     };
@@ -155,14 +155,14 @@ async fn end_with(exit: Arc<Exit>, link: Arc<Link>) {
 
 async fn remote(
     server: &RemoteServer,
-    surroundings: &Surroundings,
+    services: &ConnectionServices,
     link: &Arc<Link>,
     client: Client,
     deadline: Instant,
     stop: &CancellationToken,
 ) -> Result<Running, OpenError> {
-    let http = surroundings.http.get(&server.url).await.map_err(broken)?;
-    let tokens = Arc::clone(&surroundings.tokens);
+    let http = services.http.get(&server.url).await.map_err(broken)?;
+    let tokens = Arc::clone(&services.tokens);
     let transport = Watched {
         transport: http_transport(server, http, tokens, link).map_err(broken)?,
         link: Arc::clone(link),

@@ -51,7 +51,7 @@ impl From<RequestError> for CallError {
 }
 
 impl Connection {
-    /// Sends a request and returns its result. `call` are the surroundings of a tool call.
+    /// Sends a request and returns its result. `call` is the context of a tool call.
     pub(crate) async fn request(
         &self,
         method: &str,

@@ -80,11 +80,11 @@ pub(super) async fn live(server: Arc<Server>) {
 /// Connects and reads the lists. If that fails, the server is disconnected and no process of it is left.
 async fn connect(server: &Arc<Server>) -> Result<Arc<Connection>, OpenError> {
     let deadline = Instant::now() + server.config.timeouts.startup;
-    let surroundings = &server.host.surroundings;
+    let services = &server.host.services;
     let opened = open(
         server.name(),
         &server.config,
-        surroundings,
+        services,
         deadline,
         &server.stop,
     )

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::ServerConfig;
-use crate::connection::{Connection, Surroundings};
+use crate::connection::{Connection, ConnectionServices};
 use crate::link::End;
 use crate::prompts::ServerPrompt;
 use crate::slot::Slot;
@@ -56,7 +56,7 @@ pub trait Listener: Send + Sync + 'static {
 
 /// The parts that all servers of a Location share.
 pub(crate) struct Host {
-    pub(crate) surroundings: Surroundings,
+    pub(crate) services: ConnectionServices,
     pub(crate) listener: Arc<dyn Listener>,
     /// Changes with each state.
     pub(crate) states: watch::Sender<()>,

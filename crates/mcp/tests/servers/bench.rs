@@ -156,7 +156,7 @@ impl Ask for NoUser {
     }
 }
 
-/// Returns the surroundings of a call of a session, without a user.
+/// Returns the context of a call of a session, without a user.
 pub(crate) fn context(session: &str) -> CallContext {
     CallContext {
         session: session.to_owned(),

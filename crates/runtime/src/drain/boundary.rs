@@ -24,6 +24,7 @@ use opencode_store::{Abort, HistoryChanges, Sequence, SessionKey, SessionRow};
 
 use super::entry::{BoundaryResult, Entry, Refusal};
 use super::epoch::{EpochChange, Known};
+use super::preparation_failure::PreparationFailure;
 use super::publisher::Publisher;
 use super::sample::Sampled;
 use super::{Continuation, DrainStop, Runner, nested};
@@ -98,24 +99,6 @@ struct Due {
     /// Number of inputs that became visible so far.
     promoted: usize,
     owed: Option<Continuation>,
-}
-
-/// The reason why a turn cannot be prepared.
-pub(super) enum PreparationFailure {
-    /// The drain ends or starts again.
-    Stopped(DrainStop),
-    /// The agent or the model cannot be resolved.
-    Unresolved {
-        session: Box<SessionRow>,
-        sampled: Sampled,
-        error: DrainError,
-    },
-}
-
-impl<E: Into<DrainStop>> From<E> for PreparationFailure {
-    fn from(stop: E) -> Self {
-        Self::Stopped(stop.into())
-    }
 }
 
 impl PreparedTurn {

@@ -19,6 +19,7 @@ mod nested;
 mod next;
 mod offered_tools;
 mod prefix;
+mod preparation_failure;
 mod prune;
 mod publisher;
 mod repetition;

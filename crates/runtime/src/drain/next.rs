@@ -24,10 +24,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::abandoned::fail_open_calls;
-use super::boundary::{Boundary, ObservedTurn, PreparationFailure};
+use super::boundary::{Boundary, ObservedTurn};
 use super::conversation::ConversationRead;
 use super::entry::BoundaryResult;
 use super::epoch::{EpochChange, Known};
+use super::preparation_failure::PreparationFailure;
 use super::services::Services;
 use super::{DrainStop, Runner, Shared};
 use crate::compaction::CompactionInput;

@@ -48,6 +48,8 @@ struct State {
     effective: BTreeMap<String, ServerConfig>,
     /// Secrets of the added servers. The Location knows those of the configuration.
     secrets: Secrets,
+    /// Removes these secrets from texts.
+    redactor: Redactor,
     /// True after a caller has waited for the servers that start.
     was_awaited: bool,
     /// The registered tools of servers.
@@ -95,6 +97,7 @@ impl LocationServers {
     pub(crate) fn add(&self, server: McpServer) {
         let mut state = self.state.lock();
         server.learn_secrets(&mut state.secrets);
+        state.redactor = state.secrets.of_texts();
         state.added.insert(server.name.clone(), server);
         self.apply(state);
     }
@@ -153,7 +156,7 @@ impl LocationServers {
         let current = self.servers.tools();
         let has_resources = self.servers.has_resources();
         let mut state = self.state.lock();
-        let secrets = state.secrets.of_texts();
+        let secrets = state.redactor.clone();
         let mut former = std::mem::take(&mut state.tools);
         for tool in current {
             let known = former.iter().position(|(it, _)| Arc::ptr_eq(it, &tool));
@@ -249,7 +252,7 @@ impl LocationServers {
 
     /// Returns the redactor for texts of the added servers.
     pub(super) fn secrets(&self) -> Redactor {
-        self.state.lock().secrets.of_texts()
+        self.state.lock().redactor.clone()
     }
 
     /// Returns the servers that are reached by an address and may use OAuth.
