@@ -54,7 +54,8 @@ export async function kill(child: ChildProcess) {
   await ended;
 }
 
-async function findPort() {
+/** A port that is free now. */
+export async function findPort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
