@@ -1,6 +1,7 @@
 //! A scripted MCP server with its authorization server, on one port of this machine, and the browser of its user.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
@@ -204,6 +205,20 @@ impl AuthorizationServer {
             .expect("an answer");
         let status = answer.split(' ').nth(1).and_then(|it| it.parse().ok());
         (status.expect("a status"), answer)
+    }
+}
+
+/// Returns a port for a redirect address that no other test uses. Ports that the system gives to connections could be
+/// taken before the host listens.
+pub fn redirect_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let spread = std::process::id().wrapping_mul(16).wrapping_add(number);
+        let port = 10_000 + (spread % 20_000) as u16;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
     }
 }
 

@@ -27,7 +27,7 @@ mod test_hook;
 mod tool;
 mod wire;
 
-pub use authorization::{AuthorizationServer, Behaviour, Received};
+pub use authorization::{AuthorizationServer, Behaviour, Received, redirect_port};
 pub use check::check as check_request;
 pub use clock::{FakeClock, WriterHold, fake_ids};
 pub use fetch::ScriptedFetch;

@@ -1,6 +1,5 @@
 //! A host that authorizes itself at the scripted server.
 
-use std::net::TcpListener;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,7 +14,7 @@ use opencode_mcp::{Challenge, OAuthOptions, RemoteServer, TokenError, Tokens};
 use opencode_schema::clock::{Clock, Millis};
 use url::Url;
 
-use crate::authorization::AuthorizationServer;
+use crate::authorization::{AuthorizationServer, redirect_port};
 
 /// Stored credentials: integration, label and the rest.
 #[derive(Default)]
@@ -156,12 +155,6 @@ pub(crate) struct Host {
     http: reqwest::Client,
 }
 
-/// A port that is free now.
-pub(crate) fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 impl Host {
     pub(crate) async fn start() -> Self {
         let server = AuthorizationServer::start().await;
@@ -170,7 +163,7 @@ impl Host {
             url: server.url(),
             headers: Vec::new(),
             oauth: Some(OAuthOptions {
-                callback_port: Some(free_port()),
+                callback_port: Some(redirect_port()),
                 ..OAuthOptions::default()
             }),
         };

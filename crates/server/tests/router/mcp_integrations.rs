@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use opencode_testkit::{AuthorizationServer, Fixture, RecordedLog};
+use opencode_testkit::{AuthorizationServer, Fixture, RecordedLog, redirect_port};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -19,12 +19,11 @@ impl Host {
     /// A host with one MCP server, `notes`. The browser answers, or the user enters the answer.
     async fn open(is_entered: bool) -> Self {
         let server = AuthorizationServer::start().await;
-        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = socket.local_addr().unwrap().port();
+        let port = redirect_port();
         let host = Self {
             api: Api::on(Fixture::open().await),
             server,
-            taken: is_entered.then_some(socket),
+            taken: is_entered.then(|| TcpListener::bind(("127.0.0.1", port)).unwrap()),
         };
         let url = host.server.url().to_string();
         let config = json!({"type": "remote", "url": url, "oauth": {"callbackPort": port}});

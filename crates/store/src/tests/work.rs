@@ -11,6 +11,7 @@ use rusqlite::types::Null;
 use serde_json::{Value, json};
 
 use crate::integer::Sequence;
+use crate::projections::credentials::Credential;
 use crate::projections::messages::{Anchored, Order};
 use crate::projections::sessions::SessionFilter;
 use crate::replay::ReplayOptions;
@@ -196,6 +197,26 @@ fn replayed(bench: &Bench) {
     });
 }
 
+/// Stores, changes, reads and removes a credential.
+fn with_credential(bench: &Bench) {
+    let credential = Credential {
+        id: "cred_a".into(),
+        integration_id: "mcp:x".into(),
+        label: "default".into(),
+        value: "secret".into(),
+    };
+    bench.write(|transaction| {
+        transaction.insert_credential(&credential, 1).unwrap();
+        let value = Some("new");
+        transaction
+            .update_credential("cred_a", None, value, 2)
+            .unwrap();
+        let stored = transaction.reader().credentials("mcp:x").unwrap();
+        assert_eq!(stored.len(), 1);
+        transaction.remove_credential("cred_a").unwrap();
+    });
+}
+
 /// Returns the plan lines of each statement so far, as pairs of statement and line.
 fn plans(bench: &Bench) -> Vec<(String, String)> {
     let mut plans = Vec::new();
@@ -233,6 +254,7 @@ fn every_statement_uses_an_index_and_every_index_is_used() {
     bench.read_blocked();
     rare(&mut bench);
     replayed(&bench);
+    with_credential(&bench);
     let plans = plans(&bench);
     assert!(plans.len() > 50);
     for (sql, line) in &plans {
