@@ -8,7 +8,7 @@ use std::path::Path;
 use opencode_schema::id::{EventID, MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 
-use crate::line::{Asked, Change, Input, Line, NO_REVERT, Setting};
+use crate::line::{Asked, Change, Line, NO_REVERT, SeenInput, Setting};
 
 /// All facts about one file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -193,7 +193,7 @@ impl Ledger {
 
     /// Updates a known prompt. An input with the same text and another id belongs to an imported
     /// log, and no acknowledgement refers to it.
-    fn of(&mut self, input: &Input, change: impl FnOnce(&mut Prompt)) {
+    fn of(&mut self, input: &SeenInput, change: impl FnOnce(&mut Prompt)) {
         let Some(prompt) = self.prompts.get_mut(&input.text) else {
             self.problems.push(format!("no caller asked for {input:?}"));
             return;

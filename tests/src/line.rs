@@ -30,25 +30,25 @@ pub enum Line {
         receipt: SessionInputAdmitted,
     },
     /// A pending input is about to be withdrawn.
-    Withdrawing(Input),
+    Withdrawing(SeenInput),
     /// It was withdrawn.
-    Withdrawn(Input),
+    Withdrawn(SeenInput),
     /// The delivery of a pending input is about to be changed.
     Redelivering {
         /// The input.
-        input: Input,
+        input: SeenInput,
         /// The new delivery.
         delivery: Delivery,
     },
     /// It was changed.
     Redelivered {
         /// The input.
-        input: Input,
+        input: SeenInput,
         /// The new delivery.
         delivery: Delivery,
     },
     /// A withdrawal or a redelivery was refused, because the input is promoted.
-    TooLate(Input),
+    TooLate(SeenInput),
     /// The agent, the model, the Location or the staged revert of a session is about to change.
     Changing(Change),
     /// It changed.
@@ -116,7 +116,7 @@ pub struct Asked {
 
 /// An input that a caller saw in an inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
+pub struct SeenInput {
     /// Its id.
     pub id: MessageID,
     /// The text of its prompt.

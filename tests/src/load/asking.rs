@@ -8,7 +8,7 @@ use opencode_schema::prompt::{
 };
 
 use super::{Driver, problem};
-use crate::line::{Asked, Input, Line, say};
+use crate::line::{Asked, Line, SeenInput, say};
 use crate::model::SILENT;
 
 impl Asked {
@@ -274,8 +274,8 @@ impl Driver {
     }
 }
 
-fn seen(pending: &SessionInputAdmitted) -> Input {
-    Input {
+fn seen(pending: &SessionInputAdmitted) -> SeenInput {
+    SeenInput {
         id: pending.id.clone(),
         text: pending.prompt.text.clone(),
     }

@@ -10,8 +10,8 @@ use super::names::{refuse_duplicates, split_name};
 use super::success::success;
 use super::types::Compiler;
 use super::{
-    Contract, ContractError, DeclaredError, Definition, FORMAT, FailureStatus, Group, Input,
-    Operation, Success, TAG_KEY, Type, error, plain_text,
+    Contract, ContractError, DeclaredError, Definition, FORMAT, FailureStatus, Group, Operation,
+    OperationInput, Success, TAG_KEY, Type, error, plain_text,
 };
 use crate::failure::{Failure, Tag};
 use crate::operation::{self, BODY_STATUSES, Channel, Middleware, Spec, schema_of};
@@ -101,7 +101,7 @@ fn channels(spec: &Spec, generator: &mut SchemaGenerator) -> Vec<(Channel, Value
         .collect()
 }
 
-fn operation(spec: &Spec, input: Input, success: Success) -> Result<Operation> {
+fn operation(spec: &Spec, input: OperationInput, success: Success) -> Result<Operation> {
     let (group, name) = split_name(spec)?;
     let wire = spec
         .id

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::types::Compiler;
-use super::{ContractError, Encoding, Input, InputField, InputMode, Payload, Segment, Type, error};
+use super::{
+    ContractError, Encoding, InputField, InputMode, OperationInput, Payload, Segment, Type, error,
+};
 use crate::operation::{self, Channel, Method, Spec};
 
 type Result<T> = std::result::Result<T, ContractError>;
@@ -12,7 +14,7 @@ pub(super) fn input<'a>(
     spec: &Spec,
     schemas: &'a [(Channel, Value)],
     types: &mut Compiler<'a>,
-) -> Result<Input> {
+) -> Result<OperationInput> {
     let payload = payload(spec);
     if payload != Payload::None && spec.method == Method::Get {
         return Err(error(spec, "has a payload although its method has none"));
@@ -48,7 +50,7 @@ pub(super) fn input<'a>(
         fields if fields.iter().any(|field| field.required) => InputMode::Required,
         _ => InputMode::Optional,
     };
-    Ok(Input {
+    Ok(OperationInput {
         mode,
         fields,
         payload,
@@ -96,7 +98,7 @@ fn encoding(
 }
 
 /// Splits the path into pieces. Its parameters must be the fields of the path.
-pub(super) fn path(spec: &Spec, input: &Input) -> Result<Vec<Segment>> {
+pub(super) fn path(spec: &Spec, input: &OperationInput) -> Result<Vec<Segment>> {
     let mut segments = Vec::new();
     let mut rest = spec.path;
     while let Some((literal, tail)) = rest.split_once('{') {

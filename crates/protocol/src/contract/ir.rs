@@ -57,7 +57,7 @@ pub struct Operation {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// Input of the callers.
-    pub input: Input,
+    pub input: OperationInput,
     /// Answer of a successful call.
     pub success: Success,
     /// The declared failures, by status and tag.
@@ -91,7 +91,7 @@ pub enum Segment {
 /// The input of callers: one object, independent of the parts of the request that carry its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct OperationInput {
     /// Presence of the input.
     pub mode: InputMode,
     /// Fields of the input: first those of the path, then query, then body.

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::types::Compiler;
-use super::{ContractError, FAILURE_EVENT, Framing, Input, InputField, Page, Success, Type, error};
+use super::{
+    ContractError, FAILURE_EVENT, Framing, InputField, OperationInput, Page, Success, Type, error,
+};
 use crate::operation::{self, Channel, Spec};
 
 type Result<T> = std::result::Result<T, ContractError>;
@@ -11,7 +13,7 @@ type Result<T> = std::result::Result<T, ContractError>;
 pub(super) fn success<'a>(
     spec: &Spec,
     schema: Option<&'a Value>,
-    input: &Input,
+    input: &OperationInput,
     types: &mut Compiler<'a>,
 ) -> Result<Success> {
     let Some(schema) = schema else {
@@ -40,7 +42,12 @@ pub(super) fn success<'a>(
 }
 
 /// Compiles a page: `{data, cursor: {previous, next}}`, with `cursor` as a field of its query.
-fn page(spec: &Spec, r#type: Type, input: &Input, types: &Compiler<'_>) -> Result<Success> {
+fn page(
+    spec: &Spec,
+    r#type: Type,
+    input: &OperationInput,
+    types: &Compiler<'_>,
+) -> Result<Success> {
     let member = |r#type: &Type, name: &str| match types.resolve(r#type) {
         Type::Object { fields } => fields
             .iter()

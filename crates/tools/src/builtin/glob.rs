@@ -30,7 +30,7 @@ use crate::failure::ToolFailure;
 pub(super) struct Glob;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct GlobInput {
     #[schemars(
         description = "Pattern of paths below the searched directory, for example **/*.rs."
     )]
@@ -43,13 +43,13 @@ pub(super) struct Input {
 }
 
 impl TypedTool for Glob {
-    type Input = Input;
+    type Input = GlobInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(&self, input: GlobInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to find files matching {}", input.pattern);
         let search = Search {
             action: "glob",

@@ -15,7 +15,7 @@ use crate::failure::ToolFailure;
 pub(super) struct Question;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct QuestionInput {
     #[schemars(description = "What to ask. The user sees all of it at once.")]
     questions: Vec<Prompt>,
 }
@@ -61,13 +61,17 @@ impl From<Prompt> for QuestionInfo {
 const REFUSED: &str = "Permission denied: question";
 
 impl TypedTool for Question {
-    type Input = Input;
+    type Input = QuestionInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: QuestionInput,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
         let request = context.permission_request("question", vec!["*".to_owned()]);
         context.assert(request, REFUSED).await?;
         let questions: Vec<QuestionInfo> = input.questions.into_iter().map(Into::into).collect();

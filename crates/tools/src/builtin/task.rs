@@ -13,7 +13,7 @@ use crate::ports::task::{TaskOutcome, TaskRequest};
 pub(super) struct Task;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct TaskInput {
     #[schemars(description = "The task in three to five words.")]
     description: String,
     #[schemars(description = "All that the agent has to know, and what it is to report.")]
@@ -31,14 +31,14 @@ pub(super) struct Input {
 impl TypedTool for Task {
     const LISTS_SUBAGENTS: bool = true;
 
-    type Input = Input;
+    type Input = TaskInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
-        let Input {
+    async fn run(&self, input: TaskInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let TaskInput {
             description,
             prompt,
             agent,

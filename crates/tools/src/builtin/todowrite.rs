@@ -12,7 +12,7 @@ use crate::failure::ToolFailure;
 pub(super) struct TodoWrite;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct TodoInput {
     #[schemars(description = "The whole list, in order.")]
     todos: Vec<Item>,
 }
@@ -48,13 +48,13 @@ const MAX_BYTES: usize = 64 * 1024;
 const FAILED: &str = "Unable to update todos";
 
 impl TypedTool for TodoWrite {
-    type Input = Input;
+    type Input = TodoInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(&self, input: TodoInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let todos: Vec<Todo> = input.todos.into_iter().map(Todo::from).collect();
         check_size(&todos)?;
         let mut request = context.permission_request("todowrite", vec!["*".to_owned()]);

@@ -18,7 +18,7 @@ use crate::failure::ToolFailure;
 pub(super) struct Write;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct WriteInput {
     #[schemars(description = "The file to write.")]
     path: String,
     #[schemars(description = "Everything the file is to hold.")]
@@ -28,13 +28,17 @@ pub(super) struct Input {
 impl TypedTool for Write {
     const PERMISSION: Option<&'static str> = Some("edit");
 
-    type Input = Input;
+    type Input = WriteInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: WriteInput,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to write {}", input.path);
         let target = locate_to_change_with_permission(&context, &input.path, &refused).await?;
         ask_to_edit(&context, vec![target.resource.clone()], &refused).await?;

@@ -30,7 +30,7 @@ pub(super) struct ApplyPatch;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Input {
+pub(super) struct PatchInput {
     #[schemars(description = "The whole patch, from *** Begin Patch to *** End Patch.")]
     patch_text: String,
 }
@@ -38,13 +38,17 @@ pub(super) struct Input {
 impl TypedTool for ApplyPatch {
     const PERMISSION: Option<&'static str> = Some("edit");
 
-    type Input = Input;
+    type Input = PatchInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: PatchInput,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
         let hunks = parse(&input.patch_text).map_err(|e| ToolFailure::new(e.to_string()))?;
         let steps = resolve_steps(hunks, &context).await?;
         ask(&steps, &context).await?;

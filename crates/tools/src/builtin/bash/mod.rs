@@ -41,7 +41,7 @@ impl Default for Bash {
 const MAX_RUNNING: usize = 64;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct BashInput {
     #[schemars(description = "The command to run.")]
     command: String,
     #[schemars(description = "Directory to run in, the working directory if left out.")]
@@ -52,13 +52,13 @@ pub(super) struct Input {
 }
 
 impl TypedTool for Bash {
-    type Input = Input;
+    type Input = BashInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(&self, input: BashInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         if input.command.is_empty() {
             return Err(ToolFailure::new(EMPTY));
         }

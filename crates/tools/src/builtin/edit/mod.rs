@@ -25,7 +25,7 @@ pub(super) struct Edit;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Input {
+pub(super) struct EditInput {
     #[schemars(description = "The file to change.")]
     path: String,
     #[schemars(description = "The text to replace, exactly as it stands in the file.")]
@@ -39,13 +39,13 @@ pub(super) struct Input {
 impl TypedTool for Edit {
     const PERMISSION: Option<&'static str> = Some("edit");
 
-    type Input = Input;
+    type Input = EditInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(&self, input: EditInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         if input.old_string == input.new_string {
             return Err(Mismatch::Same.into());
         }
@@ -118,7 +118,7 @@ struct Edited {
     replacements: usize,
 }
 
-fn edit(target: &Target, input: &Input) -> Result<Edited, EditError> {
+fn edit(target: &Target, input: &EditInput) -> Result<Edited, EditError> {
     let place = Place::open(&target.canonical)?;
     let original = place.require()?.read(MAX_FILE_BYTES)?;
     let before = Text::decode(&original)?;
@@ -139,7 +139,7 @@ fn edit(target: &Target, input: &Input) -> Result<Edited, EditError> {
     })
 }
 
-fn output(target: &Target, input: &Input, edited: Edited) -> Result<ToolOutput, ToolFailure> {
+fn output(target: &Target, input: &EditInput, edited: Edited) -> Result<ToolOutput, ToolFailure> {
     let mut lines = vec![
         format!("Edited file successfully: {}", target.resource),
         format!("Replacements: {}", edited.replacements),

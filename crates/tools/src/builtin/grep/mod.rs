@@ -34,7 +34,7 @@ use lines::{Line, Reader};
 pub(super) struct Grep;
 
 #[derive(Clone, Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct GrepInput {
     #[schemars(description = "Regular expression in the syntax of Rust, for example fn\\s+main.")]
     pattern: String,
     #[schemars(description = "Directory or file to search, the working directory if left out.")]
@@ -47,13 +47,13 @@ pub(super) struct Input {
 }
 
 impl TypedTool for Grep {
-    type Input = Input;
+    type Input = GrepInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(&self, input: GrepInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to grep for {}", input.pattern);
         let search = Search {
             action: "grep",
@@ -91,7 +91,7 @@ the user is asked first. Lines of more than 2000 characters are cut; at most 100
 
 /// Returns the lines of the file or of all files below the directory, or `None` if the search cannot
 /// start.
-fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<First<Line>> {
+fn grep(place: &Path, wanted: &GrepInput, cancel: &CancellationToken) -> Option<First<Line>> {
     let matcher = matcher(&wanted.pattern)?;
     let limit = wanted.limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
     let found = Mutex::new(FirstByPath::new(limit));

@@ -30,7 +30,7 @@ const MAX_COUNT: usize = 2000;
 pub(super) struct Read;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct ReadInput {
     path: String,
     #[schemars(description = "First line or directory entry to return, counted from 1.")]
     #[schemars(range(min = 1))]
@@ -41,13 +41,13 @@ pub(super) struct Input {
 }
 
 impl TypedTool for Read {
-    type Input = Input;
+    type Input = ReadInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(&self, input: ReadInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to read {}", input.path);
         let target =
             locate_with_permission(&context, &input.path, TargetKind::Directory, &refused).await?;
@@ -88,7 +88,7 @@ children, directories first and with a trailing slash.";
 /// One permitted call.
 struct Reading {
     target: Target,
-    input: Input,
+    input: ReadInput,
     image_limits: ImageLimits,
     cancel: CancellationToken,
 }

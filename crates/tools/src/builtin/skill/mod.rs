@@ -17,7 +17,7 @@ use crate::failure::ToolFailure;
 pub(super) struct Skill;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct SkillInput {
     #[schemars(description = "Name of the skill, as the list of available skills has it.")]
     name: String,
 }
@@ -30,13 +30,17 @@ struct Output<'a> {
 }
 
 impl TypedTool for Skill {
-    type Input = Input;
+    type Input = SkillInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: SkillInput,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
         let name = input.name;
         // The text is the same for a missing skill and for one that the agent may not use.
         let refused = format!("Unable to load skill {name}");

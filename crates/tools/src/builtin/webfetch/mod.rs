@@ -22,7 +22,7 @@ use visit::{Page, Visit};
 pub(super) struct WebFetch;
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Input {
+pub(super) struct WebFetchInput {
     #[schemars(description = "The address, with http or https.")]
     url: String,
     #[schemars(description = "What HTML becomes: `markdown` (default), `text` or `html`.")]
@@ -50,13 +50,17 @@ static CONVERSIONS: Semaphore = Semaphore::const_new(2);
 const DEFAULT_TIMEOUT: f64 = 30.0;
 
 impl TypedTool for WebFetch {
-    type Input = Input;
+    type Input = WebFetchInput;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: WebFetchInput,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to fetch {}", input.url);
         let failed = |reason: String| ToolFailure::new(format!("{refused}: {reason}"));
         let address = address(&input.url).map_err(failed)?;

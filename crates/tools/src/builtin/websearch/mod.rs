@@ -22,7 +22,7 @@ pub(super) struct WebSearch {
 /// The parameters of a search, with the names that the services use.
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Input {
+pub(super) struct WebSearchInput {
     #[schemars(description = "What to search for.")]
     query: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ impl WebSearch {
 }
 
 impl TypedTool for WebSearch {
-    type Input = Input;
+    type Input = WebSearchInput;
 
     fn description(&self) -> String {
         let year = self.year;
@@ -83,7 +83,11 @@ impl TypedTool for WebSearch {
         )
     }
 
-    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: WebSearchInput,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to search the web for {}", input.query);
         let provider = context.search.of_session(&context.session_id);
         let mut request = context.permission_request("websearch", vec![input.query.clone()]);
@@ -103,7 +107,7 @@ impl TypedTool for WebSearch {
 const NOTHING: &str = "Nothing was found. Try other words.";
 
 /// Returns the given parameters by name.
-fn members(input: &Input) -> Map<String, Value> {
+fn members(input: &WebSearchInput) -> Map<String, Value> {
     match serde_json::to_value(input) {
         Ok(Value::Object(members)) => members,
         _ => Map::new(),

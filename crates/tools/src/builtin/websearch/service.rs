@@ -9,7 +9,7 @@ use http::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Input, members};
+use super::{WebSearchInput, members};
 use crate::contract::tool::ToolContext;
 use crate::ports::search::SearchProvider;
 use crate::ports::web::{WebRequest, WebResponse};
@@ -23,7 +23,7 @@ const MAX_BODY: usize = 256 * 1024;
 /// the error text of the service, which could repeat the key.
 pub(super) async fn search(
     provider: SearchProvider,
-    input: &Input,
+    input: &WebSearchInput,
     context: &ToolContext,
 ) -> Result<Option<String>, String> {
     let name = provider.name();
@@ -40,7 +40,7 @@ pub(super) async fn search(
 
 fn request(
     provider: SearchProvider,
-    input: &Input,
+    input: &WebSearchInput,
     context: &ToolContext,
 ) -> Result<WebRequest, String> {
     let service = context.search.get(provider);
@@ -90,7 +90,7 @@ fn request(
     })
 }
 
-fn for_exa(input: &Input) -> Value {
+fn for_exa(input: &WebSearchInput) -> Value {
     let mut arguments = json!({
         "query": input.query,
         "type": "auto",
