@@ -20,6 +20,7 @@ export const examples = {
         ["resume.mjs", () => runExample("resume.mjs")],
         ["recover.mjs", () => runExample("recover.mjs")],
         ["plugins.mjs", runPlugins],
+        ["mcp.mjs", runMcp],
       ],
       say,
     ),
@@ -57,6 +58,22 @@ async function runPlugins() {
       mustContain(output, "read failed: ");
       mustContain(output, "Nothing but a test.");
       mustContain(JSON.stringify(model.requests[0].body), "The checked-out branch is feature/x.");
+    }),
+  );
+}
+
+async function runMcp() {
+  await inScratch((scratch) =>
+    withModel(async (model) => {
+      const tool = { name: "files_list_directory", input: { path: scratch.folder } };
+      writeFileSync(path.join(scratch.folder, "alpha.txt"), "");
+      model.reply({ tools: [tool] }, { text: "One file." });
+      const server = inProject("node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js");
+      const example = node(inProject("examples", "mcp.mjs"), process.execPath, server, scratch.folder);
+      const output = await mustRun(example, { cwd: scratch.folder, env: userlessEnv(scratch, modelEnv(model)) });
+      mustContain(output, "files: connected, ");
+      mustContain(output, "One file.");
+      mustContain(JSON.stringify(model.requests[1].body), "alpha.txt");
     }),
   );
 }

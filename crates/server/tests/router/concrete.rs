@@ -17,6 +17,7 @@ pub(crate) fn concrete(path: &str, session: &str) -> String {
         ("{integrationID}", "nope"),
         ("{attemptID}", "con_x"),
         ("{credentialID}", "cred_x"),
+        ("{name}", "nope"),
         ("{*path}", "a/b.txt"),
     ]
     .iter()

@@ -51,6 +51,7 @@ async fn the_next_request_is_shown_completely() {
             ("core/instructions-nested", "absent"),
             ("core/skill-guidance", "current"),
             ("core/reference-guidance", "absent"),
+            ("mcp/instructions", "absent"),
             ("core/model", "current"),
         ]
     );

@@ -11,6 +11,8 @@ use crate::api::{Answer, Api, request};
 struct Host {
     api: Api,
     server: AuthorizationServer,
+    /// The port of the redirect address.
+    port: u16,
     /// Keeps the port of the redirect address from the host.
     taken: Option<TcpListener>,
 }
@@ -23,14 +25,20 @@ impl Host {
         let host = Self {
             api: Api::on(Fixture::open().await),
             server,
+            port,
             taken: is_entered.then(|| TcpListener::bind(("127.0.0.1", port)).unwrap()),
         };
-        let url = host.server.url().to_string();
-        let config = json!({"type": "remote", "url": url, "oauth": {"callbackPort": port}});
-        let body = json!({"name": "notes", "config": config});
-        let added = host.post("/api/mcp", body).await.ok();
-        assert_eq!(added["data"]["status"], json!({"status": "needs_auth"}));
+        host.add().await;
         host
+    }
+
+    /// Adds the server until the host closes.
+    async fn add(&self) {
+        let url = self.server.url().to_string();
+        let config = json!({"type": "remote", "url": url, "oauth": {"callbackPort": self.port}});
+        let body = json!({"name": "notes", "config": config});
+        let added = self.post("/api/mcp", body).await.ok();
+        assert_eq!(added["data"]["status"], json!({"status": "needs_auth"}));
     }
 
     async fn post(&self, path: &str, body: Value) -> Answer {
@@ -308,6 +316,7 @@ async fn an_attempt_ends_with_the_host_and_the_client_stays() {
     let attempt = host.begin().await;
     host.api = host.api.kill().await;
     assert_eq!(host.api.get(&path_of(&attempt)).await.status, 400);
+    host.add().await;
     let next = host.begin().await;
     let client = |attempt: &Value| {
         let page = Url::parse(attempt["url"].as_str().unwrap()).unwrap();
