@@ -119,7 +119,7 @@ async fn a_location_that_cannot_be_opened_is_reported_before_anything_else() {
             );
         }
     }
-    assert_eq!(placed(Middleware::Location, true).len(), 32);
+    assert_eq!(placed(Middleware::Location, true).len(), 37);
 }
 
 /// A body that every operation of a Location accepts.
