@@ -7,7 +7,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-const ECHO = { name: "echo", description: "Returns its input.", inputSchema: { type: "object" } };
+const ECHO = {
+  name: "echo",
+  description: "Returns a text.",
+  inputSchema: { type: "object", properties: { at: { type: "integer" } } },
+};
 
 /** A running server. */
 export class AuthorizationServer {

@@ -27,6 +27,8 @@ function connect(host: OpenCodeHost) {
 
 /** Gives consent like a user in a browser, and waits until the server is connected. */
 async function authorize(host: OpenCodeHost) {
+  const { data: found } = await host.mcp.reconnect({ name: "notes" });
+  expect(found.status.status).toMatch(/^needs_/);
   const events = await subscribe(host);
   const { data: attempt } = await connect(host);
   const page = await fetch(server.consent(attempt.url));
@@ -77,7 +79,7 @@ test("fifty calls with a revoked token renew it once", async () => {
   const session = await host.sessions.create();
   const started = { setup, host, model: setup.model, session, sessionID: session.id };
   server.revoke();
-  const calls = Array.from({ length: 50 }, () => ({ name: "notes_echo", input: {} }));
+  const calls = Array.from({ length: 50 }, (_, at) => ({ name: "notes_echo", input: { at } }));
   await callTools(started, ...calls);
   const states = (await readCalls(host, session.id)).map(({ state }) => state.status);
   expect(states).toEqual(Array.from({ length: 50 }, () => "completed"));
