@@ -22,8 +22,16 @@ const MAX_TEMPLATE: usize = 256 * 1024;
 /// The templates of prompts that were requested already.
 #[derive(Default)]
 pub(super) struct PromptTemplates {
-    /// By the name of the command. An entry is valid for the prompt that it was made of.
-    known: Mutex<BTreeMap<String, (Arc<ServerPrompt>, Option<String>)>>,
+    /// By the name of the command.
+    known: Mutex<BTreeMap<String, KnownTemplate>>,
+}
+
+/// The template of a prompt.
+struct KnownTemplate {
+    /// The prompt. A changed prompt is another value.
+    prompt: Arc<ServerPrompt>,
+    /// `None` if the server refused to write it.
+    template: Option<String>,
 }
 
 impl PromptTemplates {
@@ -46,21 +54,24 @@ impl PromptTemplates {
     }
 
     async fn template(&self, servers: &Servers, prompt: &Arc<ServerPrompt>) -> Option<String> {
-        if let Some((known, template)) = self.known.lock().get(&prompt.name)
-            && Arc::ptr_eq(known, prompt)
+        if let Some(known) = self.known.lock().get(&prompt.name)
+            && Arc::ptr_eq(&known.prompt, prompt)
         {
-            return template.clone();
+            return known.template.clone();
         }
         let template = request(servers, prompt).await;
-        let entry = (Arc::clone(prompt), template.clone());
-        self.known.lock().insert(prompt.name.clone(), entry);
+        let known = KnownTemplate {
+            prompt: Arc::clone(prompt),
+            template: template.clone(),
+        };
+        self.known.lock().insert(prompt.name.clone(), known);
         template
     }
 
     /// Forgets prompts that no server offers any more.
     fn forget_others(&self, prompts: &[Arc<ServerPrompt>]) {
         let mut known = self.known.lock();
-        known.retain(|_, (prompt, _)| prompts.iter().any(|it| Arc::ptr_eq(it, prompt)));
+        known.retain(|_, known| prompts.iter().any(|it| Arc::ptr_eq(it, &known.prompt)));
     }
 }
 
