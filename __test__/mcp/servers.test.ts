@@ -405,6 +405,39 @@ describe("servers that break the rules", () => {
     expect(echo).toContain("ok");
   });
 
+  test("calls of many sessions settle while their server is killed again and again", async () => {
+    const setup = await setUp();
+    const host = await setup.open({ mcp: { odd: scripted() } });
+    const sessions = await Promise.all(Array.from({ length: 10 }, () => host.sessions.create()));
+    const pids = new Set<string>();
+    for (let round = 0; round < 4; round++) {
+      const calls = Array.from({ length: 5 }, (_, at) => ({ name: "odd_echo", input: { text: `${round} ${at}` } }));
+      const killing = { name: "odd_die", input: { text: `${round}` } };
+      const replies = sessions.flatMap((_, at) => [
+        { tools: at === 0 ? [...calls, killing] : calls },
+        { text: "Done." },
+      ]);
+      for (const reply of replies.filter((it) => "tools" in it)) setup.model.reply(reply);
+      for (const reply of replies.filter((it) => "text" in it)) setup.model.reply(reply);
+      await Promise.all(sessions.map(({ id }) => run(host, id, `Round ${round}`)));
+      await host.mcp.reconnect({ name: "odd" });
+      const session = await host.sessions.create();
+      const started = { setup, host, model: setup.model, session, sessionID: session.id };
+      const [pid = ""] = await callTools(started, { name: "odd_pid", input: {} });
+      expect(Number(pid)).toBeGreaterThan(0);
+      pids.add(pid);
+    }
+    expect(pids.size).toBe(4);
+    for (const { id } of sessions) {
+      const states = (await readCalls(host, id)).map(({ state }) => state);
+      expect(states.length).toBeGreaterThanOrEqual(20);
+      for (const state of states) {
+        if (state.status === "completed") continue;
+        expect(state).toMatchObject({ status: "error", error: { message: expect.stringMatching(/closed|connected/) } });
+      }
+    }
+  });
+
   test("fifty calls at once, while another server dies again and again", async () => {
     const started = await setUpSession({ mcp: { good: scripted(), bad: scripted() } });
     const calls = Array.from({ length: 50 }, (_, index) => ({ name: "good_echo", input: { text: `n${index}` } }));

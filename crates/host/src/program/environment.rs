@@ -82,10 +82,10 @@ impl AskEnvironment for ProgramEnvironment {
             let given = calls.await.map_err(|error| {
                 tracing::warn!(
                     target: LOG_TARGET,
-                    directory,
+                    location = directory,
                     cwd,
-                    error = error.message,
-                    "a function of ptys.environment failed, and a terminal does not begin"
+                    "a function of ptys.environment failed, and a terminal does not begin: {}",
+                    error.message
                 );
                 error.message
             })?;

@@ -1,5 +1,6 @@
 //! The requests of a connection.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -134,6 +135,10 @@ impl Connection {
                 RequestError::Ended(self.link.end().unwrap_or(End::Closed))
             }
             ServiceError::TransportClosed => RequestError::Ended(End::Closed),
+            // The server has closed its input, and the end of its output was not read yet.
+            ServiceError::TransportSend(error) if is_closed(&*error.error) => {
+                RequestError::Ended(End::Closed)
+            }
             ServiceError::TransportSend(error) => {
                 RequestError::Transport(cut(text_of(&*error.error), MAX_ERROR))
             }
@@ -165,6 +170,11 @@ impl Drop for Pending {
             opencode_log::spawn_on(&runtime, timeout(CANCEL, handle.cancel(Some(reason))));
         }
     }
+}
+
+fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// A request that the link knows until this value is dropped.
