@@ -1,6 +1,6 @@
 //! The servers of one Location, and the registration of their tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use opencode_location::definitions::mcp::{McpServer, McpServers as ConfiguredSer
 use opencode_location::location::Location;
 use opencode_location::secret::Redactor;
 use opencode_mcp::{
-    RemoteServer, ServerConfig, ServerResource, ServerTool, Servers, ServersOptions,
+    RemoteServer, ServerConfig, ServerResource, ServerStatus, ServerTool, Servers, ServersOptions,
+    State as ServerState,
 };
 use opencode_schema::command::CommandInfo;
 use opencode_schema::mcp::McpServerInfo;
@@ -150,11 +151,15 @@ impl LocationServers {
         self.register_tools();
     }
 
-    /// Registers the tools of the servers as they are now. An unchanged tool stays registered, so that its running calls
-    /// stay valid.
+    /// Registers the tools of the servers as they are now. An unchanged tool stays registered, so that calls of running
+    /// turns stay valid. So do the tools of a server that is not connected for the moment: they come back with it, and
+    /// until then their calls fail.
     fn register_tools(&self) {
+        // A connection can end or begin while the tools are read.
+        let mut absent = self.absent_servers();
         let current = self.servers.tools();
         let has_resources = self.servers.has_resources();
+        absent.extend(self.absent_servers());
         let mut state = self.state.lock();
         let secrets = state.redactor.clone();
         let mut former = std::mem::take(&mut state.tools);
@@ -166,14 +171,25 @@ impl LocationServers {
             };
             state.tools.extend(registered);
         }
+        let kept = former.extract_if(.., |(tool, _)| absent.contains(&tool.server));
+        state.tools.extend(kept);
         let resource_tools = match (has_resources, state.resource_tools.take()) {
             (true, None) => self.register_resource_tools(&secrets),
             (true, known) => known,
-            (false, _) => None,
+            (false, known) => known.filter(|_| !absent.is_empty()),
         };
         state.resource_tools = resource_tools;
         drop(state);
         drop(former);
+    }
+
+    /// Returns the names of the servers whose connection ended or failed.
+    fn absent_servers(&self) -> HashSet<String> {
+        let statuses = self.servers.status().into_iter();
+        let is_absent = |it: &ServerStatus| {
+            matches!(it.state, ServerState::Connecting | ServerState::Failed(_))
+        };
+        statuses.filter(is_absent).map(|it| it.name).collect()
     }
 
     fn register(&self, tool: &Arc<ServerTool>, secrets: &Redactor) -> Option<Registration> {
