@@ -88,7 +88,7 @@ export interface NativeHost {
   answer(call: number, message: string): boolean;
   /**
    * Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
-   * action, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+   * action, permission, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
    */
   registerTool(tool: string, directory?: string | undefined | null): number | string;
   /** Removes a tool. Its running calls continue. Ignores an unknown number. */

@@ -80,6 +80,7 @@ export class Tools {
           ? { outputSchema: tool.output.toJsonSchema() }
           : {}),
         action: tool.permission.action,
+        ...(hasStaticPermission(tool) ? { permission: { resources: ["*"], save: tool.permission.save ?? [] } } : {}),
         recovers: tool.recover !== undefined,
         timeoutMs: definition.timeoutMs,
       },
@@ -105,7 +106,7 @@ export class Tools {
     // The native host has seen the disposal later than the start of the call.
     if (tool === undefined) throw new Error("The tool is not registered any more");
     const input = await validate(tool.input, given, "Invalid tool input");
-    await call.permit(await neededPermission(tool, input));
+    if (!hasStaticPermission(tool)) await call.permit(await neededPermission(tool, input));
     const progress = new Coalesced((value: ToolResult) => this.#report(tool, call, value), PROGRESS_INTERVAL_MS);
     try {
       const context: ToolCallContext = {
@@ -161,6 +162,14 @@ async function readResult({ output }: RegisteredTool, value: unknown) {
 async function readValue(schema: ReadSchema, value: unknown) {
   const valid = await validate(schema, value, "Tool returned an invalid value for its output schema");
   return { structured: valid, content: typeof valid === "string" ? [{ type: "text", text: valid }] : [] };
+}
+
+/**
+ * True if the native host requests the permission itself, which saves a round trip. It knows the permission, and it has
+ * checked the input.
+ */
+function hasStaticPermission({ input, permission }: RegisteredTool) {
+  return input.validate === undefined && permission.resources === undefined;
 }
 
 /** It awaits the resources: the rejection of an async function must not end the process. */

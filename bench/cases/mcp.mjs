@@ -33,7 +33,7 @@ async function measureCalls() {
   const samples = { bench_count: [], count: [] };
   for (let run = 0; run < 15; run++) {
     for (const [name, times] of Object.entries(samples)) {
-      for (let at = 0; at < TURNS; at++) await model.reply({ tools: [{ name, input: {} }] });
+      for (let at = 0; at < TURNS; at++) await model.reply({ tools: [{ name, input: { at } }] });
       await model.reply({ text: "Done." });
       times.push(await turn(host));
     }

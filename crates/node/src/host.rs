@@ -202,7 +202,7 @@ impl NativeHost {
     }
 
     /// Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
-    /// action, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+    /// action, permission, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
     #[napi(catch_unwind)]
     pub fn register_tool(
         &self,

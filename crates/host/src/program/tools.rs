@@ -47,12 +47,25 @@ pub struct ToolRegistration {
     /// The action of its permission requests. Default: the name.
     #[serde(default)]
     pub action: Option<String>,
+    /// The permission of every call. Default: the program requests a permission for each call.
+    #[serde(default)]
+    pub permission: Option<StaticPermission>,
     /// True if the tool can find out the effect of a call that an earlier process began.
     #[serde(default)]
     pub recovers: bool,
     /// Maximum time of a call in milliseconds, without the time that it waits for a permission. Default: no limit.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
+}
+
+/// A permission that does not depend on the input of a call. The host requests it without a call of the program.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StaticPermission {
+    /// The resources.
+    pub resources: Vec<String>,
+    /// The patterns that an answer of `always` saves.
+    pub save: Vec<String>,
 }
 
 /// The registered tools of the program.
@@ -203,6 +216,9 @@ impl Tool for ProgramTool {
             if self.tool.checks_input {
                 check_input(&self.tool.input_schema, &mut input)?;
             }
+            if let Some(permission) = &self.tool.permission {
+                self.permit(permission, &context).await?;
+            }
             let call = self.begin(RUN, &input, &context);
             let mut call = call.map_err(|error| ToolFailure::new(error.to_string()))?;
             self.follow(&mut call, &context).await
@@ -230,6 +246,30 @@ impl ProgramTool {
             idempotency_key: format!("{session}/{message}/{}", context.call_id),
         };
         self.calls.begin(function, &input)
+    }
+
+    /// Requests the permission of every call.
+    async fn permit(
+        &self,
+        permission: &StaticPermission,
+        context: &ToolContext,
+    ) -> Result<(), ToolFailure> {
+        let action = self.tool.action.clone();
+        let permission = Permission {
+            action: action.unwrap_or_else(|| self.tool.name.clone()),
+            resources: permission.resources.clone(),
+            save: permission.save.clone(),
+        };
+        self.assert(permission, context).await
+    }
+
+    async fn assert(
+        &self,
+        permission: Permission,
+        context: &ToolContext,
+    ) -> Result<(), ToolFailure> {
+        let refused = format!("{} is not permitted", self.tool.name);
+        context.assert(request(context, permission), &refused).await
     }
 
     /// Asks the program for the effect of a call.
@@ -273,9 +313,7 @@ impl ProgramTool {
                 }
                 Message::Events(_) => {}
                 Message::Permission(permission) => {
-                    let refused = format!("{} is not permitted", self.tool.name);
-                    let request = request(context, permission);
-                    context.assert(request, &refused).await?;
+                    self.assert(permission, context).await?;
                     call.permit();
                 }
             }
