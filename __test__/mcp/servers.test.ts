@@ -428,13 +428,12 @@ describe("servers that break the rules", () => {
       pids.add(pid);
     }
     expect(pids.size).toBe(4);
-    for (const { id } of sessions) {
-      const states = (await readCalls(host, id)).map(({ state }) => state);
-      expect(states.length).toBeGreaterThanOrEqual(20);
-      for (const state of states) {
-        if (state.status === "completed") continue;
-        expect(state).toMatchObject({ status: "error", error: { message: expect.stringMatching(/closed|connected/) } });
-      }
+    // A fast session may take the calls that were meant for a slow one.
+    const calls = (await Promise.all(sessions.map(({ id }) => readCalls(host, id)))).flat();
+    expect(calls).toHaveLength(4 * (10 * 5 + 1));
+    for (const { state } of calls) {
+      if (state.status === "completed") continue;
+      expect(state).toMatchObject({ status: "error", error: { message: expect.stringMatching(/closed|connected/) } });
     }
   });
 
