@@ -34,6 +34,9 @@ pub(crate) struct LocationServers {
     registry: Arc<Registry>,
     announcements: Arc<Announcements>,
     templates: PromptTemplates,
+    /// Held while the servers change, so that the client gets the changes in their order. Locked before `state`, which
+    /// announcements of the client read.
+    changing: Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -75,6 +78,7 @@ impl LocationServers {
             registry: Arc::clone(&services.registry),
             announcements,
             templates: PromptTemplates::default(),
+            changing: Mutex::default(),
             state: Mutex::default(),
         });
         created.announcements.follow(&created);
@@ -83,6 +87,7 @@ impl LocationServers {
 
     /// Takes the servers of the current configuration.
     pub(super) fn configure(&self, location: &Location) {
+        let _changing = self.changing.lock();
         let mut state = self.state.lock();
         let is_same =
             state.configuration == location.mcp && *state.variables == *location.command_variables;
@@ -96,6 +101,7 @@ impl LocationServers {
 
     /// Adds a server, or replaces the one with its name.
     pub(crate) fn add(&self, server: McpServer) {
+        let _changing = self.changing.lock();
         let mut state = self.state.lock();
         server.learn_secrets(&mut state.secrets);
         state.redactor = state.secrets.of_texts();
@@ -105,6 +111,7 @@ impl LocationServers {
 
     /// Removes an added server. The server of the configuration with this name takes effect again.
     pub(crate) fn remove(&self, name: &str) {
+        let _changing = self.changing.lock();
         let mut state = self.state.lock();
         if state.added.remove(name).is_some() {
             self.apply(state);
@@ -155,12 +162,21 @@ impl LocationServers {
     /// turns stay valid. So do the tools of a server that is not connected for the moment: they come back with it, and
     /// until then their calls fail.
     fn register_tools(&self) {
+        // Locked before the tools are read, so that no older list replaces a newer one.
+        let mut state = self.state.lock();
         // A connection can end or begin while the tools are read.
         let mut absent = self.absent_servers();
         let current = self.servers.tools();
         let has_resources = self.servers.has_resources();
         absent.extend(self.absent_servers());
-        let mut state = self.state.lock();
+        let registered = state.tools.iter().map(|(tool, _)| tool);
+        let is_same = registered.len() == current.len()
+            && registered
+                .zip(&current)
+                .all(|(one, other)| Arc::ptr_eq(one, other));
+        if is_same && has_resources == state.resource_tools.is_some() {
+            return;
+        }
         let secrets = state.redactor.clone();
         let mut former = std::mem::take(&mut state.tools);
         for tool in current {
