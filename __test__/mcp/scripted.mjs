@@ -3,7 +3,7 @@
 //   node scripted.mjs [<behaviour> [<file>]]
 //
 // Behaviours: `exit` ends at once, `noise` writes a line that is no message, `flood` writes without an end, `silent`
-// never answers, `instructions` has instructions, `parent` starts a child process and writes the ids of both processes
+// never answers, `prompts` has a prompt and refuses its first request, `instructions` has instructions, `parent` starts a child process and writes the ids of both processes
 // to the file.
 //
 // Tools: `echo` returns its input, `pid` the number of the process, `die` ends the process, `hang` never answers, `add`
@@ -17,6 +17,8 @@ import { createInterface } from "node:readline";
 const [behaviour = "ordinary", file = ""] = process.argv.slice(2);
 const schema = { type: "object", properties: { text: { type: "string" } } };
 const tools = ["echo", "pid", "die", "hang", "add", "fail", "env", "big", "wrong"];
+
+let promptRequests = 0;
 
 if (behaviour === "exit") process.exit(3);
 if (behaviour === "noise") console.log("This is no message.");
@@ -47,12 +49,18 @@ function answer(method, params) {
       if (behaviour === "silent") return undefined;
       return {
         protocolVersion: params.protocolVersion,
-        capabilities: { tools: { listChanged: true } },
+        capabilities: { tools: { listChanged: true }, ...(behaviour === "prompts" ? { prompts: {} } : {}) },
         serverInfo: { name: "scripted", version: "1.0.0" },
         instructions: behaviour === "instructions" ? "Prefer echo." : undefined,
       };
     case "tools/list":
       return { tools: tools.map((name) => ({ name, description: `The tool ${name}.`, inputSchema: schema })) };
+    case "prompts/list":
+      return { prompts: [{ name: "greet", arguments: [{ name: "name" }] }] };
+    case "prompts/get":
+      promptRequests += 1;
+      if (promptRequests === 1) return {};
+      return { messages: [{ role: "user", content: { type: "text", text: `Greet ${params.arguments.name}.` } }] };
     case "tools/call":
       return call(params.name, params.arguments ?? {});
     default:

@@ -79,6 +79,14 @@ describe("run time", () => {
     expect(left.map(({ name }) => name)).toEqual(["one"]);
   });
 
+  test("servers that are added at the same time all exist", async () => {
+    const { host } = await setUpSession();
+    const names = Array.from({ length: 40 }, (_, at) => `s${String(at).padStart(2, "0")}`);
+    await Promise.all(names.map((name) => host.mcp.add({ name, config: { ...scripted(), enabled: false } })));
+    const { data: servers } = await host.mcp.list();
+    expect(servers.map(({ name }) => name)).toEqual(names);
+  });
+
   test("clients learn of each state", async () => {
     const { host } = await setUpSession();
     const events = await subscribe(host);
@@ -366,6 +374,13 @@ describe("resources, prompts, instructions and questions", () => {
     expect(names).toContain("all:simple-prompt");
     const withArguments = commands.find(({ name }) => name === "all:args-prompt");
     expect(withArguments?.template).toContain("$1");
+  });
+
+  test("a prompt whose request failed is a command at the next request", async () => {
+    const { host } = await setUpSession({ mcp: { odd: scripted("prompts") } });
+    const read = async () => (await host.commands.list()).data.find(({ name }) => name === "odd:greet");
+    expect(await read()).toBeUndefined();
+    expect(await read()).toMatchObject({ template: "Greet $1." });
   });
 
   test("instructions of a server are part of the System Context, and their end is told", async () => {

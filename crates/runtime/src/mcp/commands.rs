@@ -5,16 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use opencode_mcp::{PromptMessage, ServerPrompt, Servers};
 use opencode_schema::command::CommandInfo;
 use opencode_schema::message::ToolContent;
 use parking_lot::Mutex;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// Number of prompts that are requested at the same time.
 const CONCURRENT: usize = 8;
+
+/// Maximum time of a request for a prompt. Without an answer, the prompt is left out.
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Maximum size of a template, in bytes. Larger prompts are left out.
 const MAX_TEMPLATE: usize = 256 * 1024;
@@ -30,8 +35,7 @@ pub(super) struct PromptTemplates {
 struct KnownTemplate {
     /// The prompt. A changed prompt is another value.
     prompt: Arc<ServerPrompt>,
-    /// `None` if the server refused to write it.
-    template: Option<String>,
+    template: String,
 }
 
 impl PromptTemplates {
@@ -57,15 +61,16 @@ impl PromptTemplates {
         if let Some(known) = self.known.lock().get(&prompt.name)
             && Arc::ptr_eq(&known.prompt, prompt)
         {
-            return known.template.clone();
+            return Some(known.template.clone());
         }
-        let template = request(servers, prompt).await;
+        // A failure is not kept, because the server may be back at the next request.
+        let template = timeout(MAX_WAIT, request(servers, prompt)).await.ok()??;
         let known = KnownTemplate {
             prompt: Arc::clone(prompt),
             template: template.clone(),
         };
         self.known.lock().insert(prompt.name.clone(), known);
-        template
+        Some(template)
     }
 
     /// Forgets prompts that no server offers any more.
