@@ -16,11 +16,14 @@ use opencode_location::directory::{Target, TargetKind, resolve};
 use opencode_location::files::opening::open_file;
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::{Prompt, PromptFileAttachment, SessionInputAdmitted};
+use tokio::time::Instant;
 use url::Url;
 
 use super::attached_text::{MAX_BYTES, NO_DATA, bounded, data, utf8};
 use crate::asks::permissions::TurnPermissions;
-use crate::mcp::{LocationServers, NamedResource, READ_RESOURCE, is_resource, read_attachment};
+use crate::mcp::{
+    LocationServers, NamedResource, READ_RESOURCE, RESOURCES_WAIT, is_resource, read_attachment,
+};
 use crate::subagents::mention;
 
 /// Maximum number of mentioned agents of one prompt that get guidance.
@@ -44,6 +47,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) directory: &'a str,
     /// The MCP servers of the Location. `None` if it has none.
     pub(crate) servers: Option<&'a LocationServers>,
+    /// The end of the time for resources of these servers.
+    deadline: Instant,
     /// Number of bytes that may still be used.
     room: usize,
 }
@@ -111,6 +116,7 @@ impl<'a> Reading<'a> {
             permissions,
             directory,
             servers,
+            deadline: Instant::now() + RESOURCES_WAIT,
             room: MAX_TOTAL,
         }
     }
@@ -223,7 +229,7 @@ impl<'a> Reading<'a> {
         if !allowed.await {
             return Err(NOT_ALLOWED.to_owned());
         }
-        read_attachment(servers, &named).await
+        read_attachment(servers, &named, self.deadline).await
     }
 
     async fn file(&self, url: &Url, input: &SessionInputAdmitted) -> Result<String, &'static str> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use opencode_mcp::{ResourceContent, ResourceData};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::resource_tools::resource;
@@ -12,8 +13,8 @@ use super::servers::LocationServers;
 /// The beginning of the URI of a resource in the files of a prompt.
 const SCHEME: &str = "mcp://";
 
-/// Maximum time to read a resource at a Safe Provider-Turn Boundary.
-const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Maximum time to read all resources at one Safe Provider-Turn Boundary.
+pub(crate) const RESOURCES_WAIT: Duration = Duration::from_secs(10);
 
 /// The characters that stand for themselves.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -68,13 +69,14 @@ impl NamedResource {
 pub(crate) async fn read_attachment(
     servers: &LocationServers,
     named: &NamedResource,
+    deadline: Instant,
 ) -> Result<String, String> {
     let cancel = CancellationToken::new();
     let _stop = cancel.clone().drop_guard();
     let reading = servers
         .servers
         .read_resource(&named.server, &named.uri, &cancel);
-    let read = tokio::time::timeout(MAX_WAIT, reading).await;
+    let read = timeout_at(deadline, reading).await;
     let content = read.map_err(|_| "the server did not answer in time".to_owned())?;
     let content = content.map_err(|error| {
         let mut message = error.to_string();

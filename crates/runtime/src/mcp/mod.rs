@@ -25,7 +25,9 @@ use parking_lot::Mutex;
 
 use crate::live::Announcer;
 
-pub(crate) use self::attachment::{NamedResource, attachment_uri, is_resource, read_attachment};
+pub(crate) use self::attachment::{
+    NamedResource, RESOURCES_WAIT, attachment_uri, is_resource, read_attachment,
+};
 pub(crate) use self::instructions::McpInstructions;
 pub(crate) use self::resource_tools::READ as READ_RESOURCE;
 pub(crate) use self::servers::LocationServers;
