@@ -7,12 +7,14 @@ import type { McpConfig, OpenCodeConfig } from "./embedded/config.js";
 import type { HostContextSources, Unavailable } from "./embedded/context-source.js";
 import type { HostHooks } from "./embedded/hook.js";
 import type { HostProviders } from "./embedded/model.js";
+import type { ImportedFolderSession, ImportFolderInput } from "./embedded/session-folder.js";
 import type { HostTools } from "./embedded/tool.js";
 
 export * from "./client/index.js";
 export type * from "./embedded/config.js";
 export type * from "./embedded/hook.js";
 export type * from "./embedded/model.js";
+export type { ImportedFolderSession, ImportFolderInput } from "./embedded/session-folder.js";
 export type * from "./embedded/tool.js";
 export type * from "./embedded/context-source.js";
 
@@ -459,6 +461,22 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
      * ```
      */
     trust(input: LocationTrustInput): Promise<void>;
+  };
+  readonly sessions: OpenCodeClient["sessions"] & {
+    /**
+     * Imports the sessions that versions of OpenCode before the event log stored as files, one by one. Reads files of
+     * this machine, so network clients do not have it. A session that cannot be imported is a result with an `error`.
+     *
+     * Throws `InvalidRequestError` if the folder has no sessions.
+     *
+     * @example
+     * ```ts
+     * for await (const { path, imported, error } of opencode.sessions.importFolder({ directory: "/data/storage" })) {
+     *   console.log(path, error?.message ?? imported?.omitted.length)
+     * }
+     * ```
+     */
+    importFolder(input: ImportFolderInput): AsyncGenerator<ImportedFolderSession, void, undefined>;
   };
   readonly permissions: OpenCodeClient["permissions"] & {
     /**

@@ -20,11 +20,13 @@ import { Program } from "./program.js";
 import { Providers } from "./providers.js";
 import { Tools } from "./tools.js";
 import { createNativeTransport } from "./transport.js";
+import { importFolder } from "./session-folder.js";
 import { answerTrust, createTrust } from "./trust.js";
 import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook } from "../index.js";
 import type { ResolvedLog } from "./log.js";
 import type { Addon } from "./native-types.js";
 import type { DisposePlugins } from "./plugins.js";
+import type { ImportFolderInput } from "./session-folder.js";
 
 /** Opens a host. It loads the addon after it has checked the options. */
 export async function openHost(
@@ -91,6 +93,10 @@ function createHost(
   const host = {
     ...client,
     location: { ...client.location, trust: createTrust(connection) },
+    sessions: {
+      ...client.sessions,
+      importFolder: (input: ImportFolderInput) => importFolder(client.sessions.importDocument, input),
+    },
     permissions: { ...client.permissions, handle: handlePermissions },
     questions: { ...client.questions, handle: handleQuestions },
     ptys: {

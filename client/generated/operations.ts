@@ -56,6 +56,7 @@ import type {
   SessionsExportInput,
   SessionsGetInput,
   SessionsHistoryInput,
+  SessionsImportDocumentInput,
   SessionsInboxListInput,
   SessionsInboxSetDeliveryInput,
   SessionsInboxWithdrawInput,
@@ -84,6 +85,7 @@ const PromptSource = { start: null, end: null, text: null };
 const PromptInputFileAttachment = { uri: null, name: null, description: null, source: PromptSource };
 const PromptAgentAttachment = { name: null, source: PromptSource };
 const PromptInput = { text: null, files: [PromptInputFileAttachment], agents: [PromptAgentAttachment] };
+const SessionDocumentMessage = { info: null, parts: null };
 const PermissionSource = { type: null, messageID: null, callID: null };
 const PtySize = { rows: null, cols: null };
 const McpServerTimeouts = { startup: null, request: null };
@@ -92,7 +94,7 @@ const McpServerOAuthSettings = { clientId: null, clientSecret: null, scope: null
 const McpServerOAuth = McpServerOAuthSettings;
 const McpServerDescriptionRemote = { type: null, url: null, headers: null, oauth: McpServerOAuth, enabled: null, timeout: McpServerTimeouts };
 
-export const shapes = { LocationQuery, ModelRef, LocationRef, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
+export const shapes = { LocationQuery, ModelRef, LocationRef, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, SessionDocumentMessage, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
 
 const healthGet: OperationOf<object> = {
   group: "health",
@@ -490,6 +492,18 @@ const sessionsImport: Operation = {
   path: ["/api/session/import"],
   query: [],
   payload: "lines",
+  unwrap: true,
+  errors: [400, 401, 408, 409, 413, 500, 503],
+};
+
+const sessionsImportDocument: OperationOf<SessionsImportDocumentInput> = {
+  group: "sessions",
+  name: "importDocument",
+  method: "POST",
+  path: ["/api/session/import/document"],
+  query: [],
+  payload: ["info", "messages"],
+  shapes: { messages: [SessionDocumentMessage] },
   unwrap: true,
   errors: [400, 401, 408, 409, 413, 500, 503],
 };
@@ -980,6 +994,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       interrupted: (options) => methods.value(sessionsInterrupted, {}, options),
       export: (input, options) => methods.lines(sessionsExport, input, options),
       import: (input, options) => methods.upload(sessionsImport, input, options),
+      importDocument: (input, options) => methods.value(sessionsImportDocument, input, options),
       request: (input, options) => methods.value(sessionsRequest, input, options),
       revert: {
         stage: (input, options) => methods.value(sessionsRevertStage, input, options),

@@ -267,6 +267,17 @@ export interface OpenCodeOperations {
      */
     import(lines: SessionsImportInput, options?: RequestOptions): Promise<SessionsImportOutput>;
     /**
+     * Imports a session in the older form: the document that `opencode export` prints.
+     *
+     * The session keeps its id and the ids of its messages. The result lists each value that was not carried over.
+     * Equal documents give equal events, so the import can be repeated. A document that differs from the imported one is a
+     * conflict. An import records the whole document or nothing, and starts no work.
+     *
+     * @throws {ConflictError}
+     * @throws {SessionBusyError}
+     */
+    importDocument(input: SessionsImportDocumentInput, options?: RequestOptions): Promise<SessionsImportDocumentOutput>;
+    /**
      * Returns the complete request that the next Provider Turn of the session would send.
      *
      * The host builds it as a turn does, with the prompts that it would promote and the changes of the System Context. It
@@ -904,6 +915,17 @@ export type SessionsImportInput = Lines;
 
 /** The result of `sessions.import`. */
 export type SessionsImportOutput = ImportedSession;
+
+/** The input of `sessions.importDocument`. */
+export interface SessionsImportDocumentInput {
+  /** The record of the session. It has an `id`, a `directory` and `time.created` at least. */
+  readonly info: Record<string, unknown>;
+  /** The messages, oldest first. */
+  readonly messages: SessionDocumentMessage[];
+}
+
+/** The result of `sessions.importDocument`. */
+export type SessionsImportDocumentOutput = ImportedDocument;
 
 /** The input of `sessions.request`. */
 export interface SessionsRequestInput {
@@ -1830,6 +1852,18 @@ export interface HistoryView {
   readonly messages: number;
 }
 
+/** The result of the import of a session in the older form. */
+export interface ImportedDocument {
+  /** The session as it is now. */
+  readonly session: SessionInfo;
+  /** Number of new events. */
+  readonly applied: number;
+  /** Number of events that the session already had in the same form. */
+  readonly skipped: number;
+  /** The values that were not carried over, in the order of the document. */
+  readonly omitted: OmittedItem[];
+}
+
 /** The result of an import. */
 export interface ImportedSession {
   /** The session as it is now. */
@@ -2499,6 +2533,18 @@ export interface ObservationMetrics {
   readonly maxMicros: number;
   /** Sum of all durations. */
   readonly totalMicros: number;
+}
+
+/** A value of a session in the older form that an import did not carry over. */
+export interface OmittedItem {
+  /** Id of the message that contains the value. Absent for a value of the session. */
+  readonly messageID?: string;
+  /** Id of the part that contains the value. */
+  readonly partID?: string;
+  /** The type of the part, or the name of the member. */
+  readonly kind: string;
+  /** The reason, as a sentence. */
+  readonly reason: string;
 }
 
 /** An event of a host: a durable event of any session, a fragment of incomplete output, or an event of the host itself. */
@@ -3213,6 +3259,14 @@ export interface SessionDeleted {
   };
   /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
+}
+
+/** A message of a session in the older form. */
+export interface SessionDocumentMessage {
+  /** The message without its content: `id`, `role`, `time` and more. */
+  readonly info: Record<string, unknown>;
+  /** The parts of the message, oldest first. */
+  readonly parts: Record<string, unknown>[];
 }
 
 /** A durable event of a session: what happened, in the order of `durable.seq`. */

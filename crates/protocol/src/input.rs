@@ -79,6 +79,24 @@ pub struct SessionCreatePayload {
     pub location: Option<LocationRef>,
 }
 
+/// A session in the older form.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct SessionDocumentPayload {
+    /// The record of the session. It has an `id`, a `directory` and `time.created` at least.
+    pub info: Record,
+    /// The messages, oldest first.
+    pub messages: Vec<SessionDocumentMessage>,
+}
+
+/// A message of a session in the older form.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct SessionDocumentMessage {
+    /// The message without its content: `id`, `role`, `time` and more.
+    pub info: Record,
+    /// The parts of the message, oldest first.
+    pub parts: Vec<Record>,
+}
+
 /// The selection and the order of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SessionsQuery {

@@ -85,6 +85,34 @@ pub struct ImportedSession {
     pub skipped: u64,
 }
 
+/// The result of the import of a session in the older form.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ImportedDocument {
+    /// The session as it is now.
+    pub session: SessionInfo,
+    /// Number of new events.
+    pub applied: u64,
+    /// Number of events that the session already had in the same form.
+    pub skipped: u64,
+    /// The values that were not carried over, in the order of the document.
+    pub omitted: Vec<OmittedItem>,
+}
+
+/// A value of a session in the older form that an import did not carry over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OmittedItem {
+    /// Id of the message that contains the value. Absent for a value of the session.
+    #[serde(rename = "messageID", skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Id of the part that contains the value.
+    #[serde(rename = "partID", skip_serializing_if = "Option::is_none")]
+    pub part_id: Option<String>,
+    /// The type of the part, or the name of the member.
+    pub kind: String,
+    /// The reason, as a sentence.
+    pub reason: String,
+}
+
 /// The cursors of the neighbouring Pages. Both keys are always present. Both are null only on an empty Page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "{C}s")]

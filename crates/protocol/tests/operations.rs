@@ -48,7 +48,7 @@ fn methods_are_in_groups() {
             "sessions",
             "create list get children active prompt interrupt wait compact todo switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
-             resume interrupted export import request revert.stage revert.clear revert.commit",
+             resume interrupted export import importDocument request revert.stage revert.clear revert.commit",
         ),
         ("skills", "list"),
     ];
@@ -137,6 +137,7 @@ fn operations_beyond_the_original_contract_are_marked() {
             "sessions.interrupted",
             "sessions.export",
             "sessions.import",
+            "sessions.importDocument",
             "sessions.request",
             "debug.context",
             "mcp.list",

@@ -320,6 +320,9 @@ pub enum ImportError {
         /// The problem.
         reason: String,
     },
+    /// A document is not a session of the older form.
+    #[error("the document is not a session: {0}")]
+    Document(String),
     /// A line is longer than any entry.
     #[error("line {line} is longer than {MAX_IMPORT_LINE_BYTES} bytes")]
     LineTooLong {

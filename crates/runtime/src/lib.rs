@@ -77,7 +77,9 @@ pub use sources::{
 pub use streams::SessionEvents;
 pub use terminals::{AskEnvironment, NoEnvironment, TerminalRequest};
 pub use timer::{SystemTimer, Timer};
-pub use transfer::{Imported, SessionExport};
+pub use transfer::{
+    DocumentMessage, Imported, ImportedDocument, OmittedItem, SessionDocument, SessionExport,
+};
 
 // Types to contribute a System Context.
 pub use opencode_context::{

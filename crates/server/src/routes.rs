@@ -77,6 +77,7 @@ fn of_sessions() -> Vec<Route> {
         route::<op::SessionRequest>(inspection::request),
         route::<op::SessionExport>(transfer::export),
         route::<op::SessionImport>(transfer::import),
+        route::<op::SessionImportDocument>(transfer::import_document),
         route::<op::SessionRevertStage>(revert::stage),
         route::<op::SessionRevertClear>(revert::clear),
         route::<op::SessionRevertCommit>(revert::commit),

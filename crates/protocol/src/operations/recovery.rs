@@ -1,8 +1,8 @@
 //! Continuing interrupted sessions, and moving sessions between hosts.
 
-use crate::input::SessionParams;
+use crate::input::{SessionDocumentPayload, SessionParams};
 use crate::operation::operations;
-use crate::output::{ImportedSession, InterruptedSession};
+use crate::output::{ImportedDocument, ImportedSession, InterruptedSession};
 
 operations! {
     /// Resumes the session, with or without a pending prompt.
@@ -49,6 +49,20 @@ operations! {
         Post "/api/session/import",
         payload: lines,
         success: value(ImportedSession),
+        errors: [Conflict, SessionBusy],
+        middleware: [Authorization],
+        extension: true,
+    }
+
+    /// Imports a session in the older form: the document that `opencode export` prints.
+    ///
+    /// The session keeps its id and the ids of its messages. The result lists each value that was not carried over.
+    /// Equal documents give equal events, so the import can be repeated. A document that differs from the imported one is a
+    /// conflict. An import records the whole document or nothing, and starts no work.
+    SessionImportDocument = "v2.session.importDocument" => "sessions.importDocument" {
+        Post "/api/session/import/document",
+        payload: SessionDocumentPayload,
+        success: value(ImportedDocument),
         errors: [Conflict, SessionBusy],
         middleware: [Authorization],
         extension: true,

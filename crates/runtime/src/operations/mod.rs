@@ -8,11 +8,11 @@ mod mcp;
 mod requests;
 mod reverts;
 mod terminals;
+mod transfer;
 
-use std::fmt::Display;
 use std::sync::Arc;
 
-use futures::{FutureExt, Stream};
+use futures::FutureExt;
 use opencode_location::location::{Location, Reloaded};
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{Nothing, Notice};
@@ -33,7 +33,6 @@ use crate::recovery::interrupted;
 use crate::runtime::Runtime;
 use crate::sessions::CreateSession;
 use crate::streams::SessionEvents;
-use crate::transfer::{Imported, SessionExport};
 
 impl Runtime {
     /// Returns the default directory of sessions and requests without a directory.
@@ -224,26 +223,6 @@ impl Runtime {
         interrupted
             .retain(|it| !before.contains(&it.session_id) && !after.contains(&it.session_id));
         Ok(interrupted)
-    }
-
-    /// Returns the session as lines of text, which another host can [import](Self::import).
-    pub async fn export(&self, id: &SessionID) -> Result<SessionExport, RuntimeError> {
-        SessionExport::begin(Arc::clone(&self.journal), id).await
-    }
-
-    /// Replays the lines of an export in one transaction. Events that are already stored must be identical and are
-    /// skipped; later events are applied. Streams of the session's durable events deliver the new events. Live
-    /// subscribers receive nothing, because the events did not happen in this host.
-    ///
-    /// # Errors
-    ///
-    /// `Import` names the faulty line; `SessionBusy` if a Session Drain works on the session. On failure nothing is
-    /// stored.
-    pub async fn import<E: Display>(
-        &self,
-        lines: impl Stream<Item = Result<String, E>>,
-    ) -> Result<Imported, RuntimeError> {
-        self.imports.import(self.coordinator.clone(), lines).await
     }
 
     /// Returns messages by sequence, each with its sequence.

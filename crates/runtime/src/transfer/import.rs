@@ -75,6 +75,15 @@ impl Imports {
         lines: impl Stream<Item = Result<String, E>>,
     ) -> Result<Imported, RuntimeError> {
         let upload = read(&self.budget, lines).await?;
+        self.replay(coordinator, upload).await
+    }
+
+    /// Replays all entries of an upload, or none.
+    async fn replay(
+        &self,
+        coordinator: Coordinator,
+        upload: Upload,
+    ) -> Result<Imported, RuntimeError> {
         let applied = self.journal.store.write(move |transaction| {
             // A drain that starts after this check writes before it reads the session, and its write
             // follows this transaction.
@@ -134,6 +143,24 @@ fn begin(budget: &ImportBudget, text: &str) -> Result<Upload, ImportError> {
         events: Vec::new(),
         held: budget.hold(0)?,
     })
+}
+
+impl Imports {
+    /// Replays entries that the host made itself. They count towards the memory limit of imports.
+    pub(super) async fn replay_events(
+        &self,
+        coordinator: Coordinator,
+        session_id: SessionID,
+        events: Vec<ReplayEvent>,
+    ) -> Result<Imported, RuntimeError> {
+        let bytes = events.iter().map(|it| it.data.len() + ENTRY_BYTES);
+        let upload = Upload {
+            session_id,
+            held: self.budget.hold(bytes.sum())?,
+            events: (1..).zip(events).collect(),
+        };
+        self.replay(coordinator, upload).await
+    }
 }
 
 impl Upload {

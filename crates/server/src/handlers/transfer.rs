@@ -1,7 +1,8 @@
 //! Operations that copy a session from one host to another.
 
 use opencode_protocol::operations as op;
-use opencode_protocol::output::ImportedSession;
+use opencode_protocol::output::{ImportedDocument, ImportedSession, OmittedItem};
+use opencode_runtime::{DocumentMessage, SessionDocument};
 
 use crate::router::answer::{Answered, Written};
 use crate::router::operation::Call;
@@ -19,6 +20,35 @@ pub(crate) async fn import(call: Call<op::SessionImport>) -> Answered<ImportedSe
         session: imported.session,
         applied: imported.applied,
         skipped: imported.skipped,
+    };
+    Ok(data)
+}
+
+pub(crate) async fn import_document(
+    call: Call<op::SessionImportDocument>,
+) -> Answered<ImportedDocument> {
+    let messages = call.payload.messages.into_iter();
+    let document = SessionDocument {
+        info: call.payload.info,
+        messages: messages
+            .map(|it| DocumentMessage {
+                info: it.info,
+                parts: it.parts,
+            })
+            .collect(),
+    };
+    let imported = call.runtime.import_document(document).await?;
+    let omitted = imported.omitted.into_iter().map(|it| OmittedItem {
+        message_id: it.message_id,
+        part_id: it.part_id,
+        kind: it.kind,
+        reason: it.reason,
+    });
+    let data = ImportedDocument {
+        session: imported.session,
+        applied: imported.applied,
+        skipped: imported.skipped,
+        omitted: omitted.collect(),
     };
     Ok(data)
 }

@@ -131,6 +131,7 @@ fn import_failure(error: &ImportError) -> Failure {
     let message = error.to_string();
     match error {
         ImportError::Unreadable { .. }
+        | ImportError::Document(_)
         | ImportError::LineTooLong { .. }
         | ImportError::BrokenOff { .. } => Failure::InvalidRequest {
             message,

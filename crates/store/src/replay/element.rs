@@ -68,23 +68,54 @@ impl StoredEvent {
         let metadata = metadata
             .transpose()
             .map_err(|error| StoreError::corrupt(self.seq, error))?;
-        let session = serde_json::Value::from(session_id.as_str());
-        let timestamp = match is_streamed(self.number) {
-            true => format!("\"timestamp\":{},", self.timestamp),
-            false => String::new(),
-        };
-        let comma = if self.data == "{}" { "" } else { "," };
-        let members = self.data.strip_prefix('{');
-        let members = members.ok_or_else(|| corrupt("its payload is no object"))?;
         Ok(ReplayEvent {
             id: self.id.clone(),
             session_id: session_id.clone(),
             seq: self.seq.into(),
             kind,
-            data: format!("{{{timestamp}\"sessionID\":{session}{comma}{members}"),
+            data: complete(self.number, self.timestamp, session_id, &self.data)
+                .ok_or_else(|| corrupt("its payload is no object"))?,
             metadata,
         })
     }
+}
+
+impl ReplayEvent {
+    /// Creates an element for an event that no log of this program contains yet.
+    #[must_use]
+    pub fn new(
+        id: EventID,
+        session_id: SessionID,
+        seq: u64,
+        timestamp: Millis,
+        payload: &SessionEvent,
+    ) -> Self {
+        let (name, version) = (payload.name(), payload.version());
+        let data = serde_json::to_string(payload).expect("a payload is plain data");
+        let data = complete(payload.number(), timestamp, &session_id, &data);
+        Self {
+            id,
+            session_id,
+            seq,
+            kind: format!("{name}.{version}"),
+            data: data.expect("a payload is an object"),
+            metadata: None,
+        }
+    }
+}
+
+/// Returns a payload with the members that the stored form omits. `None` if it is not an object.
+fn complete(number: u32, timestamp: Millis, session_id: &SessionID, data: &str) -> Option<String> {
+    let members = data.strip_prefix('{')?;
+    let session = serde_json::Value::from(session_id.as_str());
+    let timestamp = match is_streamed(number) {
+        true => format!("\"timestamp\":{timestamp},"),
+        false => String::new(),
+    };
+    let comma = if data == "{}" { "" } else { "," };
+    Some(format!(
+        "{{{timestamp}\"sessionID\":{session}{comma}{members}"
+    ))
 }
 
 /// The parsed content of an element.

@@ -1,0 +1,50 @@
+//! Sessions that move between hosts.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use futures::Stream;
+use opencode_schema::id::SessionID;
+
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+use crate::transfer::{Imported, ImportedDocument, SessionDocument, SessionExport};
+
+impl Runtime {
+    /// Returns the session as lines of text, which another host can [import](Self::import).
+    pub async fn export(&self, id: &SessionID) -> Result<SessionExport, RuntimeError> {
+        SessionExport::begin(Arc::clone(&self.journal), id).await
+    }
+
+    /// Replays the lines of an export in one transaction. Events that are already stored must be identical and are
+    /// skipped; later events are applied. Streams of the session's durable events deliver the new events. Live
+    /// subscribers receive nothing, because the events did not happen in this host.
+    ///
+    /// # Errors
+    ///
+    /// `Import` names the faulty line; `SessionBusy` if a Session Drain works on the session. On failure nothing is
+    /// stored.
+    pub async fn import<E: Display>(
+        &self,
+        lines: impl Stream<Item = Result<String, E>>,
+    ) -> Result<Imported, RuntimeError> {
+        self.imports.import(self.coordinator.clone(), lines).await
+    }
+
+    /// Replays the events that would have led to a session in the older form, in one transaction. Reports the values
+    /// that no event carries.
+    ///
+    /// # Errors
+    ///
+    /// `Import` if the document is not a session, or contradicts the session that an earlier import stored;
+    /// `SessionBusy` if a Session Drain works on the session. On failure nothing is stored.
+    pub async fn import_document(
+        &self,
+        document: SessionDocument,
+    ) -> Result<ImportedDocument, RuntimeError> {
+        let (imports, coordinator) = (&self.imports, self.coordinator.clone());
+        imports
+            .import_document(coordinator, &self.locations, document)
+            .await
+    }
+}
