@@ -2567,6 +2567,7 @@ export type OpenCodeEvent =
   | PtyDeleted
   | FileWatcherUpdated
   | CatalogUpdated
+  | ReferenceUpdated
   | ModelsDevRefreshed
   | IntegrationConnectionUpdated
   | McpToolsChanged
@@ -3105,6 +3106,17 @@ export interface ReferenceSourceLocal {
   readonly description?: string;
   /** True if user interfaces omit the reference from name completion. */
   readonly hidden?: boolean;
+}
+
+/** The host cloned or updated a Git repository that is a reference. */
+export interface ReferenceUpdated {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "reference.updated";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: Record<string, never>;
 }
 
 /** The size of a request in relation to the limits of its model, in tokens. */

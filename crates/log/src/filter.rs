@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::entry::Level;
 
 /// The targets of entries: the parts of a host. Moving a file inside a crate does not change its target.
-pub const TARGETS: [&str; 17] = [
+pub const TARGETS: [&str; 18] = [
     "opencode::context",
+    "opencode::downloads",
     "opencode::git",
     "opencode::guard",
     "opencode::handlers",

@@ -66,14 +66,13 @@ pub use inbox::PromptRequest;
 pub use integrations::ConnectOauth;
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription};
+pub use opencode_downloads::{Fetch, FetchError};
 pub use operations::DrainOutcome;
 pub use recovery::Recovery;
 pub use revert::StageRevert;
 pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
-pub use sources::{
-    ContributionError, Fetch, FetchError, ObservedSession, SessionSource, SessionSourceRegistration,
-};
+pub use sources::{ContributionError, ObservedSession, SessionSource, SessionSourceRegistration};
 pub use streams::SessionEvents;
 pub use terminals::{AskEnvironment, NoEnvironment, TerminalRequest};
 pub use timer::{SystemTimer, Timer};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use opencode_downloads::Fetch;
 use opencode_llm::{HttpClients, ModelClient, RetryPolicy};
 use opencode_location::location::Locations;
 use opencode_mcp::oauth::OAuth;
@@ -34,7 +35,7 @@ use crate::revert::Reverts;
 use crate::sessions::Sessions;
 use crate::sessions::todos::TodoLists;
 use crate::snapshots::SnapshotStores;
-use crate::sources::{Fetch, Sources};
+use crate::sources::Sources;
 use crate::streams::SharedReads;
 use crate::sweeps;
 use crate::tasks::{RunningTasks, TaskSessions};
@@ -228,6 +229,7 @@ impl Runtime {
                 environment,
                 Arc::clone(&journal.clock),
                 options.fetch,
+                Arc::clone(&journal.announcer),
                 closing.clone(),
             ),
             hooks: Arc::clone(&options.hooks),

@@ -6,6 +6,8 @@ use opencode_context::{Registration, SystemContext};
 use opencode_location::config::Diagnostic;
 use opencode_location::directory::normalise;
 use opencode_location::location::Location;
+use opencode_schema::reference::ReferenceInfo;
+use opencode_schema::skill::SkillInfo;
 
 use crate::runtime::Runtime;
 use crate::sources::{ContributionError, SessionSource, SessionSourceRegistration};
@@ -47,8 +49,21 @@ impl Runtime {
     }
 
     /// Returns the problems of the configuration of a Location: those found when it was opened, those of its skills at
-    /// their last observation, and those of the addresses of instructions at their last request.
+    /// their last observation, and those of the last requests to addresses and repositories.
     pub fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
         self.drains.sources.diagnostics(location)
+    }
+
+    /// Returns the references of a Location. Clones of repositories that are not current are made in the background.
+    pub fn references(&self, location: &Location) -> Vec<ReferenceInfo> {
+        self.drains.sources.keep_copies(location);
+        location.references.list().to_vec()
+    }
+
+    /// Returns the skills of a Location as they are now. Skills behind addresses that are not current are fetched in
+    /// the background.
+    pub async fn skills(&self, location: &Location) -> Vec<SkillInfo> {
+        self.drains.sources.keep_copies(location);
+        location.skills.observe().await.to_vec()
     }
 }

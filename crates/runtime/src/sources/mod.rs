@@ -15,9 +15,9 @@
 //!
 //! Agent and model are those of the turn. They are never part of a Location.
 
+mod copies;
 mod date;
 mod environment;
-mod fetch;
 mod instructions;
 mod markup;
 mod model;
@@ -34,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use opencode_context::{CombineError, RegisterError, Registration, SystemContext};
+use opencode_downloads::Fetch;
 use opencode_location::config::Diagnostic;
 use opencode_location::environment::Environment;
 use opencode_location::location::Location;
@@ -43,6 +44,7 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use tokio_util::sync::CancellationToken;
 
+use self::copies::Copies;
 use self::date::HostDate;
 use self::instructions::FileSources;
 use self::references::ReferenceGuidance;
@@ -51,9 +53,9 @@ use self::remote::RemoteTexts;
 use self::session_sources::SessionSources;
 use self::skills::SkillGuidance;
 
+use crate::live::Announcer;
 use crate::mcp::McpInstructions;
 
-pub use self::fetch::{Fetch, FetchError};
 pub use self::registries::ContributionError;
 pub use self::session_sources::{ObservedSession, SessionSource, SessionSourceRegistration};
 
@@ -62,6 +64,7 @@ pub(crate) struct Sources {
     environment: Arc<Environment>,
     date: HostDate,
     remote: RemoteTexts,
+    copies: Copies,
     registries: Registries,
     session_sources: SessionSources,
 }
@@ -89,9 +92,18 @@ impl Sources {
         environment: Arc<Environment>,
         clock: Arc<dyn Clock>,
         fetch: Arc<dyn Fetch>,
+        announcer: Arc<Announcer>,
         closing: CancellationToken,
     ) -> Self {
+        let copies = Copies::new(
+            &environment,
+            Arc::clone(&clock),
+            Arc::clone(&fetch),
+            announcer,
+            closing.clone(),
+        );
         Self {
+            copies,
             date: HostDate::new(&environment, Arc::clone(&clock)),
             environment,
             remote: RemoteTexts::new(fetch, clock, closing),
@@ -103,6 +115,7 @@ impl Sources {
     /// Returns the System Context of a turn.
     pub(crate) fn compose(&self, turn: Turn<'_>) -> Result<SystemContext, CombineError> {
         let location = turn.location;
+        self.copies.keep(location);
         let files = FileSources::at(location, &self.environment, turn.nested);
         let builtins = [
             SystemContext::make(environment::Environment::of(location))?,
@@ -162,6 +175,12 @@ impl Sources {
         let mut diagnostics = configuration.diagnostics.clone();
         diagnostics.extend_from_slice(&location.skills.diagnostics());
         diagnostics.extend(self.remote.diagnostics(entries));
+        diagnostics.extend(self.copies.diagnostics(location));
         diagnostics
+    }
+
+    /// Makes or updates the copies of references and skills that a Location names, in the background.
+    pub(crate) fn keep_copies(&self, location: &Location) {
+        self.copies.keep(location);
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_context::{Observation, Source};
+use opencode_downloads::Fetch;
 use opencode_location::config::{Diagnostic, DiagnosticKind, InstructionEntry};
 use opencode_location::secret::shown_address;
 use opencode_schema::clock::{Clock, Millis};
@@ -24,8 +25,6 @@ use sha1::{Digest, Sha1};
 use tokio::sync::{OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
 use url::Url;
-
-use super::fetch::Fetch;
 
 /// Time limit for the complete answer of an address.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -96,6 +96,8 @@ notices! {
     "file.watcher.updated" FileWatcherUpdated(FileWatcherUpdated),
     /// The providers and models of a Location changed.
     "catalog.updated" CatalogUpdated(Nothing),
+    /// The host cloned or updated a Git repository that is a reference.
+    "reference.updated" ReferenceUpdated(Nothing),
     /// The host fetched the models.dev catalogue again.
     "models-dev.refreshed" ModelsDevRefreshed(Nothing),
     /// The connections to a service changed.

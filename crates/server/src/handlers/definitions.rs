@@ -32,12 +32,12 @@ pub(crate) async fn references(
     call: Call<op::ReferenceList>,
 ) -> Answered<Located<Vec<ReferenceInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    let references = opened.location.references.list().to_vec();
+    let references = call.runtime.references(&opened.location);
     Ok(opened.with(references))
 }
 
 pub(crate) async fn skills(call: Call<op::SkillList>) -> Answered<Located<Vec<SkillInfo>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    let skills = opened.location.skills.observe().await.to_vec();
+    let skills = call.runtime.skills(&opened.location).await;
     Ok(opened.with(skills))
 }

@@ -2,6 +2,7 @@
 
 mod repository;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use opencode_schema::reference::{ReferenceInfo, ReferenceSource};
@@ -15,12 +16,39 @@ use crate::environment::Environment;
 
 /// The references of one directory, in the order of the first declaration of their names.
 #[derive(Debug, Default)]
-pub struct References(Vec<ReferenceInfo>);
+pub struct References {
+    list: Vec<ReferenceInfo>,
+    repositories: Vec<ReferencedRepository>,
+}
+
+/// A reference to a Git repository. A clone of it belongs into the directory of the reference.
+#[derive(Clone)]
+pub struct ReferencedRepository {
+    /// The address, in a form that Git understands. It may contain a secret.
+    pub address: String,
+    /// The branch or tag. `None` for the default branch.
+    pub branch: Option<String>,
+    /// The directory of the clone.
+    pub directory: PathBuf,
+    /// The folder for data of all clones. It is beside them.
+    pub work: PathBuf,
+    /// The place of its declaration, for a diagnostic.
+    pub declared: Diagnostic,
+}
+
+/// Hides the address, which may contain a secret.
+impl fmt::Debug for ReferencedRepository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReferencedRepository")
+            .field(&self.directory)
+            .finish()
+    }
+}
 
 impl References {
     /// Builds the references of a Location. If a name is declared repeatedly, the last declaration applies.
     ///
-    /// Downloads nothing: a repository is read from the path of its clone, even if the clone does not exist.
+    /// Downloads nothing: a repository has the path of its clone, even if the clone does not exist yet.
     pub(crate) fn build(
         configuration: &Configuration,
         environment: &Environment,
@@ -50,14 +78,31 @@ impl References {
         }
         let absent = declared.iter().filter_map(|(info, by)| by.absence(info));
         diagnostics.extend(absent);
-        Self(declared.into_iter().map(|(info, _)| info).collect())
+        let repositories = declared
+            .iter()
+            .filter_map(|(info, by)| by.repository(info, environment));
+        Self {
+            repositories: repositories.collect(),
+            list: declared.into_iter().map(|(info, _)| info).collect(),
+        }
     }
 
     /// The references.
     pub fn list(&self) -> &[ReferenceInfo] {
-        &self.0
+        &self.list
+    }
+
+    /// The references to Git repositories.
+    pub fn repositories(&self) -> &[ReferencedRepository] {
+        &self.repositories
     }
 }
+
+/// The folder of all clones in the data directory.
+const CLONES: &str = "repos";
+
+/// The folder for data about the clones, beside them. No host has this name.
+const WORK: &str = ".work";
 
 /// A reference with the document that declares it.
 #[derive(Clone, Copy)]
@@ -84,20 +129,34 @@ impl Declaration<'_> {
         self.document.source.is_untrusted() && is_outside()
     }
 
-    /// Returns a diagnostic if the directory of the reference does not exist.
+    /// Returns a diagnostic if the directory of a local reference does not exist.
     fn absence(&self, info: &ReferenceInfo) -> Option<Diagnostic> {
-        if Path::new(&info.path).is_dir() {
+        let is_local = matches!(info.source, ReferenceSource::Local { .. });
+        if !is_local || Path::new(&info.path).is_dir() {
             return None;
         }
         let (name, path) = (&info.name, &info.path);
-        Some(self.ignored(match &info.source {
-            ReferenceSource::Local { .. } => {
-                format!("The reference {name} leads to {path}, which is not a directory")
-            }
-            ReferenceSource::Git { repository, .. } => format!(
-                "The reference {name} is not fetched. Repositories are not cloned by themselves yet: clone {repository} to {path}"
-            ),
-        }))
+        let message = format!("The reference {name} leads to {path}, which is not a directory");
+        Some(self.ignored(message))
+    }
+
+    /// Returns the repository of a reference.
+    fn repository(
+        &self,
+        info: &ReferenceInfo,
+        environment: &Environment,
+    ) -> Option<ReferencedRepository> {
+        let ReferenceOrigin::Repository { name, branch } = &self.patch.value.origin else {
+            return None;
+        };
+        let message = format!("The reference {} has no clone at {}", info.name, info.path);
+        Some(ReferencedRepository {
+            address: repository::address(name),
+            branch: branch.clone(),
+            directory: PathBuf::from(&info.path),
+            work: environment.data.join(CLONES).join(WORK),
+            declared: self.ignored(message),
+        })
     }
 }
 
@@ -122,7 +181,7 @@ fn resolve(
         ReferenceOrigin::Repository { name, branch } => {
             let path = environment
                 .data
-                .join("repos")
+                .join(CLONES)
                 .join(repository::directory(name, branch.as_deref())?);
             let source = ReferenceSource::Git {
                 repository: repository::shown(name),

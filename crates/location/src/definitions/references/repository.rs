@@ -48,6 +48,22 @@ pub(super) fn directory(repository: &str, branch: Option<&str>) -> Result<PathBu
     }
 }
 
+/// Returns the address of a repository, in a form that Git understands.
+pub(super) fn address(repository: &str) -> String {
+    let repository = repository.trim();
+    if let Some(path) = repository.strip_prefix("github:") {
+        return format!("https://{USUAL_HOST}/{path}");
+    }
+    let first = repository.split('/').next().unwrap_or_default();
+    if repository.contains(':') {
+        repository.to_owned()
+    } else if is_host(first) {
+        format!("https://{repository}")
+    } else {
+        format!("https://{USUAL_HOST}/{repository}")
+    }
+}
+
 /// The name of the repository, or its URL without the parts that may be secret.
 pub(super) fn shown(repository: &str) -> String {
     match Url::parse(repository) {
@@ -65,8 +81,7 @@ fn place(repository: &str) -> Option<String> {
         return canonical_remote(repository);
     }
     let (first, rest) = repository.split_once('/')?;
-    // Names of owners contain no dots; names of hosts do.
-    if first.contains('.') || first == "localhost" {
+    if is_host(first) {
         return canonical_remote(&format!("https://{repository}"));
     }
     let name = rest.trim_end_matches('/');
@@ -76,9 +91,30 @@ fn place(repository: &str) -> Option<String> {
         .flatten()
 }
 
+/// True if a name without a scheme begins with a host. Names of owners contain no dots.
+fn is_host(name: &str) -> bool {
+    name.contains('.') || name == "localhost"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_without_an_address_has_one_over_https() {
+        for (name, expected) in [
+            ("owner/Repo", "https://github.com/owner/Repo"),
+            ("github:owner/Repo", "https://github.com/owner/Repo"),
+            ("gitlab.com/a/b/c", "https://gitlab.com/a/b/c"),
+            (
+                "git@github.com:owner/Repo.git",
+                "git@github.com:owner/Repo.git",
+            ),
+            ("ssh://git@h.example/a", "ssh://git@h.example/a"),
+        ] {
+            assert_eq!(address(name), expected);
+        }
+    }
 
     #[test]
     fn all_names_of_a_repository_give_the_same_directory() {

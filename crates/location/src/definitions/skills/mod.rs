@@ -18,6 +18,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
 use observation::{ObservedSkills, Observer};
+pub use sources::RemoteSkills;
 
 /// The skills of one directory.
 pub struct Skills {
@@ -25,6 +26,7 @@ pub struct Skills {
     observer: Arc<Mutex<Observer>>,
     /// The result of the last observation.
     last: Arc<Mutex<ObservedSkills>>,
+    remote: Vec<RemoteSkills>,
 }
 
 impl Skills {
@@ -37,12 +39,18 @@ impl Skills {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
         let sources = sources::of(configuration, environment, directory, worktree, diagnostics);
-        let mut observer = Observer::new(sources);
+        let mut observer = Observer::new(sources.directories);
         let seen = observer.observe();
         Self {
             observer: Arc::new(Mutex::new(observer)),
             last: Arc::new(Mutex::new(seen)),
+            remote: sources.remote,
         }
+    }
+
+    /// The skills behind addresses. The host copies them into directories that are observed.
+    pub fn remote(&self) -> &[RemoteSkills] {
+        &self.remote
     }
 
     /// Returns the current skills on the disk, in the order of their sources. If a name occurs repeatedly, the last

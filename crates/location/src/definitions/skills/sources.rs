@@ -1,10 +1,15 @@
 //! The directories that are searched for skills.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+
+use sha1::{Digest, Sha1};
+use url::Url;
 
 use crate::config::{Configuration, Diagnostic, DiagnosticKind, Entry, untrusted};
 use crate::directory::lexical;
 use crate::environment::Environment;
+use crate::secret::shown_address;
 
 /// The folders of skills in a directory of definitions.
 const FOLDERS: [&str; 2] = ["skill", "skills"];
@@ -19,6 +24,37 @@ pub(super) struct Source {
     pub bound: Option<PathBuf>,
 }
 
+/// Skills behind an address. A copy of them belongs into a directory.
+#[derive(Clone)]
+pub struct RemoteSkills {
+    /// The address of the folder with `index.json`. It may contain a secret.
+    pub address: Url,
+    /// The directory of the copy.
+    pub directory: PathBuf,
+    /// The folder for data of all copies. It is beside them.
+    pub work: PathBuf,
+    /// The place of its declaration, for a diagnostic.
+    pub declared: Diagnostic,
+}
+
+/// Hides the address, which may contain a secret.
+impl fmt::Debug for RemoteSkills {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RemoteSkills")
+            .field(&self.directory)
+            .finish()
+    }
+}
+
+/// The places that are searched for skills.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    /// All directories, in order.
+    pub directories: Vec<Source>,
+    /// The addresses among them.
+    pub remote: Vec<RemoteSkills>,
+}
+
 /// Returns the directories in order: folders of the directories of definitions, then the directories
 /// that documents name. Relative paths start at the directory of the Location.
 pub(super) fn of(
@@ -27,8 +63,9 @@ pub(super) fn of(
     directory: &Path,
     worktree: &Path,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Source> {
+) -> Sources {
     let mut sources = Vec::new();
+    let mut remote = Vec::new();
     for entry in &configuration.entries {
         if let Entry::Directory(definitions) = entry {
             sources.extend(FOLDERS.map(|folder| Source {
@@ -51,8 +88,25 @@ pub(super) fn of(
                 diagnostics.push(Diagnostic::new(origin, kind, message, place.position));
                 continue;
             }
+            let address = Url::parse(&place.value)
+                .ok()
+                .filter(|_| is_address(&place.value));
+            if let Some(address) = address {
+                let shown = shown_address(&address);
+                let message = format!("The skills of {shown} are not available");
+                let (origin, kind) = (&document.origin, DiagnosticKind::Ignored);
+                let declared = Diagnostic::new(origin, kind, message, place.position);
+                let skills = RemoteSkills::of(address, environment, declared);
+                sources.push(Source {
+                    directory: skills.directory.clone(),
+                    named_by: None,
+                    bound: Some(skills.directory.clone()),
+                });
+                remote.push(skills);
+                continue;
+            }
             let reason = if is_address(&place.value) {
-                "skills are not read from addresses yet; put them into a directory"
+                "its address is not valid"
             } else if place.value.is_empty() || place.value.contains(char::is_control) {
                 "it is empty or has a control character"
             } else {
@@ -68,7 +122,23 @@ pub(super) fn of(
             diagnostics.push(Diagnostic::new(origin, kind, message, place.position));
         }
     }
-    sources
+    Sources {
+        directories: sources,
+        remote,
+    }
+}
+
+impl RemoteSkills {
+    fn of(address: Url, environment: &Environment, declared: Diagnostic) -> Self {
+        let folder = environment.cache.join("skills");
+        let name = format!("{:x}", Sha1::digest(address.as_str()));
+        Self {
+            address,
+            directory: folder.join(name),
+            work: folder.join(".work"),
+            declared,
+        }
+    }
 }
 
 fn is_address(place: &str) -> bool {

@@ -155,7 +155,6 @@ async fn invalid_skills_are_reported() {
     assert_eq!(
         said,
         [
-            "the host's config option: This place of skills has no effect: skills are not read from addresses yet; put them into a directory".to_owned(),
             "the host's config option: This place of skills has no effect: it is empty or has a control character".to_owned(),
             "config/skill/empty.md: The file is empty, so it is no skill".to_owned(),
             format!("config/skill/lines.md:2:1: name must be a text without control characters; {left_out}"),

@@ -12,8 +12,9 @@ use std::sync::{Mutex, PoisonError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_context::{Observed, Reconciled, Replaced, Snapshot};
+use opencode_downloads::FetchError;
 use opencode_location::location::{Locations, Trust};
-use opencode_schema::id::SessionID;
+use opencode_schema::id::{IdSource, SessionID};
 use opencode_testkit::{FakeClock, Gate, TempProject};
 use serde_json::{Value, json};
 use url::Url;
@@ -48,6 +49,10 @@ impl World {
             Arc::clone(&environment),
             Arc::clone(&clock) as Arc<dyn Clock>,
             Arc::new(web.clone()),
+            Arc::new(Announcer::new(
+                Arc::new(IdSource::new(Arc::clone(&clock) as Arc<dyn Clock>)),
+                Arc::clone(&clock) as Arc<dyn Clock>,
+            )),
             closing.clone(),
         );
         let location = open(&project, config).await;
