@@ -68,6 +68,8 @@ export interface OpenCodeOperations {
      * Creates a session.
      *
      * If the id exists already, the result is the existing session, and the other fields have no effect.
+     *
+     * @throws {SessionNotFoundError}
      */
     create(input?: SessionsCreateInput, options?: RequestOptions): Promise<SessionsCreateOutput>;
     /**
@@ -84,7 +86,16 @@ export interface OpenCodeOperations {
      */
     get(input: SessionsGetInput, options?: RequestOptions): Promise<SessionsGetOutput>;
     /**
-     * Lists the sessions that the session created for the tasks of its agent, oldest first.
+     * Changes the title, the archive or the permission rules of a session, also while it works.
+     *
+     * New permission rules apply from the next decision on. A call that changes nothing records nothing.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
+     */
+    update(input: SessionsUpdateInput, options?: RequestOptions): Promise<SessionsUpdateOutput>;
+    /**
+     * Lists the child sessions of a session, oldest first: those of the tasks of its agent, and its forks.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionUnreadableError}
@@ -635,6 +646,15 @@ export interface SessionsCreateInput {
   readonly model?: ModelRef | undefined;
   /** The Location of the session. Default: the Location of the host. */
   readonly location?: LocationRef | undefined;
+  /** Title of the session, at most 1,024 bytes. Default: a text with the time of the creation. */
+  readonly title?: string | undefined;
+  /** The parent session. It must exist. Removing the parent removes this session, too. */
+  readonly parentID?: string | undefined;
+  /**
+   * Permission rules of the session, at most 256. They follow the rules of the agent, and the last rule that matches
+   * decides. They loosen neither the ceiling of the host nor other restrictions.
+   */
+  readonly permission?: PermissionRule[] | undefined;
 }
 
 /** The result of `sessions.create`. */
@@ -656,6 +676,12 @@ export interface SessionsListQuery {
   readonly project?: string | undefined;
   /** Only sessions in this directory of the project. The path is relative to the root of the project. */
   readonly subpath?: string | undefined;
+  /** `true` selects archived sessions, `false` all others. Default: both. */
+  readonly archived?: boolean | undefined;
+  /** `true` selects sessions without a parent. Default: all sessions. */
+  readonly roots?: boolean | undefined;
+  /** Only sessions with this parent. */
+  readonly parentID?: string | undefined;
   readonly cursor?: undefined;
 }
 
@@ -668,6 +694,9 @@ export interface SessionsListContinuation {
   readonly directory?: undefined;
   readonly project?: undefined;
   readonly subpath?: undefined;
+  readonly archived?: undefined;
+  readonly roots?: undefined;
+  readonly parentID?: undefined;
   /** The cursor of a Page, to continue there. */
   readonly cursor: SessionsCursor;
 }
@@ -686,6 +715,24 @@ export interface SessionsGetInput {
 
 /** The result of `sessions.get`. */
 export type SessionsGetOutput = SessionInfo;
+
+/** The input of `sessions.update`. */
+export interface SessionsUpdateInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** New title, at most 1,024 bytes. The host never replaces it. */
+  readonly title?: string | undefined;
+  /** `true` archives the session, `false` takes it back. An archived session still works. */
+  readonly archived?: boolean | undefined;
+  /**
+   * The new permission rules of the session, at most 256. They replace the former ones. Limits that a task of another
+   * session set stay.
+   */
+  readonly permission?: PermissionRule[] | undefined;
+}
+
+/** The result of `sessions.update`. */
+export type SessionsUpdateOutput = SessionInfo;
 
 /** The input of `sessions.children`. */
 export interface SessionsChildrenInput {
@@ -4581,7 +4628,7 @@ export interface SessionStatusRetry {
 export interface SessionTime {
   /** Creation time. */
   readonly created: number;
-  /** Time of the last switch, move or revert. Prompts and turns do not change it. */
+  /** Time of the last update, switch, move or revert. Prompts and turns do not change it. */
   readonly updated: number;
   /** Time at which the session was archived. */
   readonly archived?: number;

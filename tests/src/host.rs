@@ -147,6 +147,9 @@ pub fn new_session(folder: &Path, id: SessionID) -> CreateSession {
         agent: None,
         model: None,
         location: place(project(folder, 0)),
+        title: None,
+        parent_id: None,
+        permission: Vec::new(),
     }
 }
 

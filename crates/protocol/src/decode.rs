@@ -36,6 +36,8 @@ enum Form {
     Text,
     /// As the decimal text of a number.
     Integer,
+    /// As `true` or `false`.
+    Boolean,
     /// Member by member, as `field[member]`.
     Members(Vec<String>),
 }
@@ -123,7 +125,7 @@ fn field<N: AsRef<str>, V: AsRef<str>>(
     let text = match given[..] {
         [] => match form {
             Form::Members(members) => return Ok(collect(name, members, pairs)),
-            Form::Text | Form::Integer => return Ok(None),
+            Form::Text | Form::Integer | Form::Boolean => return Ok(None),
         },
         [text] => text,
         _ => return Err(Issue::expected("string | undefined", &given.into())),
@@ -131,6 +133,7 @@ fn field<N: AsRef<str>, V: AsRef<str>>(
     match form {
         Form::Text | Form::Members(_) => Ok(Some(text.into())),
         Form::Integer => integer(text).map(Some),
+        Form::Boolean => boolean(text).map(Some),
     }
 }
 
@@ -141,6 +144,14 @@ fn integer(text: &str) -> Result<Value, Issue> {
         return Err(Issue::new(format!("Expected an integer, got {shown}")));
     };
     Ok(integer.into())
+}
+
+fn boolean(text: &str) -> Result<Value, Issue> {
+    match text {
+        "true" => Ok(true.into()),
+        "false" => Ok(false.into()),
+        _ => Err(Issue::expected(r#""true" | "false""#, &text.into())),
+    }
 }
 
 /// Returns the members given as `name[member]`. Of a repeated member, the first applies.
@@ -177,6 +188,8 @@ fn form(root: &Value, field: &Value) -> Form {
     };
     if is("integer") {
         Form::Integer
+    } else if is("boolean") {
+        Form::Boolean
     } else if is("object") {
         Form::Members(properties(schema).map(|(name, _)| name.clone()).collect())
     } else {

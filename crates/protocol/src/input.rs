@@ -8,7 +8,7 @@ use opencode_schema::id::{MessageID, PermissionID, PtyID, QuestionID, SessionID,
 use opencode_schema::location::LocationRef;
 use opencode_schema::mcp::McpServerDescription;
 use opencode_schema::model::ModelRef;
-use opencode_schema::permission::{PermissionReply, PermissionSource};
+use opencode_schema::permission::{PermissionReply, PermissionRule, PermissionSource};
 use opencode_schema::prompt::{Delivery, PromptInput};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,6 +77,26 @@ pub struct SessionCreatePayload {
     pub model: Option<ModelRef>,
     /// The Location of the session. Default: the Location of the host.
     pub location: Option<LocationRef>,
+    /// Title of the session, at most 1,024 bytes. Default: a text with the time of the creation.
+    pub title: Option<String>,
+    /// The parent session. It must exist. Removing the parent removes this session, too.
+    #[serde(rename = "parentID")]
+    pub parent_id: Option<SessionID>,
+    /// Permission rules of the session, at most 256. They follow the rules of the agent, and the last rule that matches
+    /// decides. They loosen neither the ceiling of the host nor other restrictions.
+    pub permission: Option<Vec<PermissionRule>>,
+}
+
+/// Changes of a session. Absent fields stay.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct SessionUpdatePayload {
+    /// New title, at most 1,024 bytes. The host never replaces it.
+    pub title: Option<String>,
+    /// `true` archives the session, `false` takes it back. An archived session still works.
+    pub archived: Option<bool>,
+    /// The new permission rules of the session, at most 256. They replace the former ones. Limits that a task of another
+    /// session set stay.
+    pub permission: Option<Vec<PermissionRule>>,
 }
 
 /// A session in the older form.
@@ -115,6 +135,13 @@ pub struct SessionsQuery {
     pub project: Option<String>,
     /// Only sessions in this directory of the project. The path is relative to the root of the project.
     pub subpath: Option<String>,
+    /// `true` selects archived sessions, `false` all others. Default: both.
+    pub archived: Option<bool>,
+    /// `true` selects sessions without a parent. Default: all sessions.
+    pub roots: Option<bool>,
+    /// Only sessions with this parent.
+    #[serde(rename = "parentID")]
+    pub parent_id: Option<SessionID>,
     /// The cursor of a Page, to continue there.
     pub cursor: Option<SessionsCursor>,
 }

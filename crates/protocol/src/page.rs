@@ -64,6 +64,15 @@ pub struct SessionFilters {
     /// Only this directory of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subpath: Option<String>,
+    /// Only archived sessions, or only others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+    /// Only sessions without a parent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub roots: bool,
+    /// Only sessions with this parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SessionID>,
 }
 
 /// The position of a session among all sessions: creation time, then id.

@@ -37,9 +37,13 @@ prop_compose! {
         directory in text(),
         project in text(),
         subpath in text(),
+        archived in any::<Option<bool>>(),
+        roots in any::<bool>(),
+        parent in proptest::option::of("ses[a-z]{0,8}"),
     ) -> SessionFilters {
         let workspace = workspace.map(|text| WorkspaceID::parse(&text).expect("a workspace's id"));
-        SessionFilters { workspace, search, directory, project, subpath }
+        let parent = parent.map(|text| session(&text));
+        SessionFilters { workspace, search, directory, project, subpath, archived, roots, parent }
     }
 }
 

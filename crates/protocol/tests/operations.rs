@@ -46,7 +46,7 @@ fn methods_are_in_groups() {
         ("references", "list"),
         (
             "sessions",
-            "create list get children active prompt interrupt wait compact todo switchAgent switchModel move \
+            "create list get update children active prompt interrupt wait compact todo switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
              resume interrupted export import importDocument request revert.stage revert.clear revert.commit",
         ),
@@ -127,6 +127,7 @@ fn operations_beyond_the_original_contract_are_marked() {
         [
             "location.diagnostics",
             "location.reload",
+            "sessions.update",
             "sessions.children",
             "sessions.todo",
             "sessions.move",
@@ -169,7 +170,8 @@ fn cursors_exclude_initial_fields() {
         [
             (
                 "list",
-                "workspace limit order search directory project subpath".to_owned(),
+                "workspace limit order search directory project subpath archived roots parentID"
+                    .to_owned(),
                 "cursor".to_owned()
             ),
             (

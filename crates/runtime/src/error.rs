@@ -86,6 +86,14 @@ pub enum RuntimeError {
         /// The maximum length in bytes.
         limit: usize,
     },
+    /// A field of the request has a value that cannot be used.
+    #[error("{message}")]
+    InvalidField {
+        /// The field.
+        field: &'static str,
+        /// The problem, and the solution.
+        message: String,
+    },
     /// No permission request with this id waits in that session: it never waited there, or it has ended.
     #[error("Permission request not found: {0}")]
     PermissionNotFound(PermissionID),

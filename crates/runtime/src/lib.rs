@@ -71,7 +71,7 @@ pub use operations::DrainOutcome;
 pub use recovery::Recovery;
 pub use revert::StageRevert;
 pub use runtime::{Runtime, RuntimeOptions};
-pub use sessions::CreateSession;
+pub use sessions::{CreateSession, UpdateSession};
 pub use sources::{ContributionError, ObservedSession, SessionSource, SessionSourceRegistration};
 pub use streams::SessionEvents;
 pub use terminals::{AskEnvironment, NoEnvironment, TerminalRequest};

@@ -40,7 +40,7 @@ pub struct CacheTokens {
 pub struct SessionTime {
     /// Creation time.
     pub created: Millis,
-    /// Time of the last switch, move or revert. Prompts and turns do not change it.
+    /// Time of the last update, switch, move or revert. Prompts and turns do not change it.
     pub updated: Millis,
     /// Time at which the session was archived.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -142,12 +142,67 @@ pub enum SessionActive {
     Running {},
 }
 
+/// The beginnings of initial titles: of a session, and of a session with a parent.
+const DEFAULT_TITLES: [&str; 2] = ["New session - ", "Child session - "];
+
 /// Returns the initial title of a session.
 pub fn default_title(created: Millis) -> String {
-    format!("New session - {}", iso8601(created))
+    format!("{}{}", DEFAULT_TITLES[0], iso8601(created))
 }
 
 /// Returns the initial title of a session that another session created.
 pub fn default_child_title(created: Millis) -> String {
-    format!("Child session - {}", iso8601(created))
+    format!("{}{}", DEFAULT_TITLES[1], iso8601(created))
+}
+
+/// True if a title has the form of an initial title: no user and no model has chosen it.
+///
+/// ```
+/// # use opencode_schema::session::{default_title, is_default_title};
+/// assert!(is_default_title(&default_title(0)));
+/// assert!(is_default_title("Child session - 2026-11-20T12:55:02.007Z"));
+/// assert!(!is_default_title("New session - tomorrow"));
+/// ```
+pub fn is_default_title(title: &str) -> bool {
+    let mut times = DEFAULT_TITLES
+        .iter()
+        .filter_map(|it| title.strip_prefix(it));
+    times.any(is_time)
+}
+
+/// True if a text has the form of a time in UTC with milliseconds.
+fn is_time(text: &str) -> bool {
+    const FORM: &[u8] = b"0000-00-00T00:00:00.000Z";
+    let matches = |(found, form): (u8, &u8)| match form {
+        b'0' => found.is_ascii_digit(),
+        _ => found == *form,
+    };
+    text.len() == FORM.len() && text.bytes().zip(FORM).all(matches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_initial_titles_are_default_titles() {
+        let created = 1_795_179_302_007;
+        for (title, is_default) in [
+            (&*default_title(created), true),
+            (&default_child_title(created), true),
+            ("New session - 2026-11-20T12:55:02.007Z", true),
+            ("New session - 2026-11-20T12:55:02Z", false),
+            ("New session - 2026-11-20 12:55:02.007Z", false),
+            ("New session - 2026-11-20T12:55:02.007Z!", false),
+            (" New session - 2026-11-20T12:55:02.007Z", false),
+            ("new session - 2026-11-20T12:55:02.007Z", false),
+            ("New session - 2026-11-2\u{0660}T12:55:02.07Z", false),
+            ("New session", false),
+            ("New session - ", false),
+            ("Fix the parser", false),
+            ("", false),
+        ] {
+            assert_eq!(is_default_title(title), is_default, "{title:?}");
+        }
+    }
 }

@@ -54,6 +54,7 @@ fn of_sessions() -> Vec<Route> {
         route::<op::SessionCreate>(sessions::create),
         route::<op::SessionList>(sessions::list),
         route::<op::SessionGet>(sessions::get),
+        route::<op::SessionUpdate>(sessions::update),
         route::<op::SessionChildren>(sessions::children),
         route::<op::SessionActive>(sessions::active),
         route::<op::SessionPrompt>(sessions::prompt),

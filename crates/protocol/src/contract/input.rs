@@ -78,6 +78,7 @@ fn encoding(
     let is_text = |r#type: &Type| matches!(r#type, Type::String { .. } | Type::Literal { .. });
     match types.resolve(r#type) {
         Type::Number { .. } => Ok(Encoding::TextNumber),
+        Type::Boolean => Ok(Encoding::TextBoolean),
         Type::Union { variants, .. } if variants.iter().all(|one| is_text(&one.r#type)) => {
             Ok(Encoding::Text)
         }

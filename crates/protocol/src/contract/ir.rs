@@ -152,6 +152,8 @@ pub enum Encoding {
     Text,
     /// As the decimal text of a number.
     TextNumber,
+    /// As `true` or `false`.
+    TextBoolean,
     /// Member by member, as `field[member]`.
     DeepObject,
 }

@@ -5,8 +5,8 @@ use opencode_schema::session::SessionInfo;
 use opencode_schema::todo::Todo;
 
 use crate::input::{
-    MovePayload, PromptPayload, SessionCreatePayload, SessionParams, SessionsQuery,
-    SwitchAgentPayload, SwitchModelPayload,
+    MovePayload, PromptPayload, SessionCreatePayload, SessionParams, SessionUpdatePayload,
+    SessionsQuery, SwitchAgentPayload, SwitchModelPayload,
 };
 use crate::operation::operations;
 use crate::output::{ActiveSessions, SessionsResponse};
@@ -19,7 +19,7 @@ operations! {
         Post "/api/session",
         payload: SessionCreatePayload,
         success: value(SessionInfo),
-        errors: [],
+        errors: [SessionNotFound],
         middleware: [Authorization],
     }
 
@@ -41,7 +41,20 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Lists the sessions that the session created for the tasks of its agent, oldest first.
+    /// Changes the title, the archive or the permission rules of a session, also while it works.
+    ///
+    /// New permission rules apply from the next decision on. A call that changes nothing records nothing.
+    SessionUpdate = "v2.session.update" => "sessions.update" {
+        Patch "/api/session/{sessionID}",
+        params: SessionParams,
+        payload: SessionUpdatePayload,
+        success: value(SessionInfo),
+        errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Lists the child sessions of a session, oldest first: those of the tasks of its agent, and its forks.
     SessionChildren = "v2.session.children" => "sessions.children" {
         Get "/api/session/{sessionID}/children",
         params: SessionParams,

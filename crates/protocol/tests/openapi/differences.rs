@@ -1,6 +1,6 @@
 //! The intended differences, with their reasons.
 
-use super::mcp;
+use super::{life, mcp};
 
 /// Intended differences for one reason.
 #[derive(Debug)]
@@ -13,7 +13,8 @@ pub(crate) struct Differences {
 /// Every pattern of the list with its reason.
 pub(crate) fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
     let each = |entry: &'static Differences| entry.what.iter().map(|what| (*what, entry.why));
-    DIFFERENCES.iter().chain(mcp::DIFFERENCES).flat_map(each)
+    let parts = [DIFFERENCES, mcp::DIFFERENCES, life::DIFFERENCES];
+    parts.into_iter().flatten().flat_map(each)
 }
 
 /// Returns true if a difference matches the pattern.

@@ -3,6 +3,7 @@
 
 mod comparison;
 mod differences;
+mod life;
 mod mcp;
 
 use std::collections::BTreeSet;

@@ -31,7 +31,7 @@ use crate::inbox::PromptRequest;
 use crate::live::LiveSubscription;
 use crate::recovery::interrupted;
 use crate::runtime::Runtime;
-use crate::sessions::CreateSession;
+use crate::sessions::{CreateSession, UpdateSession};
 use crate::streams::SessionEvents;
 
 impl Runtime {
@@ -51,6 +51,15 @@ impl Runtime {
     /// Returns one session.
     pub async fn session(&self, id: &SessionID) -> Result<SessionInfo, RuntimeError> {
         Ok(self.journal.session(id).await?.info)
+    }
+
+    /// Changes the title, the archive or the permission rules of a session. Records nothing if nothing changes.
+    pub async fn update_session(
+        &self,
+        id: &SessionID,
+        request: UpdateSession,
+    ) -> Result<SessionInfo, RuntimeError> {
+        self.sessions.update(id, request).await
     }
 
     /// Returns sessions in the order of `(time created, id)`.

@@ -1,17 +1,17 @@
 //! Creation of sessions, and changes of their agent or model.
 
+mod fields;
 mod reads;
 mod relocation;
 mod slug;
 pub(crate) mod todos;
+mod update;
 
 use std::sync::Arc;
 
 use opencode_location::directory::normalise;
 use opencode_location::location::{LocationError, Locations};
-use opencode_schema::event::{
-    AgentSwitched, ModelSwitched, RecordedRule, SessionCreated, SessionRecord,
-};
+use opencode_schema::event::{AgentSwitched, ModelSwitched, SessionCreated, SessionRecord};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
@@ -21,7 +21,10 @@ use opencode_store::{Abort, Draft};
 
 use crate::error::{RuntimeError, check_new_id};
 use crate::journal::{Journal, append};
+use fields::{check_agent, check_model, check_permission, check_title, limits_of, recorded};
 use slug::slug;
+
+pub use update::UpdateSession;
 
 /// A request to create a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,42 +37,21 @@ pub struct CreateSession {
     pub model: Option<ModelRef>,
     /// The Location of the session. The directory may not exist yet.
     pub location: LocationRef,
-}
-
-/// Data that a session receives from the parent session that creates it for a task.
-pub(crate) struct ParentLink {
-    /// The parent session.
-    pub(crate) parent_id: SessionID,
-    /// The title; without one, the session gets the default title of child sessions.
-    pub(crate) title: Option<String>,
+    /// The title. Without one, the session gets a default title.
+    pub title: Option<String>,
+    /// The parent session, which must exist.
+    pub parent_id: Option<SessionID>,
     /// The session's own permission rules.
-    pub(crate) permission: Vec<PermissionRule>,
+    pub permission: Vec<PermissionRule>,
 }
 
-/// Maximum size in bytes of a name. The agent or model is looked up only when it is used.
-const MAX_NAME_BYTES: usize = 1024;
-
-fn check_agent(agent: &str) -> Result<(), RuntimeError> {
-    check_name("agent", agent)
-}
-
-fn check_model(model: &ModelRef) -> Result<(), RuntimeError> {
-    let variant = model.variant.as_deref().unwrap_or_default();
-    [&*model.id, &*model.provider_id, variant]
-        .into_iter()
-        .try_for_each(|name| check_name("model", name))
-}
-
-fn check_name(field: &'static str, name: &str) -> Result<(), RuntimeError> {
-    let (bytes, limit) = (name.len(), MAX_NAME_BYTES);
-    if bytes > limit {
-        return Err(RuntimeError::NameTooLong {
-            field,
-            bytes,
-            limit,
-        });
-    }
-    Ok(())
+/// The origin of a request to create a session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Creator {
+    /// A client. Its permission rules are checked, and the limits of the parent follow them.
+    Client,
+    /// A task of the parent session, with limits of its own.
+    Task,
 }
 
 /// The sessions of a host: their creation, their choices and their lists.
@@ -83,22 +65,21 @@ impl Sessions {
         &self,
         request: CreateSession,
     ) -> Result<SessionInfo, RuntimeError> {
-        self.create(request, None).await
+        self.create(request, Creator::Client).await
     }
 
     /// Creates a session that carries out a task of another session.
     pub(crate) async fn create_child(
         &self,
         request: CreateSession,
-        descent: ParentLink,
     ) -> Result<SessionInfo, RuntimeError> {
-        self.create(request, Some(descent)).await
+        self.create(request, Creator::Task).await
     }
 
     async fn create(
         &self,
         request: CreateSession,
-        descent: Option<ParentLink>,
+        creator: Creator,
     ) -> Result<SessionInfo, RuntimeError> {
         if let Some(id) = &request.id {
             let wanted = id.clone();
@@ -114,19 +95,19 @@ impl Sessions {
         }
         request.agent.as_deref().map_or(Ok(()), check_agent)?;
         request.model.as_ref().map_or(Ok(()), check_model)?;
+        if creator == Creator::Client {
+            request.title.as_deref().map_or(Ok(()), check_title)?;
+            check_permission(&request.permission)?;
+        }
         let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
         let project = self.locations.projects().resolve(&directory).await;
         let now = self.journal.now();
-        let (parent_id, title, permission) = match descent {
-            None => (None, default_title(now), None),
-            Some(descent) => (
-                Some(descent.parent_id),
-                descent.title.unwrap_or_else(|| default_child_title(now)),
-                Some(descent.permission).filter(|rules| !rules.is_empty()),
-            ),
-        };
-        let permission = permission.map(|rules| rules.into_iter().map(RecordedRule::from));
-        let record = SessionRecord {
+        let title = request.title.unwrap_or_else(|| match request.parent_id {
+            None => default_title(now),
+            Some(_) => default_child_title(now),
+        });
+        let permission = request.permission;
+        let mut record = SessionRecord {
             id: request
                 .id
                 .unwrap_or_else(|| SessionID::generate(&self.journal.ids)),
@@ -135,7 +116,7 @@ impl Sessions {
             project_id: project.id,
             workspace_id: request.location.workspace_id.clone(),
             directory: directory.clone(),
-            parent_id,
+            parent_id: request.parent_id,
             title,
             agent: request.agent,
             model: request.model,
@@ -145,7 +126,7 @@ impl Sessions {
                 updated: now,
                 archived: None,
             },
-            permission: permission.map(Iterator::collect),
+            permission: None,
             cost: None,
             tokens: None,
             revert: None,
@@ -160,6 +141,17 @@ impl Sessions {
             if let Some(session) = transaction.reader().session(&id)? {
                 return Ok(session.info);
             }
+            let mut permission = permission;
+            if let Some(parent) = &record.parent_id {
+                let Some(parent) = transaction.reader().session(parent)? else {
+                    let parent = parent.clone();
+                    return Err(Abort::Refused(RuntimeError::SessionNotFound(parent)));
+                };
+                if creator == Creator::Client {
+                    permission.extend_from_slice(limits_of(&parent.permission));
+                }
+            }
+            record.permission = recorded(permission);
             transaction.add_project(&record.project_id, &project.directory, now)?;
             let draft = Draft::new(now, SessionCreated { info: record });
             let appended = transaction.append(&id, Some(&location), draft);

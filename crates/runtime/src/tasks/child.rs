@@ -12,7 +12,7 @@ use super::{TaskSessions, TurnTasks, unavailable};
 use crate::asks::permissions::limits;
 use crate::error::RuntimeError;
 use crate::journal::append;
-use crate::sessions::{CreateSession, ParentLink};
+use crate::sessions::CreateSession;
 
 /// Maximum number of characters of a title that comes from a task.
 const MAX_TITLE: usize = 100;
@@ -44,13 +44,11 @@ impl TurnTasks {
             agent: Some(task.agent.clone()),
             model: Some(model.unwrap_or_else(|| self.model.clone())),
             location: parent.location.clone(),
-        };
-        let descent = ParentLink {
-            parent_id: parent.id.clone(),
             title: title(&task.description),
+            parent_id: Some(parent.id.clone()),
             permission: limits(&self.rule_scope.rules()),
         };
-        let created = self.tasks.sessions.create_child(request, descent).await;
+        let created = self.tasks.sessions.create_child(request).await;
         Ok(created.map_err(unavailable)?.id)
     }
 

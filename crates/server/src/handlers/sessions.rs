@@ -6,7 +6,7 @@ use opencode_protocol::input::Order;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::{ActiveSessions, SessionsResponse};
 use opencode_protocol::page::{Direction, SessionAnchor, SessionFilters};
-use opencode_runtime::{Anchored, CreateSession, PromptRequest, SessionFilter};
+use opencode_runtime::{Anchored, CreateSession, PromptRequest, SessionFilter, UpdateSession};
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::{SessionActive, SessionInfo};
 use opencode_schema::todo::Todo;
@@ -25,6 +25,9 @@ pub(crate) async fn create(call: Call<op::SessionCreate>) -> Answered<SessionInf
         agent: payload.agent,
         model: payload.model,
         location,
+        title: payload.title,
+        parent_id: payload.parent_id,
+        permission: payload.permission.unwrap_or_default(),
     };
     let data = call.runtime.create_session(request).await?;
     Ok(data)
@@ -68,6 +71,9 @@ fn filter(filters: SessionFilters) -> SessionFilter {
         directory,
         project,
         subpath,
+        archived,
+        roots,
+        parent,
     } = filters;
     let by_project = directory.is_none();
     SessionFilter {
@@ -76,12 +82,28 @@ fn filter(filters: SessionFilters) -> SessionFilter {
         directory,
         workspace: workspace.map(|id| id.to_string()),
         search,
+        archived,
+        roots,
+        parent: parent.map(|id| id.to_string()),
     }
 }
 
 pub(crate) async fn get(call: Call<op::SessionGet>) -> Answered<SessionInfo> {
     let data = call.runtime.session(&call.params.session_id).await?;
     Ok(data)
+}
+
+pub(crate) async fn update(call: Call<op::SessionUpdate>) -> Answered<SessionInfo> {
+    let payload = call.payload;
+    let request = UpdateSession {
+        title: payload.title,
+        archived: payload.archived,
+        permission: payload.permission,
+    };
+    let updated = call
+        .runtime
+        .update_session(&call.params.session_id, request);
+    Ok(updated.await?)
 }
 
 pub(crate) async fn children(call: Call<op::SessionChildren>) -> Answered<Vec<SessionInfo>> {

@@ -123,6 +123,12 @@ impl Api {
         self.send_text("PUT", path, json, body.to_string()).await
     }
 
+    /// Patches with JSON.
+    pub(crate) async fn patch_json(&self, path: &str, body: &Value) -> Answer {
+        let json = Some("application/json");
+        self.send_text("PATCH", path, json, body.to_string()).await
+    }
+
     /// Deletes.
     pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send(request("DELETE", path, Body::empty())).await

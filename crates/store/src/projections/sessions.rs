@@ -40,6 +40,12 @@ pub struct SessionFilter {
     pub workspace: Option<String>,
     /// The title contains this text. `%` and `_` are wildcards. ASCII letters match in any case.
     pub search: Option<String>,
+    /// True for archived sessions only, false for all others only.
+    pub archived: Option<bool>,
+    /// True for sessions without a parent only.
+    pub roots: bool,
+    /// The session has this parent.
+    pub parent: Option<String>,
 }
 
 const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model, s.cost,
@@ -112,10 +118,7 @@ impl Reader<'_> {
     }
 
     /// Returns the whole record of a session, including cost, tokens and staged revert.
-    pub(crate) fn whole_session_record(
-        &self,
-        session: &SessionRow,
-    ) -> Result<SessionRecord, StoreError> {
+    pub fn whole_session_record(&self, session: &SessionRow) -> Result<SessionRecord, StoreError> {
         let revert = session.info.revert.clone();
         Ok(SessionRecord {
             cost: Some(session.info.cost),
@@ -174,6 +177,12 @@ impl Reader<'_> {
         equal("ifnull(s.path, '') = ?", &filter.subpath);
         equal("s.workspace = ?", &filter.workspace);
         equal("s.title LIKE '%' || ? || '%'", &filter.search);
+        equal("s.parent = ?", &filter.parent);
+        conditions.extend(filter.roots.then_some("s.parent IS NULL"));
+        conditions.extend(filter.archived.map(|archived| match archived {
+            true => "s.time_archived IS NOT NULL",
+            false => "s.time_archived IS NULL",
+        }));
         // A page before the anchor is read backwards from it, then reversed.
         let ascending = match anchor {
             Some(anchor) => (order == Order::Ascending) != anchor.before,

@@ -1,0 +1,72 @@
+//! Changes of the title, the archive and the permission rules of a session.
+
+use opencode_schema::event::{RecordedRule, SessionUpdated};
+use opencode_schema::id::SessionID;
+use opencode_schema::permission::PermissionRule;
+use opencode_schema::session::SessionInfo;
+use opencode_store::Abort;
+
+use super::Sessions;
+use super::fields::{check_permission, check_title, limits_of};
+use crate::error::RuntimeError;
+use crate::journal::append;
+
+/// A request to change a session. Absent fields stay.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UpdateSession {
+    /// The new title.
+    pub title: Option<String>,
+    /// True to archive the session, false to take it back.
+    pub archived: Option<bool>,
+    /// The new permission rules of the session itself. Limits that a task set stay.
+    pub permission: Option<Vec<PermissionRule>>,
+}
+
+impl Sessions {
+    /// Changes a session. Records nothing if nothing changes: an archived session keeps the time of its archiving.
+    pub(crate) async fn update(
+        &self,
+        id: &SessionID,
+        request: UpdateSession,
+    ) -> Result<SessionInfo, RuntimeError> {
+        request.title.as_deref().map_or(Ok(()), check_title)?;
+        request
+            .permission
+            .as_deref()
+            .map_or(Ok(()), check_permission)?;
+        let (id, now) = (id.clone(), self.journal.now());
+        let updated = self.journal.store.write(move |transaction| {
+            let reader = transaction.reader();
+            let Some(session) = reader.session(&id)? else {
+                return Err(Abort::Refused(RuntimeError::SessionNotFound(id)));
+            };
+            let mut info = reader.whole_session_record(&session)?;
+            let before = info.clone();
+            if let Some(title) = request.title {
+                info.title = title;
+            }
+            match request.archived {
+                Some(true) => info.time.archived = info.time.archived.or(Some(now)),
+                Some(false) => info.time.archived = None,
+                None => {}
+            }
+            let permission = request
+                .permission
+                .map(|rules| [&rules, limits_of(&session.permission)].concat());
+            let permission = permission.filter(|rules| *rules != session.permission);
+            if info == before && permission.is_none() {
+                return Ok(session.info);
+            }
+            if let Some(rules) = permission {
+                // An empty list is recorded, because an absent one would keep the former rules.
+                info.permission = Some(rules.into_iter().map(RecordedRule::from).collect());
+            }
+            info.time.updated = now;
+            append(transaction, &session, now, SessionUpdated { info })?;
+            let updated = transaction.reader().session(&id)?;
+            let updated = updated.ok_or(Abort::Refused(RuntimeError::SessionNotFound(id)))?;
+            Ok(updated.info)
+        });
+        Ok(updated.await?)
+    }
+}
