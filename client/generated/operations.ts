@@ -2,12 +2,14 @@
 
 import type { Methods } from "../core.js";
 import type { Operation, OperationOf } from "../operation.js";
+import { separate } from "../separate.js";
 import type {
   AgentsListInput,
   CommandsListInput,
   CredentialsRemoveInput,
   CredentialsUpdateInput,
   DebugContextInput,
+  EventsSubscribeInput,
   FilesFindInput,
   FilesListInput,
   FilesReadInput,
@@ -106,12 +108,12 @@ const healthGet: OperationOf<object> = {
   errors: [400, 401, 500, 503],
 };
 
-const eventsSubscribe: OperationOf<object> = {
+const eventsSubscribe: OperationOf<EventsSubscribeInput> = {
   group: "events",
   name: "subscribe",
   method: "GET",
   path: ["/api/event"],
-  query: [],
+  query: ["types", "sessionID"],
   payload: null,
   errors: [400, 401, 500, 503],
 };
@@ -940,7 +942,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       get: (options) => methods.value(healthGet, {}, options),
     },
     events: {
-      subscribe: (options) => methods.events(eventsSubscribe, {}, options),
+      subscribe: (input, options) => methods.events(eventsSubscribe, ...separate(eventsSubscribe, input, options)),
     },
     location: {
       get: (input, options) => methods.value(locationGet, input, options),

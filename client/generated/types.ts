@@ -18,12 +18,12 @@ export interface OpenCodeOperations {
   };
   readonly events: {
     /**
-     * Streams all events of this host from now on, including fragments of running turns.
+     * Streams the selected events of this host from now on, by default all, including fragments of running turns.
      *
      * The first event is `server.connected`. The stream contains all later events and replays no earlier event. The host
      * disconnects a reader that falls too far behind. The stream ends when the host closes.
      */
-    subscribe(options?: RequestOptions): AsyncIterable<EventsSubscribeOutput>;
+    subscribe(input?: EventsSubscribeInput & RequestOptions, options?: RequestOptions): AsyncIterable<EventsSubscribeOutput>;
   };
   readonly location: {
     /** Returns the Location that the request selects, and its project. */
@@ -500,6 +500,18 @@ export interface OpenCodeOperations {
 
 /** The result of `health.get`. */
 export type HealthGetOutput = Health;
+
+/** The input of `events.subscribe`. */
+export interface EventsSubscribeInput {
+  /**
+   * Only events of these types. A type is the name of an event, or its beginning such as `session.*`. Default: all
+   * events but `session.compacted`, `message.updated`, `message.removed`, `message.part.updated` and
+   * `message.part.removed`. `server.connected`, `server.heartbeat` and `global.disposed` always arrive.
+   */
+  readonly types?: string[] | undefined;
+  /** Only events of this session. Default: events of all sessions and of the host. */
+  readonly sessionID?: string | undefined;
+}
 
 /** One element of `events.subscribe`. */
 export type EventsSubscribeOutput = OpenCodeEvent;
@@ -2387,6 +2399,83 @@ export interface McpUpdated {
   };
 }
 
+/** A committed revert removed a part of an assistant message. */
+export interface MessagePartRemoved {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "message.part.removed";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** Id of the session. */
+    readonly sessionID: string;
+    /** Id of the assistant message that had the part. */
+    readonly messageID: string;
+    /** Id of the part. */
+    readonly partID: string;
+    /** Position that the part had in the `content` of its message. */
+    readonly index: number;
+  };
+}
+
+/** A part of an assistant message was added or changed. */
+export interface MessagePartUpdated {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "message.part.updated";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** Id of the session. */
+    readonly sessionID: string;
+    /** Id of the assistant message with the part. */
+    readonly messageID: string;
+    /** Position of the part in the `content` of its message, from 0 on. Ids of parts may repeat. */
+    readonly index: number;
+    /** The part after the change. */
+    readonly part: AssistantPart;
+    /** Time of the change. */
+    readonly time: number;
+  };
+}
+
+/** A committed revert removed a message. */
+export interface MessageRemoved {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "message.removed";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** Id of the session. */
+    readonly sessionID: string;
+    /** Id of the message. Its parts are removed with it. */
+    readonly messageID: string;
+  };
+}
+
+/** A message was added or changed. */
+export interface MessageUpdated {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "message.updated";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** Id of the session. */
+    readonly sessionID: string;
+    /**
+     * The message without its parts: the `content` of an assistant message is empty, and its
+     * metadata lacks `textProviderMetadata`. `message.part.updated` has the parts.
+     */
+    readonly info: SessionMessage;
+  };
+}
+
 /** Continues a page of messages. */
 export type MessagesCursor = string & { readonly [brand]: "MessagesCursor" };
 
@@ -2602,6 +2691,11 @@ export type OpenCodeEvent =
   | SessionError
   | SessionStatusChanged
   | SessionIdle
+  | SessionCompacted
+  | MessageUpdated
+  | MessageRemoved
+  | MessagePartUpdated
+  | MessagePartRemoved
   | PermissionAsked
   | PermissionReplied
   | QuestionAsked
@@ -3278,6 +3372,20 @@ export interface ServerHeartbeat {
 /** The activity of a session that runs in this host now. */
 export interface SessionActive {
   readonly type: "running";
+}
+
+/** A compaction of the session ended. */
+export interface SessionCompacted {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.compacted";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** Id of the session. */
+    readonly sessionID: string;
+  };
 }
 
 /** A session was created. Always sequence 0. */

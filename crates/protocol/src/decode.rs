@@ -40,6 +40,8 @@ enum Form {
     Boolean,
     /// Member by member, as `field[member]`.
     Members(Vec<String>),
+    /// As several fields of this name, one for each item.
+    List,
 }
 
 impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
@@ -122,16 +124,19 @@ fn field<N: AsRef<str>, V: AsRef<str>>(
     pairs: &[(N, V)],
 ) -> Result<Option<Value>, Issue> {
     let given: Vec<&str> = named(pairs, name).collect();
+    if *form == Form::List {
+        return Ok((!given.is_empty()).then(|| given.into()));
+    }
     let text = match given[..] {
         [] => match form {
             Form::Members(members) => return Ok(collect(name, members, pairs)),
-            Form::Text | Form::Integer | Form::Boolean => return Ok(None),
+            Form::Text | Form::Integer | Form::Boolean | Form::List => return Ok(None),
         },
         [text] => text,
         _ => return Err(Issue::expected("string | undefined", &given.into())),
     };
     match form {
-        Form::Text | Form::Members(_) => Ok(Some(text.into())),
+        Form::Text | Form::Members(_) | Form::List => Ok(Some(text.into())),
         Form::Integer => integer(text).map(Some),
         Form::Boolean => boolean(text).map(Some),
     }
@@ -190,6 +195,8 @@ fn form(root: &Value, field: &Value) -> Form {
         Form::Integer
     } else if is("boolean") {
         Form::Boolean
+    } else if is("array") {
+        Form::List
     } else if is("object") {
         Form::Members(properties(schema).map(|(name, _)| name.clone()).collect())
     } else {

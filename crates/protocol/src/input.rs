@@ -175,6 +175,18 @@ pub struct EventsQuery {
     pub after: Option<u64>,
 }
 
+/// The selection of the events of a host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct SubscribeQuery {
+    /// Only events of these types. A type is the name of an event, or its beginning such as `session.*`. Default: all
+    /// events but `session.compacted`, `message.updated`, `message.removed`, `message.part.updated` and
+    /// `message.part.removed`. `server.connected`, `server.heartbeat` and `global.disposed` always arrive.
+    pub types: Option<Vec<String>>,
+    /// Only events of this session. Default: events of all sessions and of the host.
+    #[serde(rename = "sessionID")]
+    pub session_id: Option<SessionID>,
+}
+
 /// The prompt to admit.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct PromptPayload {

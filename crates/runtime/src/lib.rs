@@ -65,7 +65,7 @@ pub use hooks::{
 pub use inbox::PromptRequest;
 pub use integrations::ConnectOauth;
 pub use limits::Limits;
-pub use live::{LiveBatch, LiveSubscription};
+pub use live::{LiveBatch, LiveSubscription, Selection, SelectionError};
 pub use opencode_downloads::{Fetch, FetchError};
 pub use operations::DrainOutcome;
 pub use recovery::Recovery;

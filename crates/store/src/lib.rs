@@ -44,6 +44,7 @@ use parking_lot::Mutex;
 use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
 use readers::pool::Readers;
+use view::demand::Demands;
 use view::test_hook::Hook;
 use writer::{Writer, WriterOptions};
 
@@ -65,6 +66,7 @@ pub use readers::history::{HistoryPoint, HistoryRead};
 pub use readers::interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
 pub use replay::element::{ReplayEvent, ReplayOrder};
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};
+pub use view::demand::Demand;
 pub use view::reader::Reader;
 pub use view::test_hook::{Fault, Moment, TestHook};
 pub use view::transaction::Transaction;
@@ -89,6 +91,7 @@ pub struct Store {
     writer: Writer,
     readers: Readers,
     tails: Arc<tail::Tails>,
+    demands: Demands,
     /// Locked while taking the inspection.
     inspection: Mutex<Option<Inspection>>,
 }
@@ -117,11 +120,13 @@ impl Store {
     fn start(opened: Opened, options: StoreOptions) -> Result<Self, String> {
         let tails = Arc::new(tail::Tails::default());
         let hook = Hook::new(options.test_hook);
+        let demands = Demands::default();
         let writer_options = WriterOptions {
             ids: options.ids,
             tails: Arc::clone(&tails),
             listener: options.listener,
             hook: hook.clone(),
+            demands: demands.clone(),
         };
         let Some(Locked {
             path,
@@ -134,6 +139,7 @@ impl Store {
                 readers: Readers::OnWriter(writer.clone()),
                 writer,
                 tails,
+                demands,
                 inspection: Mutex::new(None),
             });
         };
@@ -145,6 +151,7 @@ impl Store {
             writer,
             readers,
             tails,
+            demands,
             inspection: Mutex::new(inspection),
         })
     }
@@ -196,6 +203,20 @@ impl Store {
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         self.readers.read(work).await
+    }
+
+    /// Begins to derive announcements of changed messages and parts from entries, until the result is dropped. All
+    /// entries that commit after the return have them.
+    ///
+    /// # Errors
+    ///
+    /// Storage failed.
+    pub async fn derive(&self) -> Result<Demand, StoreError> {
+        let demand = self.demands.add();
+        // Commands that are ahead of this one may have run without the demand.
+        let passed = self.writer.write(|_| Ok::<_, Abort<Infallible>>(()));
+        passed.await.map_err(Abort::unexpected)?;
+        Ok(demand)
     }
 
     /// Signals commits to the log of one session. Register before the first read, so that no commit

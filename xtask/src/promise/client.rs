@@ -78,12 +78,22 @@ fn group(nodes: &[(&str, Node<'_>)], indent: &str, common: &BTreeSet<&str>) -> S
     format!("{{\n{lines}{indent}}}")
 }
 
+/// True if the options of a call may also stand in its input. Streams whose input may be omitted accept both forms,
+/// `(options)` and `(input, options)`.
+pub(super) fn takes_options(operation: &Operation) -> bool {
+    let is_stream = matches!(operation.success, Success::Stream { .. });
+    is_stream && operation.input.mode == InputMode::Optional
+}
+
 fn method(name: &str, operation: &Operation, indent: &str, common: &BTreeSet<&str>) -> String {
     let input = match operation.input.mode {
         _ if operation.input.payload == Payload::Lines => {
             format!("lines: {}, ", input_name(operation))
         }
         InputMode::None => String::new(),
+        InputMode::Optional if takes_options(operation) => {
+            format!("input?: {} & RequestOptions, ", input_name(operation))
+        }
         InputMode::Optional => format!("input?: {}, ", input_name(operation)),
         InputMode::Required => format!("input: {}, ", input_name(operation)),
     };

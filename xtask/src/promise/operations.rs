@@ -21,9 +21,15 @@ pub(super) fn emit(contract: &Contract) -> String {
     imports.insert("OpenCodeOperations".to_owned());
     let imports: String = imports.iter().map(|name| format!("  {name},\n")).collect();
     let methods = group(&client::tree(contract), "  ");
+    let separates = contract.operations.iter().any(client::takes_options);
+    let separate = match separates {
+        true => "import { separate } from \"../separate.js\";\n",
+        false => "",
+    };
     format!(
         "{HEADER}\nimport type {{ Methods }} from \"../core.js\";\n\
          import type {{ Operation, OperationOf }} from \"../operation.js\";\n\
+         {separate}\
          import type {{\n{imports}}} from \"./types.js\";\n\n\
          {shapes}\n{operations}\
          /** The methods of a client, each of which sends one operation. */\n\
@@ -96,7 +102,9 @@ fn method(operation: &Operation) -> String {
     let name = constant(operation);
     let has_input =
         operation.input.payload == Payload::Lines || operation.input.mode != InputMode::None;
-    if has_input {
+    if client::takes_options(operation) {
+        format!("(input, options) => methods.{send}({name}, ...separate({name}, input, options))")
+    } else if has_input {
         format!("(input, options) => methods.{send}({name}, input, options)")
     } else {
         format!("(options) => methods.{send}({name}, {{}}, options)")

@@ -90,6 +90,9 @@ fn encoding(
         {
             Ok(Encoding::DeepObject)
         }
+        Type::Array { items } if channel == Channel::Query && is_text(types.resolve(items)) => {
+            Ok(Encoding::RepeatedText)
+        }
         r#type if is_text(r#type) => Ok(Encoding::Text),
         _ => Err(error(
             spec,

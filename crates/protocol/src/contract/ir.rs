@@ -156,6 +156,8 @@ pub enum Encoding {
     TextBoolean,
     /// Member by member, as `field[member]`.
     DeepObject,
+    /// Item by item, as text. Each item repeats the name of the field.
+    RepeatedText,
 }
 
 /// The answer of a successful call.

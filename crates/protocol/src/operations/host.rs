@@ -1,6 +1,7 @@
 //! The host itself.
 
 use crate::event::OpenCodeEvent;
+use crate::input::SubscribeQuery;
 use crate::operation::operations;
 use crate::output::Health;
 
@@ -13,12 +14,13 @@ operations! {
         middleware: [Authorization],
     }
 
-    /// Streams all events of this host from now on, including fragments of running turns.
+    /// Streams the selected events of this host from now on, by default all, including fragments of running turns.
     ///
     /// The first event is `server.connected`. The stream contains all later events and replays no earlier event. The host
     /// disconnects a reader that falls too far behind. The stream ends when the host closes.
     EventSubscribe = "v2.event.subscribe" => "events.subscribe" {
         Get "/api/event",
+        query: SubscribeQuery,
         success: stream(OpenCodeEvent, ends: true),
         errors: [],
         middleware: [Authorization],

@@ -1,6 +1,6 @@
 //! The intended differences, with their reasons.
 
-use super::{life, mcp};
+use super::{bus, life, mcp};
 
 /// Intended differences for one reason.
 #[derive(Debug)]
@@ -13,7 +13,12 @@ pub(crate) struct Differences {
 /// Every pattern of the list with its reason.
 pub(crate) fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
     let each = |entry: &'static Differences| entry.what.iter().map(|what| (*what, entry.why));
-    let parts = [DIFFERENCES, mcp::DIFFERENCES, life::DIFFERENCES];
+    let parts = [
+        DIFFERENCES,
+        mcp::DIFFERENCES,
+        life::DIFFERENCES,
+        bus::DIFFERENCES,
+    ];
     parts.into_iter().flatten().flat_map(each)
 }
 
@@ -196,10 +201,6 @@ const DIFFERENCES: &[Differences] = &[
             "V2Event | integration.updated: is not there",
             "V2Event | lsp.updated: is not there",
             "V2Event | message.part.delta: is not there",
-            "V2Event | message.part.removed: is not there",
-            "V2Event | message.part.updated: is not there",
-            "V2Event | message.removed: is not there",
-            "V2Event | message.updated: is not there",
             "V2Event | permission.asked: is not there",
             "V2Event | permission.replied: is not there",
             "V2Event | plugin.added: is not there",
@@ -208,7 +209,6 @@ const DIFFERENCES: &[Differences] = &[
             "V2Event | question.asked: is not there",
             "V2Event | question.rejected: is not there",
             "V2Event | question.replied: is not there",
-            "V2Event | session.compacted: is not there",
             "V2Event | session.diff: is not there",
             "V2Event | tui.command.execute: is not there",
             "V2Event | tui.prompt.append: is not there",
@@ -241,18 +241,12 @@ const DIFFERENCES: &[Differences] = &[
             "InstallationUpdated: is not there",
             "IntegrationUpdated: is not there",
             "LspUpdated: is not there",
-            "Message: is not there",
             "MessageAbortedError: is not there",
             "MessageOutputLengthError: is not there",
             "MessagePartDelta: is not there",
-            "MessagePartRemoved: is not there",
-            "MessagePartUpdated: is not there",
-            "MessageRemoved: is not there",
-            "MessageUpdated: is not there",
             "OutputFormat: is not there",
             "OutputFormatJsonSchema: is not there",
             "OutputFormatText: is not there",
-            "Part: is not there",
             "PatchPart: is not there",
             "PermissionAsked: is not there",
             "PermissionReplied: is not there",
@@ -270,10 +264,8 @@ const DIFFERENCES: &[Differences] = &[
             "QuestionOption: is not there",
             "QuestionTool: is not there",
             "Range: is not there",
-            "ReasoningPart: is not there",
             "ResourceSource: is not there",
             "RetryPart: is not there",
-            "SessionCompacted: is not there",
             "SessionDiff: is not there",
             "SnapshotFileDiff: is not there",
             "SnapshotPart: is not there",
@@ -282,13 +274,6 @@ const DIFFERENCES: &[Differences] = &[
             "StructuredOutputError: is not there",
             "SubtaskPart: is not there",
             "SymbolSource: is not there",
-            "TextPart: is not there",
-            "ToolPart: is not there",
-            "ToolState: is not there",
-            "ToolStateCompleted: is not there",
-            "ToolStateError: is not there",
-            "ToolStatePending: is not there",
-            "ToolStateRunning: is not there",
             "TuiCommandExecute: is not there",
             "TuiPromptAppend: is not there",
             "TuiSessionSelect: is not there",

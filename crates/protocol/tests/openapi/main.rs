@@ -1,6 +1,7 @@
 //! The OpenAPI document of this project equals that of the implemented contract, except for the listed
 //! differences.
 
+mod bus;
 mod comparison;
 mod differences;
 mod life;

@@ -13,7 +13,10 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::ErrorCause;
 use opencode_store::Committed;
 
-use super::{LiveEvents, LiveSubscription};
+use super::{LiveEvents, LiveSubscription, Selection, Topic};
+
+/// Name of the last event of a host.
+const DISPOSED: &str = "global.disposed";
 
 /// Publishes events on the live stream of a host.
 pub(crate) struct Announcer {
@@ -28,9 +31,9 @@ impl Announcer {
         Self { live, ids, clock }
     }
 
-    /// Delivers all events from now on to one client.
-    pub(crate) fn subscribe(&self) -> LiveSubscription {
-        self.live.subscribe()
+    /// Delivers the selected events from now on to one client.
+    pub(crate) fn subscribe(&self, selection: Selection) -> LiveSubscription {
+        self.live.subscribe(selection)
     }
 
     /// The text of an event about the host itself, with a new id.
@@ -40,24 +43,36 @@ impl Announcer {
 
     /// Publishes that the host closes, and ends all subscriptions.
     pub(crate) fn end(&self) {
-        self.live.publish(|| self.host_event("global.disposed"));
+        let topic = Topic {
+            name: DISPOSED,
+            session: None,
+        };
+        self.live.publish(topic, || self.host_event(DISPOSED));
         self.live.end();
     }
 
-    /// Publishes entries that were committed, each followed by the changed session, if the entry changed it, and by its
-    /// live events.
+    /// Publishes entries that were committed, each followed by the changed session, if the entry changed it, by its
+    /// live events, and by the announcements that the store derived from it.
     pub(crate) fn announce_committed(&self, committed: &[Committed]) {
         for entry in committed {
-            self.live
-                .publish(|| envelope::durable_text(&entry.event, entry.location.as_ref()));
+            let session = Some(&entry.event.session_id);
+            let location = entry.location.as_ref();
+            let name = entry.event.payload.name();
+            self.live.publish(Topic { name, session }, || {
+                envelope::durable_text(&entry.event, location)
+            });
             if let Some(updated) = &entry.updated {
-                self.live.publish(|| {
+                let name = "session.updated";
+                self.live.publish(Topic { name, session }, || {
                     let id = EventID::generate(&self.ids);
                     envelope::updated_text(&id, &updated.location, &updated.info)
                 });
             }
             for event in &entry.followed_by {
-                self.announce(&entry.event.session_id, entry.location.as_ref(), event);
+                self.announce(&entry.event.session_id, location, event);
+            }
+            for notice in &entry.derived {
+                self.notify(location, notice);
             }
         }
     }
@@ -69,7 +84,11 @@ impl Announcer {
         location: Option<&LocationRef>,
         event: &LiveEvent,
     ) {
-        self.live.publish(|| {
+        let topic = Topic {
+            name: event.name(),
+            session: Some(session),
+        };
+        self.live.publish(topic, || {
             let id = EventID::generate(&self.ids);
             envelope::live_text(&id, session, self.clock.now(), location, event)
         });
@@ -118,7 +137,12 @@ impl Announcer {
 
     /// Sends connected clients a notice that is never stored.
     pub(crate) fn notify(&self, location: Option<&LocationRef>, notice: &Notice) {
-        self.live
-            .publish(|| envelope::notice_text(&EventID::generate(&self.ids), location, notice));
+        let topic = Topic {
+            name: notice.name(),
+            session: notice.session_id(),
+        };
+        self.live.publish(topic, || {
+            envelope::notice_text(&EventID::generate(&self.ids), location, notice)
+        });
     }
 }

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use opencode_store::Demand;
 use tokio::time::Instant;
 
+use super::selection::{Selection, Topic};
 use super::sync::{Mutex, MutexGuard, Notify, RwLock, RwLockWriteGuard};
 
 /// Limits on the events that wait for one subscriber.
@@ -59,6 +61,7 @@ struct Subscribers {
 }
 
 struct Subscriber {
+    selection: Selection,
     queue: Mutex<Queue>,
     wakeup: Notify,
 }
@@ -97,6 +100,8 @@ pub enum LiveBatch {
 pub struct LiveSubscription {
     events: Arc<LiveEvents>,
     subscriber: Arc<Subscriber>,
+    /// Present if the selection has derived events.
+    demand: Option<Demand>,
 }
 
 impl Default for LiveEvents {
@@ -113,7 +118,7 @@ impl LiveEvents {
         }
     }
 
-    pub(crate) fn subscribe(self: &Arc<Self>) -> LiveSubscription {
+    pub(crate) fn subscribe(self: &Arc<Self>, selection: Selection) -> LiveSubscription {
         let mut subscribers = self.change();
         let state = if subscribers.ended {
             QueueState::Ended
@@ -128,6 +133,7 @@ impl LiveEvents {
             state,
         };
         let subscriber = Arc::new(Subscriber {
+            selection,
             queue: Mutex::new(queue),
             wakeup: Notify::new(),
         });
@@ -136,20 +142,23 @@ impl LiveEvents {
         LiveSubscription {
             events: Arc::clone(self),
             subscriber,
+            demand: None,
         }
     }
 
-    /// Publishes an event. The event is serialised only if there is a subscriber.
-    pub(crate) fn publish(&self, event: impl FnOnce() -> String) {
+    /// Publishes an event. The event is serialised only if a subscriber selects it.
+    pub(crate) fn publish(&self, topic: Topic<'_>, event: impl FnOnce() -> String) {
         let subscribers = self
             .subscribers
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        if subscribers.all.is_empty() {
+        let selecting = |it: &&Arc<Subscriber>| it.selection.has(topic);
+        let mut selecting = subscribers.all.iter().filter(selecting).peekable();
+        if selecting.peek().is_none() {
             return;
         }
         let text: Arc<str> = event().into();
-        for subscriber in &subscribers.all {
+        for subscriber in selecting {
             subscriber.push(&text, &self.bounds);
         }
     }
@@ -222,6 +231,11 @@ impl Subscriber {
 }
 
 impl LiveSubscription {
+    /// Keeps a demand as long as the subscription.
+    pub(crate) fn keep(&mut self, demand: Demand) {
+        self.demand = Some(demand);
+    }
+
     /// Waits for events and takes the waiting ones, at most `most`.
     pub async fn next(&mut self, most: usize) -> LiveBatch {
         loop {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use opencode_interleave::{self as sync, block_on, check, thread};
 
+use super::selection::{self, Selection, Topic};
+
 use self::events::{Bounds, LiveBatch, LiveEvents, LiveSubscription};
 
 #[path = "events.rs"]
@@ -16,12 +18,19 @@ use self::events::{Bounds, LiveBatch, LiveEvents, LiveSubscription};
 )]
 mod events;
 
+fn topic() -> Topic<'static> {
+    Topic {
+        name: "session.idle",
+        session: None,
+    }
+}
+
 /// Publishes events of its name with ascending numbers.
 fn publisher(live: &Arc<LiveEvents>, name: char, count: usize) -> thread::JoinHandle<()> {
     let live = Arc::clone(live);
     thread::spawn(move || {
         for number in 0..count {
-            live.publish(|| format!("{name}{number}"));
+            live.publish(topic(), || format!("{name}{number}"));
         }
     })
 }
@@ -65,11 +74,11 @@ fn counted(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
 fn readers_get_all_later_events_in_order() {
     check(|| {
         let live = Arc::new(LiveEvents::default());
-        let early = live.subscribe();
+        let early = live.subscribe(Selection::default());
         let publishers = ['a', 'b'].map(|name| publisher(&live, name, 2));
         let early = thread::spawn(|| read(early, 2));
         let comes = Arc::clone(&live);
-        let late = thread::spawn(move || read(comes.subscribe(), usize::MAX));
+        let late = thread::spawn(move || read(comes.subscribe(Selection::default()), usize::MAX));
         publishers.into_iter().for_each(|it| it.join().unwrap());
         live.end();
         let (got, cut) = early.join().unwrap();
@@ -88,12 +97,12 @@ fn readers_get_all_later_events_in_order() {
 fn an_end_during_delivery_cuts_no_reader_and_leaves_no_gap() {
     check(|| {
         let live = Arc::new(LiveEvents::default());
-        let reader = live.subscribe();
+        let reader = live.subscribe(Selection::default());
         let publishing = publisher(&live, 'a', 3);
         let reading = thread::spawn(|| read(reader, 1));
         let ends = Arc::clone(&live);
         let ending = thread::spawn(move || ends.end());
-        let late = read(live.subscribe(), 1);
+        let late = read(live.subscribe(Selection::default()), 1);
         let (got, cut) = reading.join().unwrap();
         let numbers = of(&got, 'a');
         assert_eq!((&numbers, cut), (&counted(0..numbers.len()), false));
@@ -111,7 +120,7 @@ fn a_slow_reader_is_cut_before_the_gap() {
             max_wait: Duration::ZERO,
             ..Bounds::default()
         }));
-        let reader = live.subscribe();
+        let reader = live.subscribe(Selection::default());
         let reading = thread::spawn(|| read(reader, 1));
         publisher(&live, 'a', 4).join().unwrap();
         live.end();
@@ -128,8 +137,8 @@ fn a_slow_reader_is_cut_before_the_gap() {
 fn waiting_readers_are_woken_and_dropped_readers_are_removed() {
     check(|| {
         let live = Arc::new(LiveEvents::default());
-        let mut stays = live.subscribe();
-        let goes = live.subscribe();
+        let mut stays = live.subscribe(Selection::default());
+        let goes = live.subscribe(Selection::default());
         let publishing = publisher(&live, 'a', 2);
         let going = thread::spawn(|| drop(goes));
         // The stream does not end during this loop, so only the publisher wakes the reader.
@@ -143,6 +152,6 @@ fn waiting_readers_are_woken_and_dropped_readers_are_removed() {
         going.join().unwrap();
         publishing.join().unwrap();
         drop(stays);
-        live.publish(|| panic!("no client listens"));
+        live.publish(topic(), || panic!("no client listens"));
     });
 }

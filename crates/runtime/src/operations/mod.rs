@@ -28,7 +28,7 @@ use opencode_store::{Anchored, Interrupted, Order, Sequence, SessionFilter, Stor
 use crate::drain::has_work;
 use crate::error::RuntimeError;
 use crate::inbox::PromptRequest;
-use crate::live::LiveSubscription;
+use crate::live::{LiveSubscription, Selection};
 use crate::recovery::interrupted;
 use crate::runtime::Runtime;
 use crate::sessions::{CreateSession, UpdateSession};
@@ -286,9 +286,28 @@ impl Runtime {
         ))
     }
 
-    /// Subscribes to all events of this host from now on.
+    /// Subscribes to the events of this host from now on, except those that are derived from others.
     pub fn subscribe(&self) -> LiveSubscription {
-        self.journal.announcer.subscribe()
+        self.journal.announcer.subscribe(Selection::default())
+    }
+
+    /// Subscribes to the selected events of this host from now on.
+    ///
+    /// # Errors
+    ///
+    /// Events that the store derives are selected, and storage failed.
+    pub async fn subscribe_to(
+        &self,
+        selection: Selection,
+    ) -> Result<LiveSubscription, RuntimeError> {
+        let demand = match selection.has_derived() {
+            true => Some(self.journal.store.derive().await?),
+            false => None,
+        };
+        // The store derives events from all entries that commit from here on.
+        let mut subscription = self.journal.announcer.subscribe(selection);
+        demand.into_iter().for_each(|it| subscription.keep(it));
+        Ok(subscription)
     }
 
     /// Returns the first event of a subscription, as JSON text.

@@ -76,6 +76,7 @@ macro_rules! events {
 }
 
 // These modules follow the macro because they use it.
+mod derived;
 mod durable;
 mod live;
 mod notice;
@@ -88,14 +89,29 @@ use crate::clock::Millis;
 use crate::id::{EventID, SessionID};
 use crate::record::Record;
 
+pub use derived::{
+    MessagePartRemoved, MessagePartUpdated, MessageRemoved, MessageUpdated, SessionCompacted,
+};
 pub use durable::*;
 pub use live::*;
-pub use notice::{NOTICES, Nothing, Notice, NoticeSpec};
+pub use notice::{DERIVED, NOTICES, Nothing, Notice, NoticeSpec};
 pub use values::{
     EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RecordedRevert,
     RecordedRule, RetryError, SessionError, SessionIdle, SessionRecord, SessionStatus,
     SessionStatusChanged,
 };
+
+/// Names of the events of the stream itself. Every subscriber receives them.
+pub const STREAM_EVENTS: &[&str] = &["server.connected", "server.heartbeat", "global.disposed"];
+
+/// Returns the names of all events of the live stream.
+pub fn event_names() -> impl Iterator<Item = &'static str> {
+    let sessions = DURABLE_EVENTS.iter().chain(LIVE_EVENTS);
+    let names = STREAM_EVENTS.iter().copied();
+    names
+        .chain(sessions.map(|spec| spec.name))
+        .chain(NOTICES.iter().map(|spec| spec.name))
+}
 
 /// One kind of event of the catalogue.
 pub struct EventSpec {

@@ -6,8 +6,12 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+use super::derived::{
+    MessagePartRemoved, MessagePartUpdated, MessageRemoved, MessageUpdated, SessionCompacted,
+};
 use super::{SessionError, SessionIdle, SessionStatusChanged};
 use crate::file_system::FileWatcherUpdated;
+use crate::id::SessionID;
 use crate::integration::IntegrationConnectionUpdated;
 use crate::mcp::{McpBrowserOpenFailed, McpRemoved, McpToolsChanged, McpUpdated};
 use crate::permission::{PermissionReplied, PermissionRequest};
@@ -72,6 +76,16 @@ notices! {
     "session.status" SessionStatusChanged(SessionStatusChanged),
     /// A session became idle.
     "session.idle" SessionIdle(SessionIdle),
+    /// A compaction of the session ended.
+    "session.compacted" SessionCompacted(SessionCompacted),
+    /// A message was added or changed.
+    "message.updated" MessageUpdated(MessageUpdated),
+    /// A committed revert removed a message.
+    "message.removed" MessageRemoved(MessageRemoved),
+    /// A part of an assistant message was added or changed.
+    "message.part.updated" MessagePartUpdated(MessagePartUpdated),
+    /// A committed revert removed a part of an assistant message.
+    "message.part.removed" MessagePartRemoved(MessagePartRemoved),
     /// A permission request waits for a reply.
     "permission.v2.asked" PermissionAsked(PermissionRequest),
     /// A permission request received its reply.
@@ -110,4 +124,48 @@ notices! {
     "mcp.removed" McpRemoved(McpRemoved),
     /// A consent page could not be opened in a browser.
     "mcp.browser.open.failed" McpBrowserOpenFailed(McpBrowserOpenFailed),
+}
+
+/// Names of the announcements that the host derives from committed events. A subscriber receives
+/// them only if it names them.
+pub const DERIVED: &[&str] = &[
+    "session.compacted",
+    "message.updated",
+    "message.removed",
+    "message.part.updated",
+    "message.part.removed",
+];
+
+impl Notice {
+    /// Returns the session that the announcement is about.
+    pub fn session_id(&self) -> Option<&SessionID> {
+        match self {
+            Self::SessionError(it) => Some(&it.session_id),
+            Self::SessionStatusChanged(it) => Some(&it.session_id),
+            Self::SessionIdle(it) => Some(&it.session_id),
+            Self::SessionCompacted(it) => Some(&it.session_id),
+            Self::MessageUpdated(it) => Some(&it.session_id),
+            Self::MessageRemoved(it) => Some(&it.session_id),
+            Self::MessagePartUpdated(it) => Some(&it.session_id),
+            Self::MessagePartRemoved(it) => Some(&it.session_id),
+            Self::PermissionAsked(it) => Some(&it.session_id),
+            Self::PermissionReplied(it) => Some(&it.session_id),
+            Self::QuestionAsked(it) => Some(&it.session_id),
+            Self::QuestionReplied(it) => Some(&it.session_id),
+            Self::QuestionRejected(it) => Some(&it.session_id),
+            Self::TodoUpdated(it) => Some(&it.session_id),
+            Self::PtyCreated(_)
+            | Self::PtyUpdated(_)
+            | Self::PtyExited(_)
+            | Self::PtyDeleted(_)
+            | Self::FileWatcherUpdated(_)
+            | Self::CatalogUpdated(_)
+            | Self::ModelsDevRefreshed(_)
+            | Self::IntegrationConnectionUpdated(_)
+            | Self::McpToolsChanged(_)
+            | Self::McpUpdated(_)
+            | Self::McpRemoved(_)
+            | Self::McpBrowserOpenFailed(_) => None,
+        }
+    }
 }

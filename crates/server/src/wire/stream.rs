@@ -13,7 +13,8 @@ use futures::stream::{self, Stream, StreamExt};
 use opencode_protocol::failure::Failure;
 use opencode_protocol::operation::LINES_TYPE;
 use opencode_runtime::{
-    LiveBatch, Runtime, RuntimeError, SessionEvents, SessionExport, StoreError, StoredEvent,
+    LiveBatch, LiveSubscription, Runtime, RuntimeError, SessionEvents, SessionExport, StoreError,
+    StoredEvent,
 };
 use opencode_schema::envelope;
 use opencode_schema::id::SessionID;
@@ -47,9 +48,9 @@ pub(crate) fn durable(events: SessionEvents) -> Response<Body> {
     response(EVENTS_TYPE, pieces.flat_map(stream::iter))
 }
 
-/// Returns the live stream of the host: `server.connected`, then all events, and `server.heartbeat` at intervals.
-pub(crate) fn live(runtime: Runtime) -> Response<Body> {
-    let subscription = runtime.subscribe();
+/// Returns a live stream of the host: `server.connected`, then the events of the subscription, and `server.heartbeat`
+/// at intervals.
+pub(crate) fn live(runtime: Runtime, subscription: LiveSubscription) -> Response<Body> {
     let first = stream::once(std::future::ready(Ok(frame(&runtime.connected_event()))));
     let heartbeat = heartbeat();
     let state = Some((runtime, subscription, heartbeat));

@@ -116,3 +116,66 @@ async fn a_reader_that_is_too_far_behind_is_cut() {
     api.f.leave(&session, "Hi", Delivery::Steer).await;
     assert_eq!(attentive.events(&api.f, 1).await, ["prompt.admitted Hi"]);
 }
+
+#[tokio::test]
+async fn a_subscriber_selects_types_and_a_session() {
+    let (api, session) = Api::with_session().await;
+    let other = api.f.session().await;
+    let path = format!("/api/event?types=message.*&types=session.idle&sessionID={session}");
+    let mut selected = api.stream(&path).await;
+    let mut whole = api.stream("/api/event").await;
+    api.f.model.otherwise(|_| Reply::says("Hello."));
+    api.f.ask(&other, "Not selected").await;
+    api.f.ask(&session, "Hi").await;
+    api.f.close().await;
+    let connected = selected.event(&api.f).await;
+    assert_eq!(connected["type"], "server.connected");
+    let message = selected.event(&api.f).await;
+    assert_eq!(message["type"], "message.updated");
+    assert_eq!(message["data"]["sessionID"], *session.as_str());
+    assert_eq!(message["data"]["info"]["text"], "Hi");
+    let (events, end) = selected.rest(&api.f).await;
+    assert_eq!(
+        events,
+        [
+            "message.updated",
+            "message.part.updated",
+            "message.part.updated",
+            "message.updated",
+            "session.idle",
+            "global.disposed",
+        ]
+    );
+    assert_eq!(end, Next::End);
+    let (events, _) = whole.rest(&api.f).await;
+    assert!(!events.iter().any(|name| name.starts_with("message.")));
+}
+
+#[tokio::test]
+async fn a_selection_without_events_is_refused() {
+    let (api, _) = Api::with_session().await;
+    let long = format!("types={}", "x".repeat(5000));
+    let many = vec!["types=session.idle"; 200].join("&");
+    for (query, field, message) in [
+        ("types=sesion.idle", "types", "Did you mean session.idle?"),
+        (
+            "types=session.idle&types=lsp.updated",
+            "types",
+            "lsp.updated",
+        ),
+        ("types=", "types", "No event has the type"),
+        (&long, "types", "No event has the type"),
+        (&many, "types", "at most 128"),
+    ] {
+        let answer = api.get(&format!("/api/event?{query}")).await;
+        let (status, body) = (answer.status, answer.json());
+        assert_eq!(status, 400, "{query}");
+        assert_eq!(body["_tag"], "InvalidRequestError");
+        assert_eq!(body["field"], field);
+        let text = body["message"].as_str().unwrap();
+        assert!(text.contains(message) && text.len() < 400, "{text}");
+    }
+    let answer = api.get("/api/event?sessionID=foo").await;
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.json()["kind"], "Query");
+}

@@ -2,7 +2,9 @@
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{DurableEvent, EventSpec, LiveEvent, SessionEvent, SessionRecord};
+use opencode_schema::event::{
+    DurableEvent, EventSpec, LiveEvent, Notice, SessionEvent, SessionRecord,
+};
 use opencode_schema::id::EventID;
 use opencode_schema::location::LocationRef;
 
@@ -46,6 +48,9 @@ pub struct Committed {
     pub updated: Option<Box<Updated>>,
     /// Live events that follow the entry.
     pub followed_by: Vec<LiveEvent>,
+    /// Announcements of the messages and parts that the entry changed. Empty unless a [`Demand`](crate::Demand)
+    /// exists.
+    pub derived: Vec<Notice>,
     pub(crate) aggregate: SessionKey,
     /// True if the commit listener receives the entry. Tails always receive it.
     pub(crate) announced: bool,

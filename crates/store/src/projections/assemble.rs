@@ -55,7 +55,12 @@ impl PartRow {
         story.into_iter().flatten()
     }
 
-    fn read_part(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
+    /// True if an entry defines a part of the row.
+    pub(crate) fn is_defined_by(&self, entry: Sequence) -> bool {
+        self.started == entry || self.entries().any(|other| other == entry)
+    }
+
+    pub(crate) fn read_part(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
         match self.kind {
             PartKind::TEXT => self.text(entries),
             PartKind::REASONING => self.reasoning(entries),

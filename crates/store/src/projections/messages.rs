@@ -189,7 +189,11 @@ impl Reader<'_> {
     }
 
     /// Returns rows of messages. `which` is the SQL after the table name.
-    fn rows(&self, which: &str, values: impl Params) -> Result<Vec<MessageRow>, StoreError> {
+    pub(crate) fn rows(
+        &self,
+        which: &str,
+        values: impl Params,
+    ) -> Result<Vec<MessageRow>, StoreError> {
         let sql = format!("{SELECT} {which}");
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(values, message_row)?;
@@ -225,7 +229,7 @@ impl Reader<'_> {
         self.assemble(session, &rows)
     }
 
-    fn build(
+    pub(crate) fn build(
         &self,
         session: SessionKey,
         rows: &[MessageRow],

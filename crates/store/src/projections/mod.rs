@@ -5,6 +5,7 @@
 
 pub(crate) mod assemble;
 pub(crate) mod credentials;
+pub(crate) mod derived;
 pub(crate) mod epoch;
 pub(crate) mod inbox;
 pub(crate) mod kind;

@@ -221,7 +221,7 @@ impl Transaction<'_> {
 }
 
 /// Selects the last part of this kind and name. Providers reuse names within a message.
-const LAST: &str = "SELECT max(position) FROM part
+pub(crate) const LAST: &str = "SELECT max(position) FROM part
     WHERE aggregate = ?1 AND message = ?2 AND kind = ?3 AND name = ?4";
 
 /// The position of an entry that belongs to a message.
@@ -232,7 +232,7 @@ struct At {
 }
 
 /// Returns the id of the message that an assistant event belongs to.
-fn owner(payload: &SessionEvent) -> Option<&MessageID> {
+pub(crate) fn owner(payload: &SessionEvent) -> Option<&MessageID> {
     match payload {
         SessionEvent::StepEnded(it) => Some(&it.assistant_message_id),
         SessionEvent::StepFailed(it) => Some(&it.assistant_message_id),

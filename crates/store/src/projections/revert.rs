@@ -95,7 +95,7 @@ impl Reader<'_> {
         }
     }
 
-    fn staged(&self, session: SessionKey) -> Result<Option<RevertState>, StoreError> {
+    pub(crate) fn staged(&self, session: SessionKey) -> Result<Option<RevertState>, StoreError> {
         let seq: Option<Sequence> = self
             .connection
             .prepare_cached("SELECT staged FROM session WHERE aggregate = ?")?

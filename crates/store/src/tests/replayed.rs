@@ -15,6 +15,7 @@ use crate::open::{Durability, open};
 use crate::replay::element::ReplayEvent;
 use crate::replay::{ReplayOptions, Replayed};
 use crate::tests::{created, event, ids, session_id};
+use crate::view::demand::Demands;
 use crate::view::reader::Reader;
 use crate::view::test_hook::Hook;
 use crate::view::transaction::{Appended, Transaction};
@@ -214,6 +215,7 @@ impl Side {
             &self.0,
             &ids(),
             &watched,
+            &Demands::default(),
             &mut appended,
         ))
     }

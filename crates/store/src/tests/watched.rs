@@ -18,6 +18,7 @@ use crate::projections::epoch::Epoch;
 use crate::projections::messages::Order;
 use crate::readers::history::HistoryPoint;
 use crate::tests::{append, created, event, ids, session_id};
+use crate::view::demand::{Demand, Demands};
 use crate::view::reader::Reader;
 use crate::view::test_hook::Hook;
 use crate::view::transaction::{Appended, Transaction};
@@ -153,15 +154,20 @@ pub(super) struct Bench {
     pub(super) connection: Connection,
     pub(super) steps: Steps,
     pub(super) turns: usize,
+    /// Derived announcements are part of the work.
+    demand: (Demands, Demand),
 }
 
 impl Bench {
     pub(super) fn new() -> Self {
         let (connection, steps) = watched();
+        let demands = Demands::default();
+        let demand = demands.add();
         let bench = Self {
             connection,
             steps,
             turns: 0,
+            demand: (demands, demand),
         };
         bench.write(|transaction| {
             for id in ["ses_a", "ses_b"] {
@@ -177,6 +183,7 @@ impl Bench {
             &self.connection,
             &ids(),
             &Hook::default(),
+            &self.demand.0,
             &mut appended,
         ));
     }

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::format::entry::Committed;
 use crate::integer::{Sequence, SessionKey};
+use crate::view::demand::Demands;
 use crate::view::reader::Reader;
 use crate::view::test_hook::{Hook, Moment};
 
@@ -60,6 +61,7 @@ pub struct Transaction<'a> {
     appended: &'a mut Appended,
     hook: &'a Hook,
     ids: &'a IdSource,
+    demands: &'a Demands,
 }
 
 impl<'a> Transaction<'a> {
@@ -67,6 +69,7 @@ impl<'a> Transaction<'a> {
         connection: &'a Connection,
         ids: &'a IdSource,
         hook: &'a Hook,
+        demands: &'a Demands,
         appended: &'a mut Appended,
     ) -> Self {
         Self {
@@ -74,6 +77,7 @@ impl<'a> Transaction<'a> {
             appended,
             hook,
             ids,
+            demands,
         }
     }
 
@@ -101,6 +105,11 @@ impl<'a> Transaction<'a> {
             _ => unannounced.push(end),
         }
         Ok(())
+    }
+
+    /// True if a subscriber wants the announcements that are derived from entries.
+    pub(crate) fn derives(&self) -> bool {
+        self.demands.any()
     }
 
     /// Generates a new message id.

@@ -1,6 +1,6 @@
 //! Appending entries to the log, each with its projections.
 
-use opencode_schema::event::{DurableEvent, LiveEvent, SessionEvent};
+use opencode_schema::event::{DurableEvent, LiveEvent, Notice, SessionEvent};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use rusqlite::params;
@@ -13,6 +13,7 @@ use crate::format::phrases::{METADATA, PAYLOAD};
 use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::{LifecycleConflict, Target};
+use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
 /// The properties of an entry to record.
@@ -81,6 +82,8 @@ impl Transaction<'_> {
         event: DurableEvent,
         recording: Recording,
     ) -> Result<Sequence, Abort<LifecycleConflict>> {
+        let derives = recording.announced && self.derives();
+        let mut derived = self.derive(derives, |reader| reader.removed_by(aggregate, &event));
         let target = self.project(aggregate, &event, recording.replayed)?;
         self.insert_entry(aggregate, &event, recording.kind, &target)?;
         let seq = Sequence::from(event.seq);
@@ -88,6 +91,7 @@ impl Transaction<'_> {
             true => self.updated(&event.session_id)?,
             false => None,
         };
+        derived.extend(self.derive(derives, |reader| reader.changed_by(aggregate, &event)));
         self.run(
             "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
             (aggregate, seq),
@@ -97,10 +101,27 @@ impl Transaction<'_> {
             location: recording.location,
             updated,
             followed_by: recording.followed_by,
+            derived,
             aggregate,
             announced: recording.announced,
         })?;
         Ok(seq)
+    }
+
+    /// Derives announcements if a subscriber wants them. An entry is stored even if nothing can be derived from it,
+    /// because other entries of a damaged session cannot be read.
+    fn derive(
+        &self,
+        wanted: bool,
+        derive: impl FnOnce(&Reader<'_>) -> Result<Vec<Notice>, StoreError>,
+    ) -> Vec<Notice> {
+        if !wanted {
+            return Vec::new();
+        }
+        derive(&self.reader()).unwrap_or_else(|error| {
+            tracing::error!(%error, "the changes of messages are not announced");
+            Vec::new()
+        })
     }
 
     fn updated(&self, session: &SessionID) -> Result<Option<Box<Updated>>, StoreError> {

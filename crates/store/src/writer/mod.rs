@@ -16,6 +16,7 @@ use crate::error::{Abort, StoreError};
 use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
 use crate::tail::Tails;
+use crate::view::demand::Demands;
 use crate::view::reader::Reader;
 use crate::view::test_hook::{Hook, Moment};
 use crate::view::transaction::Transaction;
@@ -61,6 +62,7 @@ pub(crate) struct WriterOptions {
     pub(crate) tails: Arc<Tails>,
     pub(crate) listener: CommitListener,
     pub(crate) hook: Hook,
+    pub(crate) demands: Demands,
 }
 
 /// Sends commands to the writer.

@@ -133,8 +133,10 @@ impl Worker {
             }
         }
         let before = appended.mark();
-        let WriterOptions { ids, hook, .. } = &self.options;
-        let mut transaction = Transaction::new(&self.connection, ids, hook, appended);
+        let WriterOptions {
+            ids, hook, demands, ..
+        } = &self.options;
+        let mut transaction = Transaction::new(&self.connection, ids, hook, demands, appended);
         let result = command.run(&mut transaction);
         let ended = match result {
             Ok(()) if joined => self.statement("RELEASE command").map_err(Undo::Failed),

@@ -15,6 +15,8 @@ mod credentials;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod derived;
+#[cfg(test)]
 mod epochs;
 #[cfg(test)]
 mod faults;
