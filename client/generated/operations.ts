@@ -2,14 +2,12 @@
 
 import type { Methods } from "../core.js";
 import type { Operation, OperationOf } from "../operation.js";
-import { separate } from "../separate.js";
 import type {
   AgentsListInput,
   CommandsListInput,
   CredentialsRemoveInput,
   CredentialsUpdateInput,
   DebugContextInput,
-  EventsSubscribeInput,
   FilesFindInput,
   FilesListInput,
   FilesReadInput,
@@ -75,7 +73,6 @@ import type {
   SessionsSwitchAgentInput,
   SessionsSwitchModelInput,
   SessionsTodoInput,
-  SessionsUpdateInput,
   SessionsWaitInput,
   SkillsListInput,
 } from "./types.js";
@@ -83,11 +80,11 @@ import type {
 const LocationQuery = { directory: null, workspace: null };
 const ModelRef = { id: null, providerID: null, variant: null };
 const LocationRef = { directory: null, workspaceID: null };
-const PermissionRule = { action: null, resource: null, effect: null };
 const PromptSource = { start: null, end: null, text: null };
 const PromptInputFileAttachment = { uri: null, name: null, description: null, source: PromptSource };
 const PromptAgentAttachment = { name: null, source: PromptSource };
 const PromptInput = { text: null, files: [PromptInputFileAttachment], agents: [PromptAgentAttachment] };
+const PromptOutput = { schema: null, name: null, retries: null };
 const PermissionSource = { type: null, messageID: null, callID: null };
 const PtySize = { rows: null, cols: null };
 const McpServerTimeouts = { startup: null, request: null };
@@ -96,7 +93,7 @@ const McpServerOAuthSettings = { clientId: null, clientSecret: null, scope: null
 const McpServerOAuth = McpServerOAuthSettings;
 const McpServerDescriptionRemote = { type: null, url: null, headers: null, oauth: McpServerOAuth, enabled: null, timeout: McpServerTimeouts };
 
-export const shapes = { LocationQuery, ModelRef, LocationRef, PermissionRule, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
+export const shapes = { LocationQuery, ModelRef, LocationRef, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PromptOutput, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
 
 const healthGet: OperationOf<object> = {
   group: "health",
@@ -108,12 +105,12 @@ const healthGet: OperationOf<object> = {
   errors: [400, 401, 500, 503],
 };
 
-const eventsSubscribe: OperationOf<EventsSubscribeInput> = {
+const eventsSubscribe: OperationOf<object> = {
   group: "events",
   name: "subscribe",
   method: "GET",
   path: ["/api/event"],
-  query: ["types", "sessionID"],
+  query: [],
   payload: null,
   errors: [400, 401, 500, 503],
 };
@@ -234,10 +231,10 @@ const sessionsCreate: OperationOf<SessionsCreateInput> = {
   method: "POST",
   path: ["/api/session"],
   query: [],
-  payload: ["id", "agent", "model", "location", "title", "parentID", "permission"],
-  shapes: { model: ModelRef, location: LocationRef, permission: [PermissionRule] },
+  payload: ["id", "agent", "model", "location"],
+  shapes: { model: ModelRef, location: LocationRef },
   unwrap: true,
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [400, 401, 408, 413, 500, 503],
 };
 
 const sessionsList: OperationOf<SessionsListInput> = {
@@ -245,7 +242,7 @@ const sessionsList: OperationOf<SessionsListInput> = {
   name: "list",
   method: "GET",
   path: ["/api/session"],
-  query: ["workspace", "limit", "order", "search", "directory", "project", "subpath", "archived", "roots", "parentID", "cursor"],
+  query: ["workspace", "limit", "order", "search", "directory", "project", "subpath", "cursor"],
   payload: null,
   continuation: ["cursor"],
   errors: [400, 401, 500, 503],
@@ -260,18 +257,6 @@ const sessionsGet: OperationOf<SessionsGetInput> = {
   payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
-};
-
-const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
-  group: "sessions",
-  name: "update",
-  method: "PATCH",
-  path: ["/api/session/", { param: "sessionID" }],
-  query: [],
-  payload: ["title", "archived", "permission"],
-  shapes: { permission: [PermissionRule] },
-  unwrap: true,
-  errors: [400, 401, 404, 408, 413, 500, 503],
 };
 
 const sessionsChildren: OperationOf<SessionsChildrenInput> = {
@@ -302,9 +287,9 @@ const sessionsPrompt: OperationOf<SessionsPromptInput> = {
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/prompt"],
   query: [],
-  payload: ["id", "prompt", "delivery", "resume"],
+  payload: ["id", "prompt", "delivery", "resume", "system", "tools", "agent", "model", "variant", "output"],
   texts: ["prompt"],
-  shapes: { prompt: PromptInput },
+  shapes: { prompt: PromptInput, model: ModelRef, output: PromptOutput },
   unwrap: true,
   errors: [400, 401, 404, 408, 409, 413, 429, 500, 503],
 };
@@ -942,7 +927,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       get: (options) => methods.value(healthGet, {}, options),
     },
     events: {
-      subscribe: (input, options) => methods.events(eventsSubscribe, ...separate(eventsSubscribe, input, options)),
+      subscribe: (options) => methods.events(eventsSubscribe, {}, options),
     },
     location: {
       get: (input, options) => methods.value(locationGet, input, options),
@@ -972,7 +957,6 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       create: (input, options) => methods.value(sessionsCreate, input, options),
       list: (input, options) => methods.page(sessionsList, input, options),
       get: (input, options) => methods.value(sessionsGet, input, options),
-      update: (input, options) => methods.value(sessionsUpdate, input, options),
       children: (input, options) => methods.value(sessionsChildren, input, options),
       active: (options) => methods.value(sessionsActive, {}, options),
       prompt: (input, options) => methods.value(sessionsPrompt, input, options),

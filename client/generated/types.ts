@@ -770,6 +770,22 @@ export interface SessionsPromptInput {
   readonly delivery?: Delivery | undefined;
   /** `false` admits the prompt without waking the session. */
   readonly resume?: boolean | undefined;
+  /** System text about this request of the user alone, at most 256 KiB. The model reads it directly before the prompt. */
+  readonly system?: string | undefined;
+  /**
+   * Tools of the activity by name, at most 1,000. `false` removes a tool, `true` keeps it. A name may contain `*`,
+   * which stands for any characters. The name of the tool itself has priority, then the longest name with `*`. A tool
+   * that the rules of the agent deny stays denied.
+   */
+  readonly tools?: Record<string, boolean> | undefined;
+  /** The agent of the activity. The agent of the session stays the same. */
+  readonly agent?: string | undefined;
+  /** The model of the activity. The model of the session stays the same. */
+  readonly model?: ModelRef | undefined;
+  /** The variant of the model of the activity. */
+  readonly variant?: string | undefined;
+  /** The structured output that the activity must produce. Its schema has at most 64 KiB. */
+  readonly output?: PromptOutput | undefined;
 }
 
 /** The result of `sessions.prompt`. */
@@ -2871,6 +2887,8 @@ export interface Prompt {
   readonly files?: PromptFileAttachment[];
   /** Mentioned agents. */
   readonly agents?: PromptAgentAttachment[];
+  /** Settings of the activity that the prompt opens or joins. Absent if the caller gave none. */
+  readonly settings?: PromptSettings;
 }
 
 /** An agent that the prompt mentions. */
@@ -2915,6 +2933,42 @@ export interface PromptInputFileAttachment {
   readonly description?: string;
   /** Range of the text that mentions the file. */
   readonly source?: PromptSource;
+}
+
+/** A structured output that the model must produce. */
+export interface PromptOutput {
+  /** JSON Schema of the output. Its `type` is `object`. */
+  readonly schema: Record<string, unknown>;
+  /**
+   * Name of the output for the model: a letter, then letters, digits, `_` or `-`; at most 64 characters. Default:
+   * `structured_output`.
+   */
+  readonly name?: string;
+  /** Number of further attempts after an invalid output, from 0 to 10. Default: 2. */
+  readonly retries?: number;
+}
+
+/**
+ * Settings of a prompt. They apply to the activity that the prompt opens, or that it joins as a steer, and end with
+ * this activity. Agent and model of the session stay the same.
+ */
+export interface PromptSettings {
+  /** System text about this request of the user alone. The model reads it directly before the prompt. */
+  readonly system?: string;
+  /**
+   * Tools by name. `false` removes a tool, `true` keeps it. A name may contain `*`, which stands for any characters.
+   * The name of the tool itself has priority, then the longest name with `*`. A tool that the rules of the agent deny
+   * stays denied.
+   */
+  readonly tools?: Record<string, boolean>;
+  /** The agent of the activity. */
+  readonly agent?: string;
+  /** The model of the activity. */
+  readonly model?: ModelRef;
+  /** The variant of the model that the session would use otherwise. Absent if `model` is given, which has its own. */
+  readonly variant?: string;
+  /** The structured output that the activity must produce. */
+  readonly output?: PromptOutput;
 }
 
 /** The range of the prompt text that represents an attachment, in UTF-16 code units. */

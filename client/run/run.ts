@@ -106,7 +106,7 @@ export class Run {
 
   async #begin(options: RequestOptions): Promise<Begun> {
     const { model } = readInput(this.#input, options);
-    const { agent, location, id, prompt, delivery } = this.#input;
+    const { agent, location, id, prompt, delivery, system, tools, variant } = this.#input;
     this.#throwIfAborted();
     await this.#abortable(this.#live.join(this.#listener));
     this.#throwIfAborted();
@@ -119,7 +119,7 @@ export class Run {
     this.#throwIfAborted();
     this.#sessionID = sessionID;
     this.requests.follow(sessionID);
-    const receipt = await sessions.prompt({ sessionID, id, prompt, delivery }, this.#options);
+    const receipt = await sessions.prompt({ sessionID, id, prompt, delivery, system, tools, variant }, this.#options);
     const { id: messageID, admittedSeq, promotedSeq } = receipt;
     return { sessionID, messageID, admittedSeq, isRepeated: promotedSeq !== undefined };
   }

@@ -32,6 +32,19 @@ export interface RunInput {
    */
   readonly model?: string | ModelRef | undefined;
   /**
+   * System text about this prompt alone, at most 256 KiB. The model reads it directly before the prompt. Default: none.
+   */
+  readonly system?: string | undefined;
+  /**
+   * Tools by name, for the work on this prompt alone; at most 1,000. `false` removes a tool, `true` keeps it. A name may
+   * contain `*`, which stands for any characters: `{ "*": false, read: true }` leaves `read`. The name of a tool itself
+   * has priority, then the longest name with `*`. A tool that the rules of the agent deny stays denied. Default: the
+   * tools of the agent.
+   */
+  readonly tools?: Readonly<Record<string, boolean>> | undefined;
+  /** The variant of the model, for the work on this prompt alone. Default: the variant of the session. */
+  readonly variant?: string | undefined;
+  /**
    * Delivery of the prompt to a running session. `"steer"`: the model sees it at the next turn. `"queue"`: the session
    * answers it after all earlier prompts. Default: `"steer"`.
    */

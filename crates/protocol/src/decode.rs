@@ -372,6 +372,12 @@ mod tests {
             },
             delivery: Some(Delivery::Queue),
             resume: None,
+            system: None,
+            tools: None,
+            agent: None,
+            model: None,
+            variant: None,
+            output: None,
         };
         assert_eq!(
             body(
@@ -402,6 +408,14 @@ mod tests {
             (
                 r#"{"prompt":{"text":"","files":[{"uri":1}]}}"#,
                 "Expected string, got 1\n  at [\"prompt\"][\"files\"][0][\"uri\"]",
+            ),
+            (
+                r#"{"prompt":{"text":""},"tools":{"read":"no"}}"#,
+                "Expected boolean, got \"no\"\n  at [\"tools\"][\"read\"]",
+            ),
+            (
+                r#"{"prompt":{"text":""},"output":{"schema":{},"retries":11}}"#,
+                "Expected a value less than or equal to 10, got 11\n  at [\"output\"][\"retries\"]",
             ),
             (
                 r#"{"prompt":{"text":""},"delivery":"later"}"#,

@@ -9,7 +9,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::mcp::McpServerDescription;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionReply, PermissionRule, PermissionSource};
-use opencode_schema::prompt::{Delivery, PromptInput};
+use opencode_schema::prompt::{Delivery, PromptInput, PromptOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -198,6 +198,20 @@ pub struct PromptPayload {
     pub delivery: Option<Delivery>,
     /// `false` admits the prompt without waking the session.
     pub resume: Option<bool>,
+    /// System text about this request of the user alone, at most 256 KiB. The model reads it directly before the prompt.
+    pub system: Option<String>,
+    /// Tools of the activity by name, at most 1,000. `false` removes a tool, `true` keeps it. A name may contain `*`,
+    /// which stands for any characters. The name of the tool itself has priority, then the longest name with `*`. A tool
+    /// that the rules of the agent deny stays denied.
+    pub tools: Option<BTreeMap<String, bool>>,
+    /// The agent of the activity. The agent of the session stays the same.
+    pub agent: Option<String>,
+    /// The model of the activity. The model of the session stays the same.
+    pub model: Option<ModelRef>,
+    /// The variant of the model of the activity.
+    pub variant: Option<String>,
+    /// The structured output that the activity must produce. Its schema has at most 64 KiB.
+    pub output: Option<PromptOutput>,
 }
 
 /// The change of the delivery of a prompt.

@@ -71,6 +71,14 @@ pub enum RuntimeError {
         /// The maximum size in bytes.
         limit: usize,
     },
+    /// A setting of the prompt is out of its limits.
+    #[error("{message}")]
+    InvalidSettings {
+        /// The field of the request that is wrong.
+        field: &'static str,
+        /// The problem.
+        message: String,
+    },
     /// The session has neither history nor pending input to run with.
     #[error("The session {0} has no history and no pending input to run with; prompt it first")]
     NothingToRun(SessionID),

@@ -1,10 +1,14 @@
 //! Prompts of callers, and the durable receipt of an Admitted Prompt.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
 use crate::id::{MessageID, SessionID};
+use crate::model::ModelRef;
+use crate::record::Record;
 
 /// The way in which an Admitted Prompt enters the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -96,6 +100,50 @@ pub struct Prompt {
     /// Mentioned agents.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agents: Option<Vec<PromptAgentAttachment>>,
+    /// Settings of the activity that the prompt opens or joins. Absent if the caller gave none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub settings: Option<Box<PromptSettings>>,
+}
+
+/// Settings of a prompt. They apply to the activity that the prompt opens, or that it joins as a steer, and end with
+/// this activity. Agent and model of the session stay the same.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PromptSettings {
+    /// System text about this request of the user alone. The model reads it directly before the prompt.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub system: Option<String>,
+    /// Tools by name. `false` removes a tool, `true` keeps it. A name may contain `*`, which stands for any characters.
+    /// The name of the tool itself has priority, then the longest name with `*`. A tool that the rules of the agent deny
+    /// stays denied.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tools: Option<BTreeMap<String, bool>>,
+    /// The agent of the activity.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent: Option<String>,
+    /// The model of the activity.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<ModelRef>,
+    /// The variant of the model that the session would use otherwise. Absent if `model` is given, which has its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub variant: Option<String>,
+    /// The structured output that the activity must produce.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub output: Option<PromptOutput>,
+}
+
+/// A structured output that the model must produce.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptOutput {
+    /// JSON Schema of the output. Its `type` is `object`.
+    pub schema: Record,
+    /// Name of the output for the model: a letter, then letters, digits, `_` or `-`; at most 64 characters. Default:
+    /// `structured_output`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+    /// Number of further attempts after an invalid output, from 0 to 10. Default: 2.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(range(min = 0, max = 10))]
+    pub retries: Option<u32>,
 }
 
 /// The durable receipt of an Admitted Prompt.
@@ -130,6 +178,7 @@ impl PromptInput {
             text: self.text,
             files,
             agents: self.agents,
+            settings: None,
         }
     }
 }

@@ -54,6 +54,7 @@ pub use holder::Holder;
 pub use integer::{Sequence, SessionKey};
 pub use open::{DatabasePath, Durability};
 pub use projections::LifecycleConflict;
+pub use projections::activity::Activity;
 pub use projections::credentials::Credential;
 pub use projections::epoch::Epoch;
 pub use projections::inbox::StoredInput;

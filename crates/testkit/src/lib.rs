@@ -31,7 +31,7 @@ pub use authorization::{AuthorizationServer, Behaviour, Received, redirect_port}
 pub use check::check as check_request;
 pub use clock::{FakeClock, WriterHold, fake_ids};
 pub use fetch::ScriptedFetch;
-pub use fixture::{Fixture, prompt_request};
+pub use fixture::{Fixture, prompt_request, with_settings};
 pub use gate::Gate;
 pub use live::LiveLog;
 pub use log::RecordedLog;

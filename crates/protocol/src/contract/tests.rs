@@ -331,6 +331,12 @@ fn an_operation_is_compiled_completely() {
             ["prompt", "Payload", "json", true],
             ["delivery", "Payload", "json", false],
             ["resume", "Payload", "json", false],
+            ["system", "Payload", "json", false],
+            ["tools", "Payload", "json", false],
+            ["agent", "Payload", "json", false],
+            ["model", "Payload", "json", false],
+            ["variant", "Payload", "json", false],
+            ["output", "Payload", "json", false],
         ])
     );
     assert_eq!(

@@ -7,7 +7,8 @@ use opencode_protocol::input::PromptPayload;
 use opencode_protocol::operation::Channel;
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::{
-    Delivery, PromptAgentAttachment, PromptInput, PromptInputFileAttachment, PromptSource,
+    Delivery, PromptAgentAttachment, PromptInput, PromptInputFileAttachment, PromptOutput,
+    PromptSettings, PromptSource,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -98,6 +99,11 @@ const NAMES: &[&str] = &[
     "end",
     "delivery",
     "resume",
+    "system",
+    "tools",
+    "output",
+    "schema",
+    "retries",
     "agent",
     "model",
     "providerID",
@@ -137,6 +143,32 @@ prop_compose! {
     }
 }
 
+fn output() -> impl Strategy<Value = PromptOutput> {
+    let name = proptest::option::of(".{0,8}");
+    let retries = proptest::option::of(0..=10u32);
+    let schema = proptest::collection::vec(("x[a-z]{0,4}", ".{0,8}"), 0..4);
+    (schema, name, retries).prop_map(|(schema, name, retries)| PromptOutput {
+        schema: schema
+            .into_iter()
+            .map(|(key, text)| (key, text.into()))
+            .collect(),
+        name,
+        retries,
+    })
+}
+
+prop_compose! {
+    fn settings()(
+        system in proptest::option::of(".{0,20}"),
+        tools in proptest::option::of(proptest::collection::btree_map(".{0,8}", any::<bool>(), 0..4)),
+        agent in proptest::option::of(".{0,8}"),
+        variant in proptest::option::of(".{0,8}"),
+        output in proptest::option::of(output()),
+    ) -> PromptSettings {
+        PromptSettings { system, tools, agent, model: None, variant, output }
+    }
+}
+
 prop_compose! {
     fn prompt()(
         id in proptest::option::of("msg_.{0,20}"),
@@ -145,6 +177,7 @@ prop_compose! {
         agents in proptest::option::of(proptest::collection::vec((".{0,8}", source()), 0..3)),
         delivery in proptest::option::of(prop_oneof![Just(Delivery::Steer), Just(Delivery::Queue)]),
         resume in proptest::option::of(any::<bool>()),
+        settings in settings(),
     ) -> PromptPayload {
         let agents = agents.map(|all| {
             all.into_iter().map(|(name, source)| PromptAgentAttachment { name, source }).collect()
@@ -154,6 +187,12 @@ prop_compose! {
             prompt: PromptInput { text, files, agents },
             delivery,
             resume,
+            system: settings.system,
+            tools: settings.tools,
+            agent: settings.agent,
+            model: settings.model,
+            variant: settings.variant,
+            output: settings.output,
         }
     }
 }
@@ -165,6 +204,12 @@ fn written(prompt: &PromptPayload) -> Map<String, Value> {
         "prompt": prompt.prompt,
         "delivery": prompt.delivery,
         "resume": prompt.resume,
+        "system": prompt.system,
+        "tools": prompt.tools,
+        "agent": prompt.agent,
+        "model": prompt.model,
+        "variant": prompt.variant,
+        "output": prompt.output,
     });
     match body {
         Value::Object(members) => members,

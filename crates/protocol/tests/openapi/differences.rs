@@ -1,6 +1,6 @@
 //! The intended differences, with their reasons.
 
-use super::{bus, life, mcp};
+use super::{bus, life, mcp, prompts};
 
 /// Intended differences for one reason.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ pub(crate) fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
         mcp::DIFFERENCES,
         life::DIFFERENCES,
         bus::DIFFERENCES,
+        prompts::DIFFERENCES,
     ];
     parts.into_iter().flatten().flat_map(each)
 }

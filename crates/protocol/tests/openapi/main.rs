@@ -6,6 +6,7 @@ mod comparison;
 mod differences;
 mod life;
 mod mcp;
+mod prompts;
 
 use std::collections::BTreeSet;
 

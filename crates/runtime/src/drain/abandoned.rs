@@ -76,7 +76,7 @@ impl Runner {
         let directory = &session.info.location.directory;
         let location = self.services.locations.get(directory).await;
         let location = location.map_err(DrainError::Location)?;
-        let sampled = Sampled::of(&session, location, true);
+        let sampled = Sampled::of(&session, location, true, None);
         // Also tools that the agent may not call any more, because only they know the effect of their calls.
         let tools = self.services.tools.materialize(directory, |_| true);
         let tools = Arc::new(tools);

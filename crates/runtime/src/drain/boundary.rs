@@ -27,6 +27,7 @@ use super::epoch::{EpochChange, Known};
 use super::preparation_failure::PreparationFailure;
 use super::publisher::Publisher;
 use super::sample::Sampled;
+use super::settings::{ActiveSettings, active_settings};
 use super::{Continuation, DrainStop, Runner, nested};
 use crate::asks::permissions::TurnPermissions;
 use crate::error::DrainError;
@@ -91,6 +92,8 @@ struct Stored {
     explored: Vec<String>,
     /// Inputs that may be promoted and have attached texts to read.
     attaching: Vec<SessionInputAdmitted>,
+    /// The settings that apply after the promotion.
+    settings: Option<ActiveSettings>,
 }
 
 /// The remaining work of a boundary, which stays the same if the boundary starts again.
@@ -104,6 +107,10 @@ struct Due {
 impl PreparedTurn {
     fn fence(&self, known: Option<&Known>) -> Fence {
         Fence::new(&self.session, known.map(|known| known.epoch.baseline_seq))
+    }
+
+    fn settings(&self) -> Option<ActiveSettings> {
+        self.sampled.settings.clone()
     }
 
     fn model_ref(&self) -> ModelRef {
@@ -142,6 +149,7 @@ impl ObservedTurn {
             change,
             promotion,
             attached,
+            settings: self.here.settings(),
             steer_batch,
             time,
         };
@@ -266,6 +274,7 @@ impl Runner {
             change: EpochChange::Keep,
             promotion: due.promotion,
             attached: std::mem::take(&mut here.attached),
+            settings: here.settings(),
             steer_batch: self.services.steer_batch,
             time: self.services.journal.now(),
         };
@@ -319,12 +328,13 @@ impl Runner {
             known,
             explored,
             attaching,
+            settings,
         } = self.stored(promotion).await?;
         let location = self.location(&session).await?;
         let tolerates = self.services.unknown_agents.are_tolerated(&session.info.id);
         let servers = self.services.mcp.prepare(&location).await;
         let servers = servers.as_deref();
-        let sampled = Sampled::of(&session, location, tolerates);
+        let sampled = Sampled::of(&session, location, tolerates, settings);
         self.report_unread(&session, &sampled);
         let model = match sampled.resolve() {
             Ok(model) => model,
@@ -420,6 +430,7 @@ impl Runner {
     /// Reads the session. Its agent and its model stay the same for the whole turn.
     async fn stored(&mut self, promotion: Promotion) -> Result<Stored, DrainStop> {
         let (id, batch) = (self.session.clone(), self.services.steer_batch);
+        let former = self.settings.clone();
         let found = self.services.journal.store.read(move |reader| {
             let Some(session) = reader.session(&id)? else {
                 return Ok(None);
@@ -430,12 +441,14 @@ impl Runner {
                 known: epoch.map(|epoch| Known { epoch, checkpoint }),
                 explored: reader.explored(session.key)?,
                 attaching: attaching(reader, &session, promotion, batch)?,
+                settings: active_settings(reader, &session, promotion, batch, former)?,
                 session,
             }))
         });
         let Some(stored) = found.await? else {
             return Err(DrainError::SessionGone(self.session.clone()).into());
         };
+        self.settings = stored.settings.clone();
         let location = &stored.session.info.location;
         tracing::Span::current().record("location", &location.directory);
         if self.location.get_or_insert_with(|| location.clone()) != location {

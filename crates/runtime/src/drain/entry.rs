@@ -8,8 +8,9 @@ use opencode_store::{
 
 use super::DrainStop;
 use super::epoch::{EpochChange, EpochStart};
+use super::settings::ActiveSettings;
 use crate::error::DrainError;
-use crate::inbox::{Attached, Promotion, promote};
+use crate::inbox::{Attached, Promotion, promote, system_message};
 use crate::journal::append;
 use crate::provider::Fence;
 
@@ -20,6 +21,8 @@ pub(super) struct Entry {
     pub(super) promotion: Promotion,
     /// The attached texts of inputs that may be promoted.
     pub(super) attached: Attached,
+    /// The settings that must apply after the promotion.
+    pub(super) settings: Option<ActiveSettings>,
     /// Maximum number of steers that are promoted.
     pub(super) steer_batch: usize,
     pub(super) time: Millis,
@@ -71,15 +74,29 @@ impl Entry {
         }
         let session = self.fence.session();
         let mut change = Some(self.change);
-        if let Some(first) = change.take_if(|change| change.begins_first()) {
+        let first = change.take_if(|change| change.begins_first());
+        let begins_first = first.is_some();
+        if let Some(first) = first {
             apply(transaction, session, first, self.time)?;
         }
         let (promotion, batch) = (self.promotion, self.steer_batch);
         let promoted = promote(transaction, session, promotion, batch, self.attached);
         let conflict = |conflict: LifecycleConflict| Refusal::Conflict(conflict.to_string());
         let promoted = promoted.map_err(|abort| abort.map(conflict))?;
+        if promotion != Promotion::Nothing {
+            // The turn was prepared for these settings. Another prompt may have come meanwhile.
+            let now = transaction.reader().session(&session.info.id)?;
+            let settings = now.and_then(|it| it.activity).map(|it| it.settings);
+            if settings != self.settings.as_ref().map(|it| it.admitted) {
+                return Err(Abort::Refused(Refusal::Outdated));
+            }
+        }
+        let begins = begins_first || matches!(change, Some(EpochChange::Begin { .. }));
         if let Some(change) = change {
             apply(transaction, session, change, self.time)?;
+        }
+        if begins && let Some(settings) = &self.settings {
+            repeat_system(transaction, session, settings, self.time)?;
         }
         let baseline_seq = transaction.reader().baseline_seq(session.key)?;
         Ok(BoundaryResult {
@@ -87,6 +104,34 @@ impl Entry {
             baseline_seq,
         })
     }
+}
+
+/// Tells the model the system text of the current activity again, if a new Context Epoch dropped its message.
+fn repeat_system(
+    transaction: &mut Transaction<'_>,
+    session: &SessionRow,
+    settings: &ActiveSettings,
+    time: Millis,
+) -> Result<(), StoreError> {
+    let system = settings.values.system.as_deref();
+    let Some(system) = system.filter(|text| !text.is_empty()) else {
+        return Ok(());
+    };
+    let reader = transaction.reader();
+    let promoted = reader.promotion(session.key, settings.admitted)?;
+    let baseline = reader.baseline_seq(session.key)?;
+    if promoted > baseline {
+        return Ok(());
+    }
+    let text = system_message(system);
+    let message_id = transaction.message_id();
+    append(
+        transaction,
+        session,
+        time,
+        ContextUpdated { message_id, text },
+    )?;
+    Ok(())
 }
 
 fn apply(

@@ -33,7 +33,7 @@ impl Services {
         let location = opened.map_err(|error| unavailable(error.to_string()))?;
         let configured = location.configuration.settings.compaction.keep_tokens;
         let tolerates = self.unknown_agents.are_tolerated(&session.info.id);
-        let sampled = Sampled::of(&session, location, tolerates);
+        let sampled = Sampled::of(&session, location, tolerates, None);
         let resolved = sampled.resolve();
         let input = resolved.map(|it| CompactionInput::of(&fence, &sampled, &it.model));
         let keep = input.as_ref().map_or(configured, |input| input.keep);

@@ -26,6 +26,7 @@ mod repetition;
 mod request;
 mod sample;
 mod services;
+mod settings;
 mod skills;
 mod summariser;
 mod translate;
@@ -53,6 +54,7 @@ pub(crate) use self::next::next_request;
 use self::offered_tools::OfferedTools;
 use self::repetition::Repetition;
 pub(crate) use self::services::Services;
+use self::settings::ActiveSettings;
 use self::unread::NotifiedSessions;
 use crate::compaction::Pause;
 use crate::coordinator::state::Exit;
@@ -132,6 +134,8 @@ pub(crate) struct Runner {
     rest: Option<Pause>,
     /// Number of times that the next turn was prepared and then found outdated.
     outdated: u32,
+    /// The settings of the newest prepared turn. A prompt with settings may be large, so it is read once.
+    settings: Option<ActiveSettings>,
 }
 
 /// A turn that must follow: the turn before called tools and waits for their results, or the provider paused its
@@ -166,6 +170,7 @@ impl Runner {
             repetition: Repetition::default(),
             rest: None,
             outdated: 0,
+            settings: None,
         }
     }
 

@@ -130,7 +130,14 @@ fn check_size(bytes: usize) -> Result<(), RuntimeError> {
 
 impl Runner {
     async fn next(&mut self, is_running: bool) -> Result<NextRequest, DrainStop> {
-        let observed_turn = match self.observe_turn(Promotion::QueuedThenSteers).await {
+        let id = self.session.clone();
+        let promotion = self.services.journal.store.read(move |reader| {
+            let session = reader.session(&id)?;
+            let promotion = session.map(|it| next_promotion(reader, it.key, is_running));
+            promotion.transpose()
+        });
+        let promotion = promotion.await?.unwrap_or(Promotion::Nothing);
+        let observed_turn = match self.observe_turn(promotion).await {
             Ok(observed_turn) => observed_turn,
             Err(PreparationFailure::Stopped(stop)) => return Err(stop),
             Err(PreparationFailure::Unresolved { error, .. }) => return Err(error.into()),
@@ -231,7 +238,7 @@ impl PreviewInput {
             self.begin_drain(transaction, &session)?;
         }
         let known = known(&transaction.reader(), session.key)?;
-        let promotion = self.promotion(&transaction.reader(), session.key)?;
+        let promotion = next_promotion(&transaction.reader(), session.key, self.is_running)?;
         let attached = std::mem::take(&mut self.observed_turn.here.attached);
         let (batch, now) = (self.steer_batch, self.now);
         let observed_turn = &self.observed_turn;
@@ -268,18 +275,6 @@ impl PreviewInput {
         fail_open_calls(transaction, session, self.now)
     }
 
-    /// Returns the promotion of the next boundary.
-    fn promotion(&self, reader: &Reader<'_>, session: SessionKey) -> Result<Promotion, StoreError> {
-        if self.is_running || reader.has_pending(session, Delivery::Steer)? {
-            return Ok(Promotion::Steers);
-        }
-        let is_queued = reader.has_pending(session, Delivery::Queue)?;
-        Ok(match is_queued {
-            true => Promotion::QueuedThenSteers,
-            false => Promotion::Nothing,
-        })
-    }
-
     /// Returns the Context Sources, compared with the values that the model was told before.
     fn sources(&self, known: Option<&Known>, change: &EpochChange) -> Vec<ContextSourceView> {
         use opencode_context::SourceStatus;
@@ -302,6 +297,22 @@ impl PreviewInput {
         });
         views.collect()
     }
+}
+
+/// Returns the promotion of the next boundary.
+fn next_promotion(
+    reader: &Reader<'_>,
+    session: SessionKey,
+    is_running: bool,
+) -> Result<Promotion, StoreError> {
+    if is_running || reader.has_pending(session, Delivery::Steer)? {
+        return Ok(Promotion::Steers);
+    }
+    let is_queued = reader.has_pending(session, Delivery::Queue)?;
+    Ok(match is_queued {
+        true => Promotion::QueuedThenSteers,
+        false => Promotion::Nothing,
+    })
 }
 
 /// Removes secrets from the whole view. The view is never sent, so it does not need them.

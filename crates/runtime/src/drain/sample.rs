@@ -12,7 +12,7 @@ use opencode_schema::permission::{PermissionRule, is_denied_everywhere};
 use opencode_store::SessionRow;
 use opencode_tools::{Materialized, Registry};
 
-use crate::agents::agent_of;
+use super::settings::ActiveSettings;
 use crate::asks::permissions::RuleScope;
 use crate::error::DrainError;
 use crate::subagents::subagents;
@@ -42,19 +42,29 @@ pub(crate) struct Sampled {
     pub(super) location: Arc<Location>,
     /// The permission rules of the session itself.
     permission: Arc<[PermissionRule]>,
+    /// The settings of the activity.
+    pub(super) settings: Option<ActiveSettings>,
 }
 
 impl Sampled {
-    /// Samples a session. `tolerates_unknown` lets a session run although its agent does not exist.
+    /// Samples a session for an activity with these settings. `tolerates_unknown` lets a session run although its agent
+    /// does not exist.
     pub(crate) fn of(
         session: &SessionRow,
         location: Arc<Location>,
         tolerates_unknown: bool,
+        settings: Option<ActiveSettings>,
     ) -> Self {
-        let id = agent_of(&session.info, &location);
-        let agent = location.agents.resolve(session.info.agent.as_deref());
+        let own = settings.as_ref().and_then(|it| it.values.agent.as_deref());
+        let wanted = own.or(session.info.agent.as_deref());
+        let id = location.agents.id_of(wanted);
+        let agent = location.agents.resolve(wanted);
         let chosen = || agent.as_ref().ok()?.model.clone();
-        let model = session.info.model.clone().or_else(chosen);
+        let mut model = session.info.model.clone().or_else(chosen);
+        if let Some(settings) = &settings {
+            let default = || Some(location.catalogue.resolve(None).ok()?.selection);
+            model = settings.model(model, default);
+        }
         Self {
             id,
             missing: agent.err().filter(|error| {
@@ -64,6 +74,7 @@ impl Sampled {
             model,
             location,
             permission: Arc::from(&*session.permission),
+            settings,
         }
     }
 
@@ -94,6 +105,7 @@ impl Sampled {
             .materialize(&self.location.directory, |action| {
                 offered && !is_denied_everywhere(action, &rules)
             })
+            .keeping(|name| self.settings.as_ref().is_none_or(|it| it.offers(name)))
             .listing(subagents(&rule_scope))
     }
 

@@ -10,13 +10,16 @@ mod fuzz;
 mod hooked;
 mod pending;
 mod promotion;
+mod settings;
 
 use std::sync::Arc;
 
 use opencode_schema::clock::Millis;
 use opencode_schema::event::PromptAdmitted;
 use opencode_schema::id::{MessageID, SessionID};
-use opencode_schema::prompt::{Delivery, Prompt, PromptInput, SessionInputAdmitted};
+use opencode_schema::prompt::{
+    Delivery, Prompt, PromptInput, PromptSettings, SessionInputAdmitted,
+};
 use opencode_store::{Abort, Draft, SessionRow, StoredInput, Transaction};
 
 use crate::error::{RuntimeError, check_new_id};
@@ -26,7 +29,8 @@ use crate::json::json_bytes;
 
 pub(crate) use self::attachments::{Attached, Reading, is_text};
 pub(crate) use self::hooked::PromptOrder;
-pub(crate) use self::promotion::{Promotion, attaching, promote};
+pub(crate) use self::promotion::{Promotion, attaching, promote, settings_after};
+pub(crate) use self::settings::system_message;
 
 /// Maximum size in bytes of the JSON text of a prompt. Clients read a prompt back as an event, and the size of one
 /// event is limited. Half of that limit leaves room for the data that a transport adds around the text.
@@ -45,6 +49,8 @@ pub struct PromptRequest {
     pub delivery: Delivery,
     /// True if the prompt wakes the session.
     pub resume: bool,
+    /// Settings of the activity of the prompt.
+    pub settings: PromptSettings,
 }
 
 /// A prompt in its admitted form, on its way to the writer.
@@ -76,7 +82,8 @@ impl Inbox {
         &self,
         request: PromptRequest,
     ) -> Result<SessionInputAdmitted, RuntimeError> {
-        let prompt = request.prompt.admit();
+        let mut prompt = request.prompt.admit();
+        prompt.settings = settings::admit(request.settings)?;
         let bytes = json_bytes(&prompt);
         if bytes > MAX_PROMPT_BYTES {
             return Err(RuntimeError::PromptTooLarge {

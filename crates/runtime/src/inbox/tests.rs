@@ -60,6 +60,7 @@ fn admission(session_id: &SessionID, text: &str, delivery: Delivery) -> Admissio
             text: text.into(),
             files: None,
             agents: None,
+            settings: None,
         },
         delivery,
         time: NOW,

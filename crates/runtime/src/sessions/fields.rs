@@ -18,18 +18,18 @@ const MAX_RULES: usize = 256;
 /// Maximum size in bytes of a pattern in a permission rule.
 const MAX_PATTERN_BYTES: usize = 4096;
 
-pub(super) fn check_agent(agent: &str) -> Result<(), RuntimeError> {
+pub(crate) fn check_agent(agent: &str) -> Result<(), RuntimeError> {
     check_name("agent", agent)
 }
 
-pub(super) fn check_model(model: &ModelRef) -> Result<(), RuntimeError> {
+pub(crate) fn check_model(model: &ModelRef) -> Result<(), RuntimeError> {
     let variant = model.variant.as_deref().unwrap_or_default();
     [&*model.id, &*model.provider_id, variant]
         .into_iter()
         .try_for_each(|name| check_name("model", name))
 }
 
-fn check_name(field: &'static str, name: &str) -> Result<(), RuntimeError> {
+pub(crate) fn check_name(field: &'static str, name: &str) -> Result<(), RuntimeError> {
     let (bytes, limit) = (name.len(), MAX_NAME_BYTES);
     if bytes > limit {
         return Err(RuntimeError::NameTooLong {

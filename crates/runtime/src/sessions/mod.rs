@@ -21,9 +21,10 @@ use opencode_store::{Abort, Draft};
 
 use crate::error::{RuntimeError, check_new_id};
 use crate::journal::{Journal, append};
-use fields::{check_agent, check_model, check_permission, check_title, limits_of, recorded};
+use fields::{check_permission, check_title, limits_of, recorded};
 use slug::slug;
 
+pub(crate) use fields::{check_agent, check_model, check_name};
 pub use update::UpdateSession;
 
 /// A request to create a session.

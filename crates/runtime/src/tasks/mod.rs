@@ -15,7 +15,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
-use opencode_schema::prompt::{Delivery, PromptInput};
+use opencode_schema::prompt::{Delivery, PromptInput, PromptSettings};
 use opencode_store::SessionRow;
 use opencode_tools::{TaskError, TaskOutcome, TaskRequest, Tasks};
 use tokio_util::sync::CancellationToken;
@@ -81,6 +81,7 @@ impl TurnTasks {
             },
             delivery: Delivery::Steer,
             resume: false,
+            settings: PromptSettings::default(),
         });
         let admitted = prompt.await.map_err(unavailable)?.admitted_seq;
         let answer = self.drained(&child, &task.cancel).await?;

@@ -83,6 +83,8 @@ mod reverts;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod skills;
 mod steps;
 #[cfg(test)]

@@ -160,6 +160,7 @@ impl Notice {
             | Self::PtyDeleted(_)
             | Self::FileWatcherUpdated(_)
             | Self::CatalogUpdated(_)
+            | Self::ReferenceUpdated(_)
             | Self::ModelsDevRefreshed(_)
             | Self::IntegrationConnectionUpdated(_)
             | Self::McpToolsChanged(_)

@@ -7,7 +7,7 @@ use opencode_protocol::operations as op;
 use opencode_protocol::output::{ActiveSessions, SessionsResponse};
 use opencode_protocol::page::{Direction, SessionAnchor, SessionFilters};
 use opencode_runtime::{Anchored, CreateSession, PromptRequest, SessionFilter, UpdateSession};
-use opencode_schema::prompt::SessionInputAdmitted;
+use opencode_schema::prompt::{PromptSettings, SessionInputAdmitted};
 use opencode_schema::session::{SessionActive, SessionInfo};
 use opencode_schema::todo::Todo;
 
@@ -125,6 +125,14 @@ pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<SessionInp
         prompt: payload.prompt,
         delivery: payload.delivery.unwrap_or_default(),
         resume: payload.resume.unwrap_or(true),
+        settings: PromptSettings {
+            system: payload.system,
+            tools: payload.tools,
+            agent: payload.agent,
+            model: payload.model,
+            variant: payload.variant,
+            output: payload.output,
+        },
     };
     let is_tolerated = !call.is_embedded;
     call.runtime

@@ -74,6 +74,7 @@ pub fn failure(error: RuntimeError) -> Failure {
         RuntimeError::NameTooLong { field, .. } => Failure::invalid_field(field, message),
         RuntimeError::OtherProject { .. } => Failure::invalid_field("location", message),
         RuntimeError::InvalidField { field, .. } => Failure::invalid_field(field, message),
+        RuntimeError::InvalidSettings { field, .. } => Failure::invalid_field(field, message),
         RuntimeError::Integration { field, .. } => Failure::invalid_field(field, message),
         RuntimeError::UnfitId(_) => Failure::invalid_field("id", message),
         RuntimeError::InvalidServer(problem) => Failure::invalid_field(&problem.path, message),

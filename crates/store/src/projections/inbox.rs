@@ -138,6 +138,21 @@ impl Reader<'_> {
         self.pending_where(id, session, delivery, cutoff, limit, is_attached)
     }
 
+    /// Returns those of [`pending`](Self::pending) that have settings. Does not parse the others.
+    pub fn pending_with_settings(
+        &self,
+        id: &SessionID,
+        session: SessionKey,
+        delivery: Delivery,
+        cutoff: Sequence,
+        limit: usize,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        let has_settings = |stored: &str| stored.contains("\"settings\":");
+        let mut inputs = self.pending_where(id, session, delivery, cutoff, limit, has_settings)?;
+        inputs.retain(|input| input.prompt.settings.is_some());
+        Ok(inputs)
+    }
+
     /// Returns the pending inputs for which `is_wanted` returns true for their stored text.
     fn pending_where(
         &self,
@@ -292,6 +307,8 @@ impl Transaction<'_> {
             Waiting::Unknown => None,
             Waiting::Admitted { seq, repeats } => Some((seq, repeats)),
         };
+        let admitted = source.map_or(seq, |(admitted, _)| admitted);
+        self.apply_settings(aggregate, admitted, prompted)?;
         let added = self.add(aggregate, seq, id, MessageKind::USER)?;
         match source {
             Some((admitted, _)) => {

@@ -3,6 +3,7 @@
 //! An event for a message or a part that does not exist, or that is in another state, changes
 //! nothing. A [`LifecycleConflict`] rolls the entry back together with the command that wrote it.
 
+pub(crate) mod activity;
 pub(crate) mod assemble;
 pub(crate) mod credentials;
 pub(crate) mod derived;

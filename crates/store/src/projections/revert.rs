@@ -165,6 +165,7 @@ impl Transaction<'_> {
         ] {
             self.run(sql, (aggregate, seq))?;
         }
+        self.revert_settings(aggregate, seq)?;
         let staged = self.reader().staged(aggregate)?;
         let staged = staged.filter(|staged| staged.message_id == *boundary);
         if let Some(part) = staged.and_then(|staged| staged.part_id) {

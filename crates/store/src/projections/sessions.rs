@@ -12,6 +12,7 @@ use rusqlite::{OptionalExtension, Params, Row, params, params_from_iter};
 
 use crate::error::StoreError;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::activity::Activity;
 use crate::projections::messages::{Anchored, Order};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
@@ -25,6 +26,8 @@ pub struct SessionRow {
     pub info: SessionInfo,
     /// Permission rules of the session itself.
     pub permission: Vec<PermissionRule>,
+    /// The newest activity, if it has settings.
+    pub activity: Option<Activity>,
 }
 
 /// Conditions of a session list. A session must satisfy all given conditions.
@@ -51,7 +54,7 @@ pub struct SessionFilter {
 const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model, s.cost,
     s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
     s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
-    s.staged, s.permission
+    s.staged, s.permission, s.settings, s.output, s.rejected
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
 
 /// The readable sessions of a query, and the number of unreadable ones.
@@ -271,6 +274,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
         key: row.get(0)?,
         info,
         permission: permission.map(PermissionRule::from).collect(),
+        activity: Activity::read(row, 21)?,
     };
     Ok((session, row.get(19)?))
 }

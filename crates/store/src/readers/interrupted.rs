@@ -83,6 +83,25 @@ impl Reader<'_> {
         newest.map_or(Ok(None), |newest| self.examine(&newest))
     }
 
+    /// Returns the entry at which the newest activity ended, if it has ended.
+    pub(crate) fn activity_end(&self, session: SessionKey) -> Result<Option<Sequence>, StoreError> {
+        let ended = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT max(a.reverted, ifnull(m.settled, -1), ifnull((
+                   SELECT max(seq) FROM event WHERE aggregate = a.key AND seq > m.seq AND type = ?2), -1))
+                 FROM aggregate a CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
+                   SELECT max(seq) FROM message INDEXED BY message_turn
+                   WHERE aggregate = a.key AND type IN ({user}, {assistant}))
+                 WHERE a.key = ?1",
+                user = MessageKind::USER,
+                assistant = MessageKind::ASSISTANT
+            ))?
+            .query_row((session, event::Interrupted::NUMBER), |row| row.get(0))
+            .optional()?;
+        Ok(ended.filter(|ended| *ended > Sequence::BEFORE_FIRST))
+    }
+
     fn examine(&self, newest: &Newest) -> Result<Option<Interrupted>, StoreError> {
         let state = self.state_of(newest)?;
         state.map(|state| self.describe(newest, state)).transpose()

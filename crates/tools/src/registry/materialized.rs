@@ -89,6 +89,14 @@ impl Materialized {
         }
     }
 
+    /// Returns those of the tools whose name `keeps` accepts. A call of another tool fails as a call of an unknown tool.
+    #[must_use]
+    pub fn keeping(mut self, keeps: impl Fn(&str) -> bool) -> Self {
+        self.advertised
+            .retain(|entry| keeps(&entry.definition.name));
+        self
+    }
+
     /// Returns the same tools for a turn whose agent may give tasks to `subagents`.
     #[must_use]
     pub fn listing(mut self, subagents: String) -> Self {

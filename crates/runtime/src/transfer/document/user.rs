@@ -57,6 +57,7 @@ pub(super) fn translate(log: &mut Log, id: MessageID, message: &DocumentMessage)
         text: parts.texts.join("\n"),
         files: Some(parts.files).filter(|files| !files.is_empty()),
         agents: Some(parts.agents).filter(|agents| !agents.is_empty()),
+        settings: None,
     };
     let prompted = Prompted {
         message_id: id,
