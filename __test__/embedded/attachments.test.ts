@@ -70,3 +70,57 @@ test("names an agent that a prompt mentions to the model", async () => {
   expect(request).toContain('mentions the agent "explore". Give it the work');
   expect(request).toContain('mentions the agent "plan", but no agent of that name takes tasks');
 });
+
+test("expands mentions in the text, and leaves the prompt as it is", async () => {
+  const setup = await setUp();
+  setup.write("notes.md", "one\nBuy milk.\nthree\n");
+  setup.model.reply({ text: "Noted." }, { text: "Plain." });
+  const host = await setup.open();
+  const { id: sessionID } = await host.sessions.create({});
+  const text = "Do @notes.md#L2, not me@notes.md or @missing.md";
+  const receipt = await host.sessions.prompt({ sessionID, prompt: { text } });
+  await host.sessions.wait({ sessionID });
+  expect(receipt.prompt).toEqual({ text });
+  const [told = "", prompted = ""] = messageTexts(setup.model.requests[0]!.body).slice(1);
+  expect(told).toContain("\nBuy milk.\n");
+  expect(told).not.toMatch(/one|three|missing/);
+  expect(prompted).toBe(`user: ${text}`);
+
+  await host.sessions.prompt({ sessionID, prompt: { text: "Say @notes.md" }, mentions: false });
+  await host.sessions.wait({ sessionID });
+  const messages = await host.sessions.context({ sessionID });
+  expect(messages.map(({ type }) => type)).toEqual(["synthetic", "user", "assistant", "user", "assistant"]);
+});
+
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
+const PDF = Buffer.from("%PDF-1.7\n").toString("base64");
+
+test.each(["@ai-sdk/openai-compatible", "@ai-sdk/openai", "@ai-sdk/anthropic"])(
+  "sends images and documents of files to a model of %s that reads them, and a note to another one",
+  async (npm) => {
+    const setup = await setUp();
+    setup.write("dot.png", Buffer.from(PNG, "base64"));
+    setup.write("paper.pdf", "%PDF-1.7\n");
+    setup.model.reply({ text: "Seen." }, { text: "Not seen." });
+    const config = setup.model.config({}, npm);
+    const { m1 } = config.provider.mock.models;
+    const reading = (...input: string[]) => ({ ...m1, modalities: { input, output: ["text"] } });
+    const models = { m1: reading("text", "image", "pdf"), m2: reading("text") };
+    const mock = { ...config.provider.mock, models };
+    const host = await setup.open({ config: { ...config, provider: { mock } } });
+    const { id: sessionID } = await host.sessions.create({});
+    const files = [{ uri: pathToFileURL(`${setup.directory}/dot.png`).href }];
+    await host.sessions.prompt({ sessionID, prompt: { text: "Compare with @paper.pdf", files } });
+    await host.sessions.wait({ sessionID });
+    await host.sessions.switchModel({ sessionID, model: { providerID: "mock", id: "m2" } });
+    await host.sessions.prompt({ sessionID, prompt: { text: "And now?" } });
+    await host.sessions.wait({ sessionID });
+    const [seen = "", note = ""] = setup.model.requests.map(({ body }) => JSON.stringify(body));
+    expect(seen).toContain(PNG);
+    expect(seen).toContain(PDF);
+    expect(seen).not.toContain("cannot be read by this model");
+    expect(note).not.toContain(PNG);
+    expect(note).toMatch(/dot\.png.{1,5}image\/png.{1,5}cannot be read by this model/);
+    expect(note).toMatch(/paper\.pdf.{1,5}application\/pdf.{1,5}cannot be read by this model/);
+  },
+);

@@ -2,12 +2,14 @@
 
 import type { Methods } from "../core.js";
 import type { Operation, OperationOf } from "../operation.js";
+import { separate } from "../separate.js";
 import type {
   AgentsListInput,
   CommandsListInput,
   CredentialsRemoveInput,
   CredentialsUpdateInput,
   DebugContextInput,
+  EventsSubscribeInput,
   FilesFindInput,
   FilesListInput,
   FilesReadInput,
@@ -56,6 +58,7 @@ import type {
   SessionsExportInput,
   SessionsGetInput,
   SessionsHistoryInput,
+  SessionsImportDocumentInput,
   SessionsInboxListInput,
   SessionsInboxSetDeliveryInput,
   SessionsInboxWithdrawInput,
@@ -73,6 +76,7 @@ import type {
   SessionsSwitchAgentInput,
   SessionsSwitchModelInput,
   SessionsTodoInput,
+  SessionsUpdateInput,
   SessionsWaitInput,
   SkillsListInput,
 } from "./types.js";
@@ -80,11 +84,13 @@ import type {
 const LocationQuery = { directory: null, workspace: null };
 const ModelRef = { id: null, providerID: null, variant: null };
 const LocationRef = { directory: null, workspaceID: null };
+const PermissionRule = { action: null, resource: null, effect: null };
 const PromptSource = { start: null, end: null, text: null };
 const PromptInputFileAttachment = { uri: null, name: null, description: null, source: PromptSource };
 const PromptAgentAttachment = { name: null, source: PromptSource };
 const PromptInput = { text: null, files: [PromptInputFileAttachment], agents: [PromptAgentAttachment] };
 const PromptOutput = { schema: null, name: null, retries: null };
+const SessionDocumentMessage = { info: null, parts: null };
 const PermissionSource = { type: null, messageID: null, callID: null };
 const PtySize = { rows: null, cols: null };
 const McpServerTimeouts = { startup: null, request: null };
@@ -93,7 +99,7 @@ const McpServerOAuthSettings = { clientId: null, clientSecret: null, scope: null
 const McpServerOAuth = McpServerOAuthSettings;
 const McpServerDescriptionRemote = { type: null, url: null, headers: null, oauth: McpServerOAuth, enabled: null, timeout: McpServerTimeouts };
 
-export const shapes = { LocationQuery, ModelRef, LocationRef, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PromptOutput, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
+export const shapes = { LocationQuery, ModelRef, LocationRef, PermissionRule, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PromptOutput, SessionDocumentMessage, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
 
 const healthGet: OperationOf<object> = {
   group: "health",
@@ -105,12 +111,12 @@ const healthGet: OperationOf<object> = {
   errors: [400, 401, 500, 503],
 };
 
-const eventsSubscribe: OperationOf<object> = {
+const eventsSubscribe: OperationOf<EventsSubscribeInput> = {
   group: "events",
   name: "subscribe",
   method: "GET",
   path: ["/api/event"],
-  query: [],
+  query: ["types", "sessionID"],
   payload: null,
   errors: [400, 401, 500, 503],
 };
@@ -231,10 +237,10 @@ const sessionsCreate: OperationOf<SessionsCreateInput> = {
   method: "POST",
   path: ["/api/session"],
   query: [],
-  payload: ["id", "agent", "model", "location"],
-  shapes: { model: ModelRef, location: LocationRef },
+  payload: ["id", "agent", "model", "location", "title", "parentID", "permission"],
+  shapes: { model: ModelRef, location: LocationRef, permission: [PermissionRule] },
   unwrap: true,
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [400, 401, 404, 408, 413, 500, 503],
 };
 
 const sessionsList: OperationOf<SessionsListInput> = {
@@ -242,7 +248,7 @@ const sessionsList: OperationOf<SessionsListInput> = {
   name: "list",
   method: "GET",
   path: ["/api/session"],
-  query: ["workspace", "limit", "order", "search", "directory", "project", "subpath", "cursor"],
+  query: ["workspace", "limit", "order", "search", "directory", "project", "subpath", "archived", "roots", "parentID", "cursor"],
   payload: null,
   continuation: ["cursor"],
   errors: [400, 401, 500, 503],
@@ -257,6 +263,18 @@ const sessionsGet: OperationOf<SessionsGetInput> = {
   payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
+};
+
+const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
+  group: "sessions",
+  name: "update",
+  method: "PATCH",
+  path: ["/api/session/", { param: "sessionID" }],
+  query: [],
+  payload: ["title", "archived", "permission"],
+  shapes: { permission: [PermissionRule] },
+  unwrap: true,
+  errors: [400, 401, 404, 408, 413, 500, 503],
 };
 
 const sessionsChildren: OperationOf<SessionsChildrenInput> = {
@@ -287,7 +305,7 @@ const sessionsPrompt: OperationOf<SessionsPromptInput> = {
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/prompt"],
   query: [],
-  payload: ["id", "prompt", "delivery", "resume", "system", "tools", "agent", "model", "variant", "output"],
+  payload: ["id", "prompt", "delivery", "resume", "system", "tools", "agent", "model", "variant", "output", "mentions"],
   texts: ["prompt"],
   shapes: { prompt: PromptInput, model: ModelRef, output: PromptOutput },
   unwrap: true,
@@ -491,6 +509,18 @@ const sessionsImport: Operation = {
   path: ["/api/session/import"],
   query: [],
   payload: "lines",
+  unwrap: true,
+  errors: [400, 401, 408, 409, 413, 500, 503],
+};
+
+const sessionsImportDocument: OperationOf<SessionsImportDocumentInput> = {
+  group: "sessions",
+  name: "importDocument",
+  method: "POST",
+  path: ["/api/session/import/document"],
+  query: [],
+  payload: ["info", "messages"],
+  shapes: { messages: [SessionDocumentMessage] },
   unwrap: true,
   errors: [400, 401, 408, 409, 413, 500, 503],
 };
@@ -927,7 +957,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       get: (options) => methods.value(healthGet, {}, options),
     },
     events: {
-      subscribe: (options) => methods.events(eventsSubscribe, {}, options),
+      subscribe: (input, options) => methods.events(eventsSubscribe, ...separate(eventsSubscribe, input, options)),
     },
     location: {
       get: (input, options) => methods.value(locationGet, input, options),
@@ -957,6 +987,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       create: (input, options) => methods.value(sessionsCreate, input, options),
       list: (input, options) => methods.page(sessionsList, input, options),
       get: (input, options) => methods.value(sessionsGet, input, options),
+      update: (input, options) => methods.value(sessionsUpdate, input, options),
       children: (input, options) => methods.value(sessionsChildren, input, options),
       active: (options) => methods.value(sessionsActive, {}, options),
       prompt: (input, options) => methods.value(sessionsPrompt, input, options),
@@ -981,6 +1012,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       interrupted: (options) => methods.value(sessionsInterrupted, {}, options),
       export: (input, options) => methods.lines(sessionsExport, input, options),
       import: (input, options) => methods.upload(sessionsImport, input, options),
+      importDocument: (input, options) => methods.value(sessionsImportDocument, input, options),
       request: (input, options) => methods.value(sessionsRequest, input, options),
       revert: {
         stage: (input, options) => methods.value(sessionsRevertStage, input, options),

@@ -786,6 +786,8 @@ export interface SessionsPromptInput {
   readonly variant?: string | undefined;
   /** The structured output that the activity must produce. Its schema has at most 64 KiB. */
   readonly output?: PromptOutput | undefined;
+  /** `false` leaves mentions in the text, such as `@src/main.ts`, as plain text. Default: `true`. */
+  readonly mentions?: boolean | undefined;
 }
 
 /** The result of `sessions.prompt`. */
@@ -2889,6 +2891,8 @@ export interface Prompt {
   readonly agents?: PromptAgentAttachment[];
   /** Settings of the activity that the prompt opens or joins. Absent if the caller gave none. */
   readonly settings?: PromptSettings;
+  /** `false` if mentions in the text are plain text. Absent if they are expanded at the Prompt Promotion. */
+  readonly mentions?: boolean;
 }
 
 /** An agent that the prompt mentions. */
@@ -3730,6 +3734,8 @@ export interface SessionMessageSynthetic {
   readonly sessionID: string;
   /** Text of the message. */
   readonly text: string;
+  /** Media that belong to the text. */
+  readonly files?: PromptFileAttachment[];
 }
 
 /** A Mid-Conversation System Message. */
@@ -4399,6 +4405,8 @@ export interface SessionNextSynthetic {
     readonly messageID: string;
     /** Text of the message. */
     readonly text: string;
+    /** Media that belong to the text. */
+    readonly files?: PromptFileAttachment[];
   };
   /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;

@@ -378,6 +378,7 @@ mod tests {
             model: None,
             variant: None,
             output: None,
+            mentions: None,
         };
         assert_eq!(
             body(

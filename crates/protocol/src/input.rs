@@ -212,6 +212,8 @@ pub struct PromptPayload {
     pub variant: Option<String>,
     /// The structured output that the activity must produce. Its schema has at most 64 KiB.
     pub output: Option<PromptOutput>,
+    /// `false` leaves mentions in the text, such as `@src/main.ts`, as plain text. Default: `true`.
+    pub mentions: Option<bool>,
 }
 
 /// The change of the delivery of a prompt.

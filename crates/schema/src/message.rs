@@ -407,6 +407,9 @@ pub enum SessionMessage {
         session_id: SessionID,
         /// Text of the message.
         text: String,
+        /// Media that belong to the text.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        files: Option<Vec<PromptFileAttachment>>,
     },
     /// A Mid-Conversation System Message.
     System {

@@ -103,6 +103,9 @@ pub struct Prompt {
     /// Settings of the activity that the prompt opens or joins. Absent if the caller gave none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settings: Option<Box<PromptSettings>>,
+    /// `false` if mentions in the text are plain text. Absent if they are expanded at the Prompt Promotion.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mentions: Option<bool>,
 }
 
 /// Settings of a prompt. They apply to the activity that the prompt opens, or that it joins as a steer, and end with
@@ -179,6 +182,7 @@ impl PromptInput {
             files,
             agents: self.agents,
             settings: None,
+            mentions: None,
         }
     }
 }

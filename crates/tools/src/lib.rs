@@ -26,7 +26,10 @@ mod ports;
 mod registry;
 
 pub use bounding::OutputLimits;
-pub use builtin::built_in_tools;
+pub use builtin::{
+    Attachment, AttachmentError, AttachmentRequest, Lines, Media, attached_media, built_in_tools,
+    read_attachment,
+};
 pub use contract::hooks::CallHooks;
 pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};

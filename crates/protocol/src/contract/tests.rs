@@ -337,6 +337,7 @@ fn an_operation_is_compiled_completely() {
             ["model", "Payload", "json", false],
             ["variant", "Payload", "json", false],
             ["output", "Payload", "json", false],
+            ["mentions", "Payload", "json", false],
         ])
     );
     assert_eq!(

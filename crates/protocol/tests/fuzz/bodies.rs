@@ -178,6 +178,7 @@ prop_compose! {
         delivery in proptest::option::of(prop_oneof![Just(Delivery::Steer), Just(Delivery::Queue)]),
         resume in proptest::option::of(any::<bool>()),
         settings in settings(),
+        mentions in proptest::option::of(any::<bool>()),
     ) -> PromptPayload {
         let agents = agents.map(|all| {
             all.into_iter().map(|(name, source)| PromptAgentAttachment { name, source }).collect()
@@ -193,6 +194,7 @@ prop_compose! {
             model: settings.model,
             variant: settings.variant,
             output: settings.output,
+            mentions,
         }
     }
 }
@@ -210,6 +212,7 @@ fn written(prompt: &PromptPayload) -> Map<String, Value> {
         "model": prompt.model,
         "variant": prompt.variant,
         "output": prompt.output,
+        "mentions": prompt.mentions,
     });
     match body {
         Value::Object(members) => members,

@@ -62,7 +62,12 @@ fn written(message: &SessionMessage, most: usize) -> String {
             lines(std::iter::once(format!("[User]: {text}")).chain(attached))
         }
         SessionMessage::System { text, .. } => format!("[System update]: {text}"),
-        SessionMessage::Synthetic { text, .. } => format!("[Synthetic context]: {text}"),
+        SessionMessage::Synthetic { text, files, .. } => {
+            let attached = files.iter().flatten();
+            let attached = attached
+                .map(|file| attachment(&file.mime, file.name.as_deref().unwrap_or("attachment")));
+            lines(std::iter::once(format!("[Synthetic context]: {text}")).chain(attached))
+        }
         SessionMessage::Shell {
             command, output, ..
         } => format!("[Shell]: {command}\n{}", cut(output, most)),

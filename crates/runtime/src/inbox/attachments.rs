@@ -1,29 +1,26 @@
-//! The text that goes with a prompt: the text of attached files, and guidance for mentioned agents. It is created once,
-//! before a Prompt Promotion, and stored with the prompt.
+//! The messages that go with a prompt: the text of attached files, media, and guidance for mentioned agents. They are
+//! created once, before a Prompt Promotion, and stored with the prompt.
 //!
-//! The prompt keeps the URI that its caller gave, so that a retry stays exact. The text is a separate synthetic message
-//! directly before the prompt. Later requests send the same bytes even if the file changes, and a revert to the prompt
-//! keeps them.
+//! The prompt keeps its text and the URIs that its caller gave, so that a retry stays exact. The other texts are
+//! synthetic messages directly before the prompt. Later requests send the same bytes even if a file changes, and a
+//! revert to the prompt keeps them.
 //!
 //! Promotion asks no question: a file is read only if the rules of the agent allow it. If a file was not read, the text
 //! says so; this is never a failure.
 
-use std::collections::HashMap;
-use std::io::Read;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
 
-use opencode_location::directory::{Target, TargetKind, resolve};
-use opencode_location::files::opening::open_file;
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::{Prompt, PromptFileAttachment, SessionInputAdmitted};
+use opencode_tools::Media;
 use tokio::time::Instant;
-use url::Url;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::attached_text::{MAX_BYTES, NO_DATA, bounded, data, utf8};
+use super::attached_text::bounded;
+use super::mention_scan::may_mention;
+use super::sources::Source;
 use crate::asks::permissions::TurnPermissions;
-use crate::mcp::{
-    LocationServers, NamedResource, READ_RESOURCE, RESOURCES_WAIT, is_resource, read_attachment,
-};
+use crate::mcp::{LocationServers, RESOURCES_WAIT, is_resource};
 use crate::subagents::mention;
 
 /// Maximum number of mentioned agents of one prompt that get guidance.
@@ -32,15 +29,26 @@ const MAX_MENTIONS: usize = 50;
 /// Maximum total bytes of the texts of attachments that one boundary creates.
 const MAX_TOTAL: usize = 2 * 1024 * 1024;
 
-const NOT_ALLOWED: &str = "the permission rules do not allow it without a question, and no question is asked while a prompt is promoted";
-const NOT_FOUND: &str = "there is no such file that the session can read";
+/// Maximum total bytes of media that one boundary reads.
+const MAX_MEDIA_TOTAL: usize = 32 * 1024 * 1024;
+
 const TOO_MUCH: &str = "the attachments before it have used up the room";
 
-/// The texts of the inputs that a boundary may promote.
-#[derive(Default)]
-pub(crate) struct Attached(HashMap<MessageID, String>);
+/// The beginning of the URI of a configured reference in the files of a prompt.
+pub(super) const REFERENCE: &str = "reference:";
 
-/// State of the creation of these texts.
+/// A message that goes with a prompt, directly before it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AttachedMessage {
+    pub(super) text: String,
+    pub(super) files: Option<Vec<PromptFileAttachment>>,
+}
+
+/// The messages of the inputs that a boundary may promote.
+#[derive(Default)]
+pub(crate) struct Attached(HashMap<MessageID, Vec<AttachedMessage>>);
+
+/// State of the creation of these messages.
 pub(crate) struct Reading<'a> {
     pub(crate) permissions: &'a TurnPermissions,
     /// The directory of the Location.
@@ -48,26 +56,49 @@ pub(crate) struct Reading<'a> {
     /// The MCP servers of the Location. `None` if it has none.
     pub(crate) servers: Option<&'a LocationServers>,
     /// The end of the time for resources of these servers.
-    deadline: Instant,
-    /// Number of bytes that may still be used.
+    pub(super) deadline: Instant,
+    /// Ends the reading of files when the boundary is given up.
+    pub(super) cancel: CancellationToken,
+    _stop: DropGuard,
+    /// Number of bytes of text that may still be used.
     room: usize,
+    /// Number of bytes of media that may still be used.
+    media_room: usize,
 }
 
-/// Returns true if the model receives a file as separate text. Images and documents go with the prompt.
-pub(crate) fn is_text(file: &PromptFileAttachment) -> bool {
-    let mime = file.mime.as_str();
+/// The content of an attachment.
+pub(super) enum Content {
+    Text {
+        text: String,
+        /// The media type that the model reads.
+        mime: String,
+        /// The part of the file, for example `lines="2-4"`. Empty for the whole file.
+        part: String,
+        /// A note about the missing rest.
+        rest: Option<String>,
+    },
+    /// A sentence about the attachment.
+    Sentence(String),
+    /// Text that may be empty, and media.
+    Media { text: String, media: Vec<Media> },
+}
+
+/// The messages of one input in the course of their creation.
+#[derive(Default)]
+pub(super) struct Messages {
+    pieces: Vec<String>,
+    media: Vec<AttachedMessage>,
+    /// The sources that were read, so that a mention in the text does not repeat one.
+    pub(super) known: HashSet<String>,
+}
+
+/// Returns true if the host reads a file at the promotion and stores its content before the prompt. Other files go with
+/// the prompt.
+pub(crate) fn is_read_apart(file: &PromptFileAttachment) -> bool {
     if file.uri.starts_with("data:") {
-        return is_textual(mime);
+        return is_textual(file.mime.as_str());
     }
-    if is_resource(&file.uri) {
-        return true;
-    }
-    let is_media = ["image/", "audio/", "video/"]
-        .iter()
-        .any(|kind| mime.starts_with(kind));
-    // TypeScript shares its file extension with a video format.
-    file.uri.starts_with("file:")
-        && (mime == "video/mp2t" || !is_media && mime != "application/pdf")
+    is_resource(&file.uri) || file.uri.starts_with("file:") || file.uri.starts_with(REFERENCE)
 }
 
 fn is_textual(mime: &str) -> bool {
@@ -90,19 +121,26 @@ fn is_textual(mime: &str) -> bool {
         )
 }
 
-/// Returns true if a prompt needs texts before its promotion.
-pub(crate) fn has_text(prompt: &Prompt) -> bool {
-    prompt.files.iter().flatten().any(is_text) || prompt.agents.iter().flatten().next().is_some()
+/// Returns true if a prompt may have messages that go with it. Depends on the prompt alone.
+pub(crate) fn has_attached(prompt: &Prompt) -> bool {
+    prompt.files.iter().flatten().any(is_read_apart)
+        || prompt.agents.iter().flatten().next().is_some()
+        || expands_mentions(prompt)
+}
+
+/// True if the text of the prompt may contain mentions to expand.
+pub(super) fn expands_mentions(prompt: &Prompt) -> bool {
+    prompt.mentions != Some(false) && may_mention(&prompt.text)
 }
 
 impl Attached {
-    /// Removes and returns the text that goes with an input. The outer `None` means that the input is not ready: it
-    /// arrived after the texts were read, and waits for the next boundary.
-    pub(super) fn take(&mut self, input: &SessionInputAdmitted) -> Option<Option<String>> {
-        if !has_text(&input.prompt) {
-            return Some(None);
+    /// Removes and returns the messages that go with an input. `None` means that the input is not ready: it arrived
+    /// after the attachments were read, and waits for the next boundary.
+    pub(super) fn take(&mut self, input: &SessionInputAdmitted) -> Option<Vec<AttachedMessage>> {
+        if !has_attached(&input.prompt) {
+            return Some(Vec::new());
         }
-        self.0.remove(&input.id).map(Some)
+        self.0.remove(&input.id)
     }
 }
 
@@ -112,158 +150,162 @@ impl<'a> Reading<'a> {
         directory: &'a str,
         servers: Option<&'a LocationServers>,
     ) -> Self {
+        let cancel = CancellationToken::new();
         Self {
             permissions,
             directory,
             servers,
             deadline: Instant::now() + RESOURCES_WAIT,
+            _stop: cancel.clone().drop_guard(),
+            cancel,
             room: MAX_TOTAL,
+            media_room: MAX_MEDIA_TOTAL,
         }
     }
 
-    /// Reads the texts of inputs, in their order.
+    /// Creates the messages of inputs, in their order.
     pub(crate) async fn all(mut self, inputs: &[SessionInputAdmitted]) -> Attached {
-        let mut texts = HashMap::new();
+        let mut all = HashMap::new();
         for input in inputs {
-            let mut pieces = self.mentions(&input.prompt);
-            for file in input.prompt.files.iter().flatten() {
-                if self.room == 0 {
-                    break;
-                }
-                if is_text(file) {
-                    pieces.push(self.attachment_text(file, input).await);
-                }
-            }
+            all.insert(input.id.clone(), self.messages(input).await);
+        }
+        Attached(all)
+    }
+
+    async fn messages(&mut self, input: &SessionInputAdmitted) -> Vec<AttachedMessage> {
+        let mut messages = Messages::default();
+        self.guide(&input.prompt, &mut messages);
+        for file in input.prompt.files.iter().flatten() {
             if self.room == 0 {
-                pieces.push(format!("Other attachments were not read: {TOO_MUCH}."));
+                break;
             }
-            texts.insert(input.id.clone(), pieces.join("\n\n"));
+            if is_read_apart(file) {
+                let source = Source::of(file, self.directory);
+                self.add(source, input, &mut messages).await;
+            }
         }
-        Attached(texts)
+        for source in self.mentioned(&input.prompt, &messages).await {
+            if self.room == 0 {
+                break;
+            }
+            self.add(source, input, &mut messages).await;
+        }
+        if self.room == 0 {
+            let rest = format!("Other attachments were not read: {TOO_MUCH}.");
+            messages.pieces.push(rest);
+        }
+        messages.finish()
     }
 
-    /// Returns the guidance for the agents that a prompt mentions, each once.
-    fn mentions(&self, prompt: &Prompt) -> Vec<String> {
-        let mut names: Vec<&str> = Vec::new();
+    /// Adds the guidance for the agents that a prompt lists, each once.
+    fn guide(&self, prompt: &Prompt, messages: &mut Messages) {
         for agent in prompt.agents.iter().flatten() {
-            if names.len() < MAX_MENTIONS && !names.contains(&agent.name.as_str()) {
-                names.push(&agent.name);
+            let is_new = !messages.known.contains(&agent_key(&agent.name));
+            if messages.pieces.len() < MAX_MENTIONS && is_new {
+                messages.known.insert(agent_key(&agent.name));
+                let rule_scope = &self.permissions.rule_scope;
+                messages.pieces.push(mention(rule_scope, &agent.name));
             }
         }
-        let rule_scope = &self.permissions.rule_scope;
-        names.iter().map(|name| mention(rule_scope, name)).collect()
     }
 
-    async fn attachment_text(
-        &mut self,
-        file: &PromptFileAttachment,
-        input: &SessionInputAdmitted,
-    ) -> String {
-        let name = self.name(file);
-        let text = match Url::parse(&file.uri) {
-            Ok(url) if url.scheme() == "file" => {
-                self.file(&url, input).await.map_err(str::to_owned)
-            }
-            _ if is_resource(&file.uri) => self.resource(&file.uri, input).await,
-            _ => {
-                let uri = file.uri.clone();
-                let decoding = opencode_log::spawn_blocking(move || data(&uri));
-                decoding
-                    .await
-                    .unwrap_or(Err(NO_DATA))
-                    .map_err(str::to_owned)
+    /// Reads a source and adds its content.
+    async fn add(&mut self, source: Source, input: &SessionInputAdmitted, to: &mut Messages) {
+        to.known.insert(source.key.clone());
+        let name = source.name.clone();
+        let secrets = self.permissions.rule_scope.location.secrets.clone();
+        let content = match self.read(source, &input.session_id).await {
+            Ok(content) => content,
+            Err(reason) => {
+                let told = format!("The attachment {name:?} was not read: {reason}.");
+                return self.push(&name, told, to);
             }
         };
-        let mut piece = match text {
-            Ok(mut text) => {
-                self.permissions
-                    .rule_scope
-                    .location
-                    .secrets
-                    .clean(&mut text);
-                let (text, is_cut) = bounded(&text);
-                // Escaped so that a file cannot close its own element.
-                let text = text.replace("</attachment", "&lt;/attachment");
-                let cut = if is_cut {
-                    "\n[cut here; the attachment goes on]"
-                } else {
-                    ""
-                };
-                format!(
-                    "<attachment name={name:?} type={:?}>\n{text}{cut}\n</attachment>",
-                    file.mime
-                )
+        match content {
+            Content::Sentence(mut text) => {
+                secrets.clean(&mut text);
+                self.push(&name, text, to);
             }
-            Err(reason) => format!("The attachment {name:?} was not read: {reason}."),
-        };
+            Content::Text {
+                mut text,
+                mime,
+                part,
+                rest,
+            } => {
+                secrets.clean(&mut text);
+                let element = element(&name, &mime, &part, &text, rest.as_deref());
+                self.push(&name, element, to);
+            }
+            Content::Media { mut text, media } => {
+                if !text.is_empty() {
+                    secrets.clean(&mut text);
+                    self.push(&name, element(&name, "text/plain", "", &text, None), to);
+                }
+                for media in media {
+                    self.push_media(&name, media, to).await;
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, name: &str, mut piece: String, to: &mut Messages) {
         if piece.len() > self.room {
             piece = format!("The attachment {name:?} was not read: {TOO_MUCH}.");
             self.room = 0;
         }
         self.room = self.room.saturating_sub(piece.len());
-        piece
+        to.pieces.push(piece);
     }
 
-    /// Returns the name of the source of the text, for the model.
-    fn name(&self, file: &PromptFileAttachment) -> String {
-        let path = || {
-            let url = Url::parse(&file.uri)
-                .ok()
-                .filter(|url| url.scheme() == "file")?;
-            let path = url.to_file_path().ok()?;
-            let within = path.strip_prefix(self.directory).unwrap_or(&path);
-            Some(within.to_string_lossy().into_owned())
-        };
-        let name = path().or_else(|| file.name.clone());
-        let name = name.unwrap_or_else(|| "attachment".to_owned());
-        name.chars().take(1_000).collect()
-    }
-
-    async fn resource(&self, uri: &str, input: &SessionInputAdmitted) -> Result<String, String> {
-        let named = NamedResource::of(uri).ok_or(NOT_FOUND)?;
-        let servers = self.servers.ok_or("no MCP server is configured")?;
-        let resource = named.permission_resource();
-        let allowed = self
-            .permissions
-            .allows(&input.session_id, READ_RESOURCE, resource);
-        if !allowed.await {
-            return Err(NOT_ALLOWED.to_owned());
+    async fn push_media(&mut self, name: &str, media: Media, to: &mut Messages) {
+        let Media { mime, bytes } = media;
+        if bytes.len() > self.media_room {
+            let told = format!("The attachment {name:?} ({mime}) was not read: {TOO_MUCH}.");
+            return self.push(name, told, to);
         }
-        read_attachment(servers, &named, self.deadline).await
-    }
-
-    async fn file(&self, url: &Url, input: &SessionInputAdmitted) -> Result<String, &'static str> {
-        let path = url.to_file_path().map_err(|()| NOT_FOUND)?;
-        let directory = self.directory.to_owned();
-        let resolving = opencode_log::spawn_blocking(move || {
-            resolve(
-                Path::new(&directory),
-                &path.to_string_lossy(),
-                TargetKind::File,
-            )
+        self.media_room -= bytes.len();
+        let encoding = opencode_log::spawn_blocking(move || data_uri(mime, &bytes));
+        let Ok(uri) = encoding.await else { return };
+        to.media.push(AttachedMessage {
+            text: format!("The attachment {name:?} ({mime}):"),
+            files: Some(vec![PromptFileAttachment {
+                uri,
+                mime: mime.to_owned(),
+                name: Some(name.to_owned()),
+                description: None,
+                source: None,
+            }]),
         });
-        let target = resolving.await.ok().and_then(Result::ok).ok_or(NOT_FOUND)?;
-        let outside = target.external_directory.clone();
-        let wanted = outside.map(|pattern| ("external_directory", pattern));
-        for (action, resource) in wanted
-            .into_iter()
-            .chain([("read", target.resource.clone())])
-        {
-            let allowed = self.permissions.allows(&input.session_id, action, resource);
-            if !allowed.await {
-                return Err(NOT_ALLOWED);
-            }
-        }
-        let reading = opencode_log::spawn_blocking(move || read(&target));
-        reading.await.unwrap_or(Err(NOT_FOUND))
     }
 }
 
-fn read(target: &Target) -> Result<String, &'static str> {
-    // Fails if it is not a regular file, or if it became a link.
-    let file = open_file(&target.canonical).map_err(|_| NOT_FOUND)?;
-    let mut bytes = Vec::new();
-    let mut head = file.take(MAX_BYTES as u64 + 1);
-    head.read_to_end(&mut bytes).map_err(|_| NOT_FOUND)?;
-    utf8(bytes)
+impl Messages {
+    fn finish(self) -> Vec<AttachedMessage> {
+        let text = Some(self.pieces.join("\n\n")).filter(|text| !text.is_empty());
+        let text = text.map(|text| AttachedMessage { text, files: None });
+        text.into_iter().chain(self.media).collect()
+    }
+}
+
+/// Returns the key of an agent among the known sources.
+pub(super) fn agent_key(name: &str) -> String {
+    format!("agent {name}")
+}
+
+fn data_uri(mime: &str, bytes: &[u8]) -> String {
+    use base64::Engine;
+    let encoded = base64::engine::general_purpose::STANDARD.encode(bytes);
+    format!("data:{mime};base64,{encoded}")
+}
+
+fn element(name: &str, mime: &str, part: &str, text: &str, rest: Option<&str>) -> String {
+    let (text, is_cut) = bounded(text);
+    // Escaped so that a file cannot close its own element.
+    let text = text.replace("</attachment", "&lt;/attachment");
+    let cut = match rest {
+        Some(rest) => format!("\n[{rest}]"),
+        None if is_cut => "\n[cut here; the attachment goes on]".to_owned(),
+        None => String::new(),
+    };
+    format!("<attachment name={name:?} type={mime:?}{part}>\n{text}{cut}\n</attachment>")
 }

@@ -1,6 +1,7 @@
 //! The inbox of a session: inputs that wait for a Safe Provider-Turn Boundary.
 //!
-//! This module admits inputs. `attachments` reads the texts that go with them, `pending` has the operations on
+//! This module admits inputs. `attachments` creates the messages that go with them, from the `sources` that the files of a
+//! prompt and its text (`mention_scan`) name. `pending` has the operations on
 //! waiting inputs, and `promotion` makes inputs visible. Every decision is made inside one command of the writer.
 
 mod attached_text;
@@ -8,9 +9,11 @@ mod attachments;
 #[cfg(test)]
 mod fuzz;
 mod hooked;
+mod mention_scan;
 mod pending;
 mod promotion;
 mod settings;
+mod sources;
 
 use std::sync::Arc;
 
@@ -27,7 +30,9 @@ use crate::hooks::Hooks;
 use crate::journal::Journal;
 use crate::json::json_bytes;
 
-pub(crate) use self::attachments::{Attached, Reading, is_text};
+use self::mention_scan::may_mention;
+
+pub(crate) use self::attachments::{Attached, Reading, is_read_apart};
 pub(crate) use self::hooked::PromptOrder;
 pub(crate) use self::promotion::{Promotion, attaching, promote, settings_after};
 pub(crate) use self::settings::system_message;
@@ -51,6 +56,8 @@ pub struct PromptRequest {
     pub resume: bool,
     /// Settings of the activity of the prompt.
     pub settings: PromptSettings,
+    /// True if mentions in the text are expanded.
+    pub mentions: bool,
 }
 
 /// A prompt in its admitted form, on its way to the writer.
@@ -84,6 +91,8 @@ impl Inbox {
     ) -> Result<SessionInputAdmitted, RuntimeError> {
         let mut prompt = request.prompt.admit();
         prompt.settings = settings::admit(request.settings)?;
+        let is_literal = !request.mentions && may_mention(&prompt.text);
+        prompt.mentions = is_literal.then_some(false);
         let bytes = json_bytes(&prompt);
         if bytes > MAX_PROMPT_BYTES {
             return Err(RuntimeError::PromptTooLarge {

@@ -6,7 +6,7 @@ use opencode_store::{
     Abort, Draft, LifecycleConflict, Reader, Sequence, SessionRow, StoreError, Transaction,
 };
 
-use super::attachments::{Attached, has_text};
+use super::attachments::{Attached, AttachedMessage, has_attached};
 use super::settings::{SYSTEM_ENDED, system_message};
 
 /// The inputs that a boundary promotes.
@@ -33,7 +33,7 @@ fn eligible(
     in_order(promotion, steer_batch, pending)
 }
 
-/// Returns the inputs with texts to read, of those that a boundary would promote now.
+/// Returns the inputs that may have attachments to read, of those that a boundary would promote now.
 pub(crate) fn attaching(
     reader: &Reader<'_>,
     session: &SessionRow,
@@ -44,7 +44,7 @@ pub(crate) fn attaching(
     let cutoff = reader.latest_seq(key)?;
     let pending = |delivery, limit| reader.pending_attached(id, key, delivery, cutoff, limit);
     let mut inputs = in_order(promotion, steer_batch, pending)?;
-    inputs.retain(|input| has_text(&input.prompt));
+    inputs.retain(|input| has_attached(&input.prompt));
     Ok(inputs)
 }
 
@@ -85,7 +85,8 @@ fn in_order(
 }
 
 /// Promotes the eligible inputs inside the transaction of a boundary: at most `steer_batch` steers, oldest first. The
-/// text of attached files comes before its prompt, and the system text of the prompt before both. An input without its text stays pending, together with all inputs
+/// messages that go with a prompt come before it, and the system text of the prompt before them. An input without its
+/// messages stays pending, together with all inputs
 /// after it. Returns the number of inputs that became visible.
 pub(crate) fn promote(
     transaction: &mut Transaction<'_>,
@@ -99,7 +100,7 @@ pub(crate) fn promote(
     let inputs = eligible(&transaction.reader(), session, promotion, steer_batch)?;
     let mut count = 0;
     for input in inputs {
-        let Some(text) = attached.take(&input) else {
+        let Some(messages) = attached.take(&input) else {
             break;
         };
         let time = input.time_created;
@@ -108,10 +109,14 @@ pub(crate) fn promote(
             let draft = Draft::new(time, ContextUpdated { message_id, text });
             transaction.append(id, place, draft)?;
         }
-        if let Some(text) = text {
+        for AttachedMessage { text, files } in messages {
             let message_id = transaction.message_id();
-            let draft = Draft::new(time, Synthetic { message_id, text });
-            transaction.append(id, place, draft)?;
+            let payload = Synthetic {
+                message_id,
+                text,
+                files,
+            };
+            transaction.append(id, place, Draft::new(time, payload))?;
         }
         count += 1;
         let payload = Prompted {

@@ -61,6 +61,7 @@ fn admission(session_id: &SessionID, text: &str, delivery: Delivery) -> Admissio
             files: None,
             agents: None,
             settings: None,
+            mentions: None,
         },
         delivery,
         time: NOW,

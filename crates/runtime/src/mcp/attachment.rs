@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use opencode_location::config::ImageLimits;
 use opencode_mcp::{ResourceContent, ResourceData};
+use opencode_tools::{AttachmentError, Media, attached_media};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -61,7 +65,7 @@ impl NamedResource {
     }
 }
 
-/// Reads a resource as text. Content that is not text is named by its media type.
+/// Reads a resource as text and media. Other content is named by its media type.
 ///
 /// # Errors
 ///
@@ -69,8 +73,9 @@ impl NamedResource {
 pub(crate) async fn read_attachment(
     servers: &LocationServers,
     named: &NamedResource,
+    image_limits: ImageLimits,
     deadline: Instant,
-) -> Result<String, String> {
+) -> Result<(String, Vec<Media>), String> {
     let cancel = CancellationToken::new();
     let _stop = cancel.clone().drop_guard();
     let reading = servers
@@ -83,17 +88,33 @@ pub(crate) async fn read_attachment(
         servers.secrets().clean(&mut message);
         message
     })?;
-    let texts = content.into_iter().map(as_text);
-    let mut text = texts.collect::<Vec<_>>().join("\n");
+    let (mut texts, mut media) = (Vec::new(), Vec::new());
+    for ResourceContent { data, mime, .. } in content {
+        match data {
+            ResourceData::Text(text) => texts.push(text),
+            ResourceData::Blob(encoded) => match as_media(encoded, image_limits).await {
+                Some(Ok(read)) => media.push(read),
+                Some(Err(reason)) => {
+                    texts.push(format!(
+                        "[content of the type {mime} was not read: {reason}]"
+                    ));
+                }
+                None => texts.push(format!("[content of the type {mime} that is not text]")),
+            },
+        }
+    }
+    let mut text = texts.join("\n");
     servers.secrets().clean(&mut text);
-    Ok(text)
+    Ok((text, media))
 }
 
-fn as_text(content: ResourceContent) -> String {
-    match content.data {
-        ResourceData::Text(text) => text,
-        ResourceData::Blob(_) => format!("[content of the type {} that is not text]", content.mime),
-    }
+async fn as_media(
+    encoded: String,
+    image_limits: ImageLimits,
+) -> Option<Result<Media, AttachmentError>> {
+    let decoding = opencode_log::spawn_blocking(move || STANDARD.decode(encoded).ok());
+    let bytes = decoding.await.ok()??;
+    attached_media(bytes, image_limits, CancellationToken::new()).await
 }
 
 #[cfg(test)]

@@ -82,6 +82,8 @@ impl TurnTasks {
             delivery: Delivery::Steer,
             resume: false,
             settings: PromptSettings::default(),
+            // A model wrote the text.
+            mentions: false,
         });
         let admitted = prompt.await.map_err(unavailable)?.admitted_seq;
         let answer = self.drained(&child, &task.cancel).await?;

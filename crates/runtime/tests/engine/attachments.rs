@@ -103,8 +103,11 @@ async fn unreadable_attachments_are_reported_without_a_permission_request() {
         (uri(&f, ".env"), "permission rules"),
         (uri(&f, "secret.txt"), "permission rules"),
         (outside, "permission rules"),
-        (uri(&f, "binary.dat"), "not UTF-8 text"),
-        (uri(&f, "folder"), "no such file"),
+        (
+            uri(&f, "binary.dat"),
+            "a binary file of the type application/octet-stream with 3 bytes",
+        ),
+        (uri(&f, "folder"), "inside.txt"),
         (uri(&f, "missing.txt"), "no such file"),
         ("data:text/plain;base64,!".to_owned(), "cannot be decoded"),
     ] {
@@ -119,7 +122,8 @@ async fn unreadable_attachments_are_reported_without_a_permission_request() {
 #[tokio::test]
 async fn texts_are_bounded_individually_and_in_total() {
     let f = Fixture::open().await;
-    f.project.write("long.txt", &"x".repeat(200_000));
+    f.project
+        .write("long.txt", &format!("{}\n", "x".repeat(99)).repeat(2_000));
     let uri = uri(&f, "long.txt");
     let told = read(&f, &[&uri]).await;
     assert!(
@@ -130,4 +134,201 @@ async fn texts_are_bounded_individually_and_in_total() {
     let told = read(&f, &vec![uri.as_str(); 100]).await;
     assert!(told.len() < 2_100_000, "{}", told.len());
     assert!(told.contains("were not read"));
+}
+
+/// The messages before a prompt with this text, joined.
+async fn read_mentions(f: &Fixture, text: &str) -> String {
+    let session = f.session().await;
+    f.model.reply(Reply::says("Yes."));
+    f.prompt(&session, text).await;
+    f.wait(&session).await;
+    let mut messages = compact::messages(&f.model.last_request());
+    assert_eq!(messages.pop().unwrap(), format!("user: {text}"));
+    messages.join("\n")
+}
+
+#[tokio::test]
+async fn mentions_in_the_text_are_read_at_the_promotion() {
+    let f = Fixture::open().await;
+    f.project.write("src/a.rs", "one\ntwo\nthree\n");
+    f.project.write("src/b c.rs", "spaced\n");
+    f.project.write(".env", "KEY=1");
+    f.project.write("docs/guide.md", "the guide\n");
+    let reference = |path: &str| json!({"path": path, "description": "Our rules"});
+    let config = json!({"references": {"rules": reference("./docs"), "gone": reference("./gone")}});
+    f.project.write("opencode.json", &config.to_string());
+    std::fs::write(f.project.root().join("far.txt"), "far away").unwrap();
+    std::os::unix::fs::symlink(f.project.root().join("far.txt"), f.project.path("out")).unwrap();
+    let far = f.project.root().join("far.txt").display().to_string();
+    for (text, pieces, absent) in [
+        (
+            "Fix @src/a.rs please",
+            vec!["name=\"src/a.rs\"", "one\ntwo\nthree"],
+            "",
+        ),
+        (
+            "Fix @src/a.rs#L2-3.",
+            vec!["lines=\"2-3\"", "two\nthree"],
+            "one",
+        ),
+        ("Fix @\"src/b c.rs\"", vec!["spaced"], ""),
+        ("List @src", vec!["x-directory", "a.rs\nb c.rs"], "one"),
+        (
+            "Read @.env",
+            vec!["\".env\" was not read: the permission rules"],
+            "KEY=1",
+        ),
+        (
+            &format!("Read @{far}"),
+            vec!["the permission rules"],
+            "far away",
+        ),
+        (
+            "Read @out",
+            vec!["a symbolic link leads out of the Location"],
+            "far away",
+        ),
+        (
+            "Read @../far.txt",
+            vec!["its relative path leaves the Location"],
+            "far away",
+        ),
+        (
+            "Ask @explore",
+            vec!["mentions the agent \"explore\". Give it the work"],
+            "",
+        ),
+        (
+            "Obey @reference:rules",
+            vec!["reference \"rules\"", "/docs", "Our rules"],
+            "guide",
+        ),
+        ("Obey @reference:rules/guide.md", vec!["the guide"], ""),
+        (
+            "Obey @reference:rules/../.env",
+            vec!["relative path leaves"],
+            "KEY=1",
+        ),
+        (
+            "Obey @reference:rules//etc/hosts",
+            vec!["leads out of the reference"],
+            "localhost",
+        ),
+        (
+            "Obey @reference:gone",
+            vec!["its directory", "does not exist"],
+            "",
+        ),
+    ] {
+        let told = read_mentions(&f, text).await;
+        for piece in pieces {
+            assert!(told.contains(piece), "{text}: {told}");
+        }
+        assert!(
+            absent.is_empty() || !told.contains(absent),
+            "{text}: {told}"
+        );
+    }
+    for text in [
+        "Mail me@src/a.rs or @missing.rs",
+        "@Injectable() class",
+        "`@src/a.rs` and \\@src/a.rs",
+        "@build the thing",
+        "@reference:none and @mcp:none/x",
+        "@a\0b",
+    ] {
+        assert_eq!(read_mentions(&f, text).await, "", "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_mention_repeats_no_listed_file_and_literal_text_has_none() {
+    let f = Fixture::open().await;
+    f.project.write("a.txt", "content");
+    f.model.otherwise(|_| Reply::says("Yes."));
+    let listed = |source| PromptInputFileAttachment {
+        source,
+        ..file(&uri(&f, "a.txt"))
+    };
+    let range = opencode_schema::prompt::PromptSource {
+        start: 5.0,
+        end: 11.0,
+        text: "@a.txt".to_owned(),
+    };
+    for files in [vec![listed(None)], vec![listed(Some(range))]] {
+        let session = f.session().await;
+        let mut request = prompt_request(&session, "Look @a.txt @a.txt @./a.txt");
+        request.prompt.files = Some(files);
+        f.admit(request).await;
+        f.wait(&session).await;
+        let messages = compact::messages(&f.model.last_request());
+        assert_eq!(messages[0].matches("content").count(), 1, "{messages:?}");
+    }
+    let session = f.session().await;
+    let literal = PromptRequest {
+        mentions: false,
+        ..prompt_request(&session, "Look @a.txt")
+    };
+    let admitted = f.admit(literal).await;
+    assert_eq!(admitted.prompt.mentions, Some(false));
+    f.wait(&session).await;
+    let messages = compact::messages(&f.model.last_request());
+    assert_eq!(messages, ["user: Look @a.txt"]);
+}
+
+#[tokio::test]
+async fn a_retry_is_exact_although_a_mentioned_file_appeared() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Yes."));
+    let request = PromptRequest {
+        id: Some(MessageID::parse("msg_mentioning").unwrap()),
+        ..prompt_request(&session, "Look @late.txt")
+    };
+    let receipt = f.admit(request.clone()).await;
+    f.wait(&session).await;
+    let before = f.events(&session).await;
+    f.project.write("late.txt", "late");
+    let again = f.admit(request).await;
+    assert_eq!(again.prompt, receipt.prompt);
+    f.wait(&session).await;
+    assert_eq!(f.events(&session).await, before);
+}
+
+#[tokio::test]
+async fn media_of_files_is_stored_once_and_sent_as_media() {
+    let mut f = Fixture::open().await;
+    let png = png();
+    std::fs::write(f.project.path("dot.png"), &png).unwrap();
+    f.project.write("paper.pdf", "%PDF-1.7\n");
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Yes."));
+    f.admit(request(&session, &[&uri(&f, "dot.png")])).await;
+    f.wait(&session).await;
+    f.ask(&session, "See @paper.pdf").await;
+    let first = f.model.last_request();
+    let sent = format!("{first:?}");
+    for piece in ["image/png", "application/pdf", "JVBERi0xLjcK"] {
+        assert!(sent.contains(piece), "{piece}: {sent}");
+    }
+    assert!(!sent.contains("file://"), "{sent}");
+    std::fs::remove_file(f.project.path("dot.png")).unwrap();
+    f.project.write("paper.pdf", "%PDF-2.0\n");
+    f.reopen().await;
+    f.ask(&session, "More").await;
+    let count = first.messages.len();
+    assert_eq!(f.model.last_request().messages[..count], first.messages[..]);
+    let lines = f.export(&session).await;
+    let other = Fixture::open().await;
+    other.import(&lines).await.unwrap();
+    assert_eq!(other.messages(&session).await, f.messages(&session).await);
+}
+
+/// A PNG of one pixel.
+fn png() -> Vec<u8> {
+    use base64::Engine;
+    let text = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .unwrap()
 }

@@ -9,7 +9,7 @@ use crate::id::MessageID;
 use crate::location::LocationRef;
 use crate::message::{CompactionReason, ProviderMetadata, SessionErrorUnknown, ToolContent};
 use crate::model::ModelRef;
-use crate::prompt::{Delivery, Prompt};
+use crate::prompt::{Delivery, Prompt, PromptFileAttachment};
 use crate::record::Record;
 use crate::session::{RevertState, Tokens};
 
@@ -111,6 +111,9 @@ events! {
         message_id: MessageID,
         /// Text of the message.
         text: String,
+        /// Media that belong to the text.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        files: Option<Vec<PromptFileAttachment>>,
     }
     /// A shell command started.
     20 "session.next.shell.started" 1 ShellStarted {

@@ -133,6 +133,7 @@ pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<SessionInp
             variant: payload.variant,
             output: payload.output,
         },
+        mentions: payload.mentions.unwrap_or(true),
     };
     let is_tolerated = !call.is_embedded;
     call.runtime

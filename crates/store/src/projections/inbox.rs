@@ -123,8 +123,8 @@ impl Reader<'_> {
         self.pending_where(id, session, delivery, cutoff, limit, |_| true)
     }
 
-    /// Returns those of [`pending`](Self::pending) that have files or agents, and possibly some
-    /// others. Does not parse prompts of text alone, which are the most frequent ones.
+    /// Returns those of [`pending`](Self::pending) that have files, agents or mentions, and possibly
+    /// some others. Does not parse prompts of text alone, which are the most frequent ones.
     pub fn pending_attached(
         &self,
         id: &SessionID,
@@ -134,7 +134,9 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
         // No phrase of the stored form contains these names or a part of them.
-        let is_attached = |stored: &str| stored.contains("files\"") || stored.contains("agents\"");
+        let is_attached = |stored: &str| {
+            stored.contains('@') || stored.contains("files\"") || stored.contains("agents\"")
+        };
         self.pending_where(id, session, delivery, cutoff, limit, is_attached)
     }
 

@@ -381,6 +381,7 @@ fn message(
             time,
             session_id: session_id.clone(),
             text: it.text,
+            files: it.files,
         },
         SessionEvent::ShellStarted(it) => {
             let ended = extract(entries, row.settled, |it| match it {

@@ -29,6 +29,9 @@ use std::sync::Arc;
 
 use opencode_schema::clock::Clock;
 
+pub use self::read::{
+    Attachment, AttachmentError, AttachmentRequest, Lines, Media, attached_media, read_attachment,
+};
 use crate::contract::tool::Tool;
 use crate::contract::typed::TypedTool;
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use self::cut::with_hint;
 use crate::history::pruning::CLEARED;
-use crate::inbox::is_text;
+use crate::inbox::is_read_apart;
 
 /// The model that receives the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,11 @@ pub(crate) fn lower(message: &SessionMessage, target: &Target, place: Place) -> 
             parts.extend(files.iter().flatten().map(attachment));
             vec![Message::user(parts)]
         }
-        SessionMessage::Synthetic { text, .. } => vec![user_message(text.clone())],
+        SessionMessage::Synthetic { text, files, .. } => {
+            let mut parts = vec![Part::text(text.clone())];
+            parts.extend(files.iter().flatten().map(attachment));
+            vec![Message::user(parts)]
+        }
         SessionMessage::Shell {
             command, output, ..
         } => {
@@ -76,9 +80,9 @@ pub(crate) fn lower(message: &SessionMessage, target: &Target, place: Place) -> 
     }
 }
 
-/// Returns the part for an attached file. The text of a text file is in a separate message.
+/// Returns the part for an attached file. The content of most files is in a separate message.
 fn attachment(file: &PromptFileAttachment) -> Part {
-    if is_text(file) {
+    if is_read_apart(file) {
         let name = file.name.as_deref().unwrap_or("attachment");
         return Part::text(format!("[Attached: {name:?} ({})]", file.mime));
     }

@@ -46,7 +46,14 @@ pub(super) fn translate(log: &mut Log, id: MessageID, message: &DocumentMessage)
     if !parts.synthetic.is_empty() {
         let text = parts.synthetic.join("\n\n");
         let message_id = synthetic_id(parts.synthetic_id.as_deref(), &id);
-        log.push(created, Synthetic { message_id, text });
+        log.push(
+            created,
+            Synthetic {
+                message_id,
+                text,
+                files: None,
+            },
+        );
     }
     let is_empty = parts.texts.is_empty() && parts.files.is_empty() && parts.agents.is_empty();
     // A prompt that only asks for a compaction has no text. The summary after it becomes the checkpoint.
@@ -58,6 +65,7 @@ pub(super) fn translate(log: &mut Log, id: MessageID, message: &DocumentMessage)
         files: Some(parts.files).filter(|files| !files.is_empty()),
         agents: Some(parts.agents).filter(|agents| !agents.is_empty()),
         settings: None,
+        mentions: Some(false),
     };
     let prompted = Prompted {
         message_id: id,

@@ -35,6 +35,15 @@ pub(super) fn list(
     paging: Paging,
     cancel: &CancellationToken,
 ) -> Result<ToolOutput, ReadError> {
+    let (directories, files) = children(directory, cancel)?;
+    Ok(ToolOutput::encode(&page(directories, files, paging))?)
+}
+
+/// Returns the names of the directories and of the files in `directory`, each sorted.
+pub(super) fn children(
+    directory: &Path,
+    cancel: &CancellationToken,
+) -> Result<(Vec<String>, Vec<String>), ReadError> {
     let mut directories = Vec::new();
     let mut files = Vec::new();
     // Another entry may have replaced the directory since the check.
@@ -53,7 +62,7 @@ pub(super) fn list(
     }
     sort(&mut directories);
     sort(&mut files);
-    Ok(ToolOutput::encode(&page(directories, files, paging))?)
+    Ok((directories, files))
 }
 
 /// Returns the kind of a link's target.

@@ -24,7 +24,7 @@ pub(super) const MAX_MEDIA_BYTES: u64 = 20 * 1024 * 1024;
 
 /// Number of bytes that are read before any decision. More than [`MAX_BYTES`], so that this includes
 /// every file that may be returned whole.
-const HEAD_BYTES: u64 = 64 * 1024;
+pub(super) const HEAD_BYTES: u64 = 64 * 1024;
 
 /// Extensions of files that are never returned as text.
 const BINARY_EXTENSIONS: &[&str] = &[
@@ -114,7 +114,7 @@ fn binary(path: &Path, head: &[u8]) -> Result<ToolOutput, ReadError> {
 }
 
 /// Reads the whole image.
-fn media(head: Vec<u8>, rest: &File) -> Result<Vec<u8>, ReadError> {
+pub(super) fn media(head: Vec<u8>, rest: &File) -> Result<Vec<u8>, ReadError> {
     let mut bytes = head;
     // One byte more than allowed distinguishes a file that grew from one that just fits.
     let room = MAX_MEDIA_BYTES + 1 - bytes.len() as u64;
@@ -164,7 +164,7 @@ fn has_binary_extension(path: &Path) -> bool {
 }
 
 /// Returns the media type of an image that a model accepts, by its first bytes.
-fn image_type(head: &[u8]) -> Option<&'static str> {
+pub(super) fn image_type(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")
     } else if head.starts_with(b"\xff\xd8\xff") {

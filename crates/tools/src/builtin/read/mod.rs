@@ -1,5 +1,7 @@
 //! The `read` tool: a file, a page of a file, or the children of a directory.
 
+mod attachment;
+mod decoded;
 mod directory;
 mod file;
 mod image;
@@ -15,6 +17,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+pub use self::attachment::{
+    Attachment, AttachmentError, AttachmentRequest, Lines, Media, attached_media, read_attachment,
+};
 use self::image::{Excess, Turn};
 use super::{blocking::blocking, paths::locate_with_permission};
 use crate::contract::tool::{ToolContext, ToolOutput};

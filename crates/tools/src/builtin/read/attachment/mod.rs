@@ -1,0 +1,323 @@
+//! Reads a file or a directory that a prompt names: text of any encoding, the names in a directory, or media.
+
+use std::{
+    fs::File,
+    io::{BufReader, Read},
+    path::Path,
+    sync::Arc,
+};
+
+use opencode_location::{
+    config::ImageLimits,
+    directory::Target,
+    files::{media_type::mime_of, opening::open_file},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Kind, MAX_BYTES, MAX_COUNT, ReadError,
+    decoded::{Decoded, encoding_of},
+    directory::children,
+    file::{HEAD_BYTES, MAX_MEDIA_BYTES, image_type, media},
+    image::{self, Excess, Image, Turn},
+    kind_of, page,
+};
+use crate::builtin::blocking::blocking;
+
+/// Maximum number of bytes of a file that are searched for the requested lines.
+const MAX_SEARCHED_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A file or directory to read. The caller has checked the permissions.
+pub struct AttachmentRequest {
+    /// The resolved path.
+    pub target: Target,
+    /// The lines of a text. `None` means all of them.
+    pub lines: Option<Lines>,
+    /// Limits of images.
+    pub image_limits: ImageLimits,
+    /// Ends the reading.
+    pub cancel: CancellationToken,
+}
+
+/// A range of lines, counted from 1. Both ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lines {
+    first: u64,
+    last: u64,
+}
+
+impl Lines {
+    /// Returns the range. Its ends are put in order, and line 0 counts as line 1.
+    #[must_use]
+    pub fn new(one: u64, other: u64) -> Self {
+        Self {
+            first: one.min(other).max(1),
+            last: one.max(other).max(1),
+        }
+    }
+
+    /// The first line.
+    #[must_use]
+    pub fn first(self) -> u64 {
+        self.first
+    }
+
+    /// The last line.
+    #[must_use]
+    pub fn last(self) -> u64 {
+        self.last
+    }
+
+    fn count(self) -> u64 {
+        (self.last - self.first).saturating_add(1)
+    }
+}
+
+/// The content of a file or directory.
+#[derive(Debug)]
+pub enum Attachment {
+    /// Text, at most as much as one call of the tool `read` returns.
+    Text {
+        /// The text.
+        text: String,
+        /// The number of the line after it. `None` if the text is complete.
+        next: Option<u64>,
+    },
+    /// The names in a directory, one per line. Directories come first and end with a slash.
+    Directory {
+        /// The names.
+        names: String,
+        /// Number of names that were left out.
+        omitted: usize,
+    },
+    /// An image, a PDF document or a sound.
+    Media(Media),
+}
+
+/// Bytes of a type that some models read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Media {
+    /// The media type, according to the first bytes.
+    pub mime: &'static str,
+    /// The content.
+    pub bytes: Vec<u8>,
+}
+
+/// The reason why an attachment cannot be read. The text is the end of a sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachmentError {
+    /// Neither a file nor a directory, or it cannot be opened.
+    #[error("there is no such file that the session can read")]
+    NotFound,
+    /// Neither text nor media.
+    #[error(
+        "it is a binary file of the type {mime} with {bytes} bytes, and neither text nor an image, a PDF or a sound"
+    )]
+    Binary {
+        /// The type, according to its name.
+        mime: &'static str,
+        /// The size.
+        bytes: u64,
+    },
+    /// Media over the size limit.
+    #[error("it is of the type {mime} and has more than {MAX_MEDIA_BYTES} bytes")]
+    TooLarge {
+        /// The type, according to its first bytes.
+        mime: &'static str,
+    },
+    /// An image that is damaged.
+    #[error("its image cannot be decoded")]
+    Undecodable,
+    /// An image that cannot be made small enough.
+    #[error("its image {0}")]
+    ImageTooLarge(String),
+    /// The text does not have the first requested line.
+    #[error("it has no line {0}, or that line is not in its first 64 MiB")]
+    NoLine(u64),
+}
+
+/// Reads a file or directory.
+pub async fn read_attachment(request: AttachmentRequest) -> Result<Attachment, AttachmentError> {
+    let request = Arc::new(request);
+    with_turn(move |turn| request.read(turn)).await
+}
+
+/// Returns bytes as media within the limits. `None` if they are not media.
+pub async fn attached_media(
+    bytes: Vec<u8>,
+    limits: ImageLimits,
+    cancel: CancellationToken,
+) -> Option<Result<Media, AttachmentError>> {
+    let mime = media_type(&bytes)?;
+    let bytes: Arc<[u8]> = bytes.into();
+    Some(with_turn(move |turn| fitted(mime, bytes.to_vec(), &limits, turn, &cancel)).await)
+}
+
+/// Blocks on a thread. Waits for the permission to decode an image only if the work needs it.
+async fn with_turn<T: Send + 'static>(
+    work: impl Fn(Option<&Turn>) -> Result<T, Failed> + Clone + Send + 'static,
+) -> Result<T, AttachmentError> {
+    let attempt = |turn: Option<Turn>| {
+        let work = work.clone();
+        blocking(move || work(turn.as_ref()))
+    };
+    let mut done = attempt(None).await;
+    if let Ok(Err(Failed::NotItsTurn)) = done {
+        done = attempt(image::turn().await).await;
+    }
+    match done {
+        Ok(Ok(read)) => Ok(read),
+        Ok(Err(Failed::Because(error))) => Err(error),
+        Ok(Err(Failed::NotItsTurn)) | Err(_) => Err(AttachmentError::NotFound),
+    }
+}
+
+/// The reason why one attempt failed.
+enum Failed {
+    NotItsTurn,
+    Because(AttachmentError),
+}
+
+impl From<AttachmentError> for Failed {
+    fn from(error: AttachmentError) -> Self {
+        Self::Because(error)
+    }
+}
+
+impl AttachmentRequest {
+    fn read(&self, turn: Option<&Turn>) -> Result<Attachment, Failed> {
+        let path = &self.target.canonical;
+        if !self.target.still_resolves() {
+            return Err(AttachmentError::NotFound.into());
+        }
+        match kind_of(path) {
+            Some(Kind::File) => self.file(path, turn),
+            Some(Kind::Directory) => Ok(self.directory(path)?),
+            None => Err(AttachmentError::NotFound.into()),
+        }
+    }
+
+    fn directory(&self, path: &Path) -> Result<Attachment, AttachmentError> {
+        let (directories, files) =
+            children(path, &self.cancel).map_err(|_| AttachmentError::NotFound)?;
+        let count = directories.len() + files.len();
+        let mut names = String::new();
+        let mut shown = 0;
+        let directories = directories.into_iter().map(|name| name + "/");
+        for name in directories.chain(files).take(MAX_COUNT) {
+            if names.len() + name.len() >= MAX_BYTES {
+                break;
+            }
+            names += &name;
+            names.push('\n');
+            shown += 1;
+        }
+        Ok(Attachment::Directory {
+            names,
+            omitted: count - shown,
+        })
+    }
+
+    fn file(&self, path: &Path, turn: Option<&Turn>) -> Result<Attachment, Failed> {
+        let unreadable = |_| AttachmentError::NotFound;
+        // Another entry may have replaced the file since the check.
+        let mut file = open_file(path).map_err(unreadable)?;
+        let size = file.metadata().map_err(unreadable)?.len();
+        let mut head = Vec::new();
+        let mut beginning = file.by_ref().take(HEAD_BYTES);
+        beginning.read_to_end(&mut head).map_err(unreadable)?;
+        if let Some(mime) = media_type(&head) {
+            if size > MAX_MEDIA_BYTES {
+                return Err(AttachmentError::TooLarge { mime }.into());
+            }
+            let bytes = media(head, &file).map_err(|_| AttachmentError::TooLarge { mime })?;
+            let media = fitted(mime, bytes, &self.image_limits, turn, &self.cancel)?;
+            return Ok(Attachment::Media(media));
+        }
+        Ok(self.text(head, file, size)?)
+    }
+
+    fn text(&self, head: Vec<u8>, file: File, size: u64) -> Result<Attachment, AttachmentError> {
+        let binary = || AttachmentError::Binary {
+            mime: mime_of(&self.target.canonical),
+            bytes: size,
+        };
+        let is_whole = (head.len() as u64) < HEAD_BYTES;
+        let encoding = encoding_of(&head, is_whole).ok_or_else(binary)?;
+        if self.lines.is_none() && is_whole {
+            let mut text = String::new();
+            let read = Decoded::new(head.as_slice(), encoding).read_to_string(&mut text);
+            read.map_err(|_| AttachmentError::NotFound)?;
+            if text.contains('\0') {
+                return Err(binary());
+            }
+            if text.len() <= MAX_BYTES && text.lines().count() <= MAX_COUNT {
+                return Ok(Attachment::Text { text, next: None });
+            }
+        }
+        let lines = self.lines.unwrap_or(Lines::new(1, u64::MAX));
+        let limit = lines.count().min(MAX_COUNT as u64) as usize;
+        let bytes = head.as_slice().chain(file).take(MAX_SEARCHED_BYTES);
+        let text = BufReader::new(Decoded::new(bytes, encoding));
+        match page::read(text, lines.first, limit, &self.cancel) {
+            Ok(page) => Ok(Attachment::Text {
+                text: page.content,
+                // The end of the requested lines is not a cut.
+                next: page.next.filter(|next| *next <= lines.last),
+            }),
+            Err(ReadError::Binary) => Err(binary()),
+            Err(_) => Err(AttachmentError::NoLine(lines.first)),
+        }
+    }
+}
+
+/// Returns the type of media by its first bytes.
+fn media_type(head: &[u8]) -> Option<&'static str> {
+    if let Some(mime) = image_type(head) {
+        return Some(mime);
+    }
+    let is_frame = |head: &[u8]| matches!(head, [0xff, 0xfb | 0xfa | 0xf3 | 0xf2, ..]);
+    if head.starts_with(b"%PDF-") {
+        Some("application/pdf")
+    } else if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE") {
+        Some("audio/wav")
+    } else if head.starts_with(b"ID3") || is_frame(head) {
+        Some("audio/mpeg")
+    } else if head.starts_with(b"OggS") {
+        Some("audio/ogg")
+    } else if head.starts_with(b"fLaC") {
+        Some("audio/flac")
+    } else {
+        None
+    }
+}
+
+/// Returns media within the limits. Only images are made smaller.
+fn fitted(
+    mime: &'static str,
+    bytes: Vec<u8>,
+    limits: &ImageLimits,
+    turn: Option<&Turn>,
+    cancel: &CancellationToken,
+) -> Result<Media, Failed> {
+    if bytes.len() as u64 > MAX_MEDIA_BYTES {
+        return Err(AttachmentError::TooLarge { mime }.into());
+    }
+    if !mime.starts_with("image/") {
+        return Ok(Media { mime, bytes });
+    }
+    match (Image { mime, bytes }).fitted(limits, turn, cancel) {
+        Ok(Image { mime, bytes }) => Ok(Media { mime, bytes }),
+        Err(ReadError::NotItsTurn) => Err(Failed::NotItsTurn),
+        Err(ReadError::ImageTooLarge(excess)) => Err(too_large(&excess).into()),
+        Err(_) => Err(AttachmentError::Undecodable.into()),
+    }
+}
+
+fn too_large(excess: &Excess) -> AttachmentError {
+    AttachmentError::ImageTooLarge(excess.to_string())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
