@@ -65,7 +65,7 @@ pub(super) fn translate(log: &mut Log, id: MessageID, message: &DocumentMessage)
         files: Some(parts.files).filter(|files| !files.is_empty()),
         agents: Some(parts.agents).filter(|agents| !agents.is_empty()),
         settings: None,
-        mentions: Some(false),
+        mentions: None,
     };
     let prompted = Prompted {
         message_id: id,
