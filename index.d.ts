@@ -232,6 +232,12 @@ export interface OpenCodeOptions {
    */
   readonly recovery?: Recovery | undefined;
   /**
+   * If true, the agent `title` names each session after its first answer, with one further request to a model in the
+   * background. If false, sessions keep their default titles. Default: true if the configuration names a model for
+   * titles (`small_model`, or `model` of the agent `title`), else false, because each title costs a request.
+   */
+  readonly titles?: boolean | undefined;
+  /**
    * If true, a running session keeps the process alive until it is idle, and a listener until it is closed. An open
    * host alone never keeps the process alive. A pending call always does. If false, the process can end in the middle
    * of a turn, with the effect of a crash. Default: `true`.

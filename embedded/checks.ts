@@ -87,6 +87,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   commandEnvironment: checkCommandEnvironment,
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
+  titles: checkBoolean,
   keepAlive: checkBoolean,
   permissions: checkPermissions,
   trust: checkTrust,

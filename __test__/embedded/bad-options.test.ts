@@ -21,6 +21,7 @@ describe("an invalid option is named, and nothing is opened", () => {
     ["commandEnvironment.omitted", { commandEnvironment: { omitted: [] } }],
     ["recovery", { recovery: "automatic" }],
     ["keepAlive", { keepAlive: 1 }],
+    ["titles", { titles: "small" }],
     ["permissions", { permissions: "deny" }],
     ["permissions.unanswered", { permissions: { unanswered: "ask" } }],
     ["permissions.unanswered.denyAfterMs", { permissions: { unanswered: {} } }],

@@ -211,13 +211,13 @@ test("an interruption during a summary leaves the session usable and loses no da
 
 test("uses the agent compaction for the summary, and reports agents without effect", async () => {
   const setup = await setUp();
-  const agents = { compaction: { system: "Sum up." }, title: { system: "Name it." } };
+  const agents = { compaction: { system: "Sum up." }, summary: { system: "Sum it up." } };
   const config = setup.model.config({ agents, compaction: { keep: { tokens: 1 } } });
   const host = await setup.open({ config });
   const listed = (await host.agents.list()).data.map(({ id }) => id);
-  expect(listed).toEqual(["build", "plan", "general", "explore", "compaction"]);
+  expect(listed).toEqual(["build", "plan", "general", "explore", "compaction", "title"]);
   const { data } = await host.location.diagnostics();
-  expect(data.map(({ message }) => message)).toEqual([expect.stringContaining("The agent title has no effect")]);
+  expect(data.map(({ message }) => message)).toEqual([expect.stringContaining("The agent summary has no effect")]);
   const { id: sessionID } = await host.sessions.create();
   setup.model.reply({ text: "Well." }, { text: "SUMMARY" });
   await run(host, sessionID, "Hi");

@@ -110,6 +110,7 @@ impl Host {
             ..Environment::default()
         };
         let runtime = Runtime::open(RuntimeOptions {
+            titles: None,
             database,
             durability: Durability::Normal,
             directory: project(folder, 0),

@@ -128,6 +128,7 @@ impl Host {
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let unanswered = options.permissions.unanswered.into();
+        let titles = options.titles;
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
         let questions = Arc::new(TrustQuestions::new(calls.clone()));
         let trust = options.trust.with(&questions);
@@ -172,6 +173,7 @@ impl Host {
             pty_environment: Arc::clone(&terminals) as Arc<dyn AskEnvironment>,
             // It begins after the program has registered its tools.
             recovery: Recovery::Manual,
+            titles,
             test_hook: None,
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;

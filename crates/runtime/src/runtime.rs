@@ -20,7 +20,7 @@ use crate::asks::questions::Questions;
 use crate::asks::unanswered::{AnswerTimeout, Unanswered};
 use crate::compaction::Compactor;
 use crate::coordinator::Coordinator;
-use crate::drain::{Services, Shared, begin_drains};
+use crate::drain::{Services, Shared, Titles, begin_drains};
 use crate::hooks::Hooks;
 use crate::inbox::{Inbox, PromptOrder};
 use crate::integrations::{Integrations, oauth};
@@ -91,6 +91,8 @@ pub struct RuntimeOptions {
     pub pty_environment: Arc<dyn AskEnvironment>,
     /// Action on sessions whose last activity was cut off.
     pub recovery: Recovery,
+    /// True if sessions get titles from the agent `title`. Default: if the configuration names a model for them.
+    pub titles: Option<bool>,
     /// Observes accesses to the database and injects faults; for tests only.
     pub test_hook: Option<Arc<dyn TestHook>>,
 }
@@ -257,6 +259,10 @@ impl Runtime {
             web: options.web,
             search: Arc::new(search),
             metrics: Metrics::default(),
+            titles: Titles {
+                wanted: options.titles,
+                closing: closing.clone(),
+            },
             steer_batch: options.limits.steer_batch.max(1),
         });
         let tasks = TaskTracker::new();

@@ -29,6 +29,7 @@ mod services;
 mod settings;
 mod skills;
 mod summariser;
+mod titles;
 mod translate;
 mod turn;
 mod unread;
@@ -55,6 +56,7 @@ use self::offered_tools::OfferedTools;
 use self::repetition::Repetition;
 pub(crate) use self::services::Services;
 use self::settings::ActiveSettings;
+pub(crate) use self::titles::Titles;
 use self::unread::NotifiedSessions;
 use crate::compaction::Pause;
 use crate::coordinator::state::Exit;
@@ -246,6 +248,7 @@ impl Runner {
         loop {
             if self.activity(promotion, force).await? {
                 (force, exit) = (false, Exit::Done);
+                self.services.begin_title(&self.session, &self.shared.tasks);
                 self.prune().await?;
             }
             if !self.pending().await?.queue {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use opencode_location::location::Locations;
 use opencode_tools::{Registry, SearchServices, Web};
 
+use super::titles::Titles;
 use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
@@ -40,6 +41,7 @@ pub(crate) struct Services {
     pub(crate) web: Arc<dyn Web>,
     pub(crate) search: Arc<SearchServices>,
     pub(crate) metrics: Metrics,
+    pub(crate) titles: Titles,
     /// Largest number of steers that one boundary promotes.
     pub(crate) steer_batch: usize,
 }

@@ -97,6 +97,8 @@ mod tasks;
 #[cfg(test)]
 mod terminals;
 #[cfg(test)]
+mod titles;
+#[cfg(test)]
 mod todos;
 #[cfg(test)]
 mod tools;

@@ -88,6 +88,12 @@ pub(super) fn agents(places: &Places<'_>) -> Vec<Builtin> {
             None,
             vec![rule("*", "*", Deny)],
         )),
+        hidden(agent(
+            "title",
+            AgentMode::Primary,
+            Some(include_str!("prompts/title.md")),
+            vec![rule("*", "*", Deny)],
+        )),
     ]
 }
 

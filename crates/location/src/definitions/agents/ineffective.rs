@@ -5,7 +5,7 @@ use opencode_schema::permission::PermissionRule;
 use crate::config::{AgentPatch, Diagnostic, DiagnosticKind};
 
 /// Agents that no operation runs.
-const AGENTS: [&str; 2] = ["title", "summary"];
+const AGENTS: [&str; 1] = ["summary"];
 
 /// Actions that no tool requests.
 const ACTIONS: [&str; 2] = ["plan_enter", "plan_exit"];

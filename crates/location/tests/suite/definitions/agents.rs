@@ -59,7 +59,7 @@ fn a_later_description_overrides_an_earlier_one_field_by_field() {
     // A variant without a model has no effect.
     let c = agent(&definitions, "c");
     assert_eq!((c.mode, &c.model, c.hidden), (AgentMode::All, &None, false));
-    assert_eq!(ids(&definitions)[5..], ["a", "b", "c"]);
+    assert_eq!(ids(&definitions)[6..], ["a", "b", "c"]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_disabled_agent_is_removed_and_a_later_definition_creates_a_new_one() {
     );
     assert_eq!(
         ids(&definitions),
-        ["general", "explore", "compaction", "b", "build"]
+        ["general", "explore", "compaction", "title", "b", "build"]
     );
     let build = agent(&definitions, "build");
     assert_eq!((build.mode, &build.system), (AgentMode::All, &None));
@@ -98,7 +98,7 @@ fn agents_and_rules_without_effect_are_reported_and_not_listed() {
     machine.write(
         "config/opencode.json",
         json!({
-            "agents": {"title": {"model": "p/m"}, "summary": {"disabled": true}},
+            "agents": {"title": {"model": "p/m"}, "summary": {"mode": "all"}},
             "permissions": [{"action": "plan_enter", "resource": "*", "effect": "allow"}],
         })
         .to_string(),
@@ -109,7 +109,15 @@ fn agents_and_rules_without_effect_are_reported_and_not_listed() {
         "---\npermission:\n  plan_exit: deny\n---\n",
     );
     let (definitions, diagnostics) = define(&machine, json!({}));
-    let known = ["build", "plan", "general", "explore", "compaction", "a"];
+    let known = [
+        "build",
+        "plan",
+        "general",
+        "explore",
+        "compaction",
+        "title",
+        "a",
+    ];
     assert_eq!(ids(&definitions), known);
     for agent in definitions.agents.list() {
         let mut actions = agent.permissions.iter().map(|rule| &*rule.action);
@@ -128,7 +136,7 @@ fn agents_and_rules_without_effect_are_reported_and_not_listed() {
         told,
         [
             "The agent summary has no effect, because no operation runs it; remove it",
-            "The agent title has no effect, because no operation runs it; remove it",
+            "The agent summary has no effect, because no operation runs it; remove it",
             "The permission plan_enter has no effect, because no tool asks for it; remove it",
             "The permission plan_exit has no effect, because no tool asks for it; remove it",
         ]
@@ -179,7 +187,7 @@ fn markdown_files_are_named_by_their_path() {
     machine.write(&format!("{dot}/modes/nested/four.md"), "not read");
     machine.write("home/.opencode/agent/five.md", "Five.");
     let definitions = defined(&machine, nothing());
-    let found: Vec<_> = definitions.agents.list()[5..]
+    let found: Vec<_> = definitions.agents.list()[6..]
         .iter()
         .map(|it| (&*it.id, it.mode, it.system.as_deref().unwrap()))
         .collect();
@@ -230,7 +238,7 @@ fn a_wrong_field_of_a_file_is_omitted_and_reported_with_its_position() {
             "config/agent/e.md:2:1: The front matter is not YAML: unclosed quote; everything counts as the text".to_owned(),
         ]
     );
-    assert_eq!(ids(&definitions)[5..], ["a", "b", "c", "d", "e", "f"]);
+    assert_eq!(ids(&definitions)[6..], ["a", "b", "c", "d", "e", "f"]);
     assert_eq!(agent(&definitions, "a").description.as_deref(), Some("x"));
     // Unreadable values that could contain permissions restrict the agents: a rule for bash, and
     // everything that front matter can contain.
@@ -422,7 +430,7 @@ fn the_numbers_of_agents_and_rules_are_bounded() {
         let host = json!({ "agents": many, "permissions": vec![rule.clone(); rules] });
         let (definitions, said) = define(&Machine::new(), host);
         assert_eq!(definitions.agents.list().len(), most);
-        let expected = format!("605 agents are described; only the first {most} are there");
+        let expected = format!("606 agents are described; only the first {most} are there");
         assert_eq!(said, [format!("project: {expected}")]);
     }
 }

@@ -17,7 +17,7 @@ use crate::machine::Machine;
 const FOLDERS: [&str; 3] = ["agent", "command", "skill"];
 
 async fn found(definitions: &Definitions) -> [Vec<String>; 3] {
-    let agents = definitions.agents.list()[5..].iter();
+    let agents = definitions.agents.list()[6..].iter();
     let commands = definitions.commands.list()[2..].iter();
     let skills = definitions.skills.observe().await;
     [

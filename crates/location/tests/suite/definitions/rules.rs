@@ -93,6 +93,7 @@ fn the_built_in_agents_have_their_rules_in_order() {
             ]),
         ),
         ("compaction", Primary, true, false, base(&["* * deny"])),
+        ("title", Primary, true, true, base(&["* * deny"])),
     ];
     let found: Vec<_> = definitions
         .agents
@@ -115,7 +116,7 @@ fn the_rule_for_repetition_follows_the_common_rules_and_is_not_listed() {
             {"action": "bash", "resource": "*", "effect": "ask"},
         ]}),
     );
-    for built_in in ["build", "plan", "general", "explore", "compaction"] {
+    for built_in in ["build", "plan", "general", "explore", "compaction", "title"] {
         let mut expected = agent(&definitions, built_in).permissions.clone();
         let rule = |action: &str, effect| PermissionRule {
             action: action.to_owned(),
