@@ -150,24 +150,6 @@ pub fn default_title(created: Millis) -> String {
     format!("{}{}", DEFAULT_TITLES[0], iso8601(created))
 }
 
-/// True if no caller and no model gave the title: it is the initial title of some session.
-pub fn is_default_title(title: &str) -> bool {
-    let rest = ["New session - ", "Child session - "]
-        .iter()
-        .find_map(|beginning| title.strip_prefix(beginning));
-    rest.is_some_and(is_instant)
-}
-
-/// True for the form `2026-01-31T23:59:59.999Z`.
-fn is_instant(text: &str) -> bool {
-    const FORM: &[u8] = b"0000-00-00T00:00:00.000Z";
-    let fits = |(at, form): (&u8, &u8)| match form {
-        b'0' => at.is_ascii_digit(),
-        other => at == other,
-    };
-    text.len() == FORM.len() && text.as_bytes().iter().zip(FORM).all(fits)
-}
-
 /// Returns the initial title of a session that another session created.
 pub fn default_child_title(created: Millis) -> String {
     format!("{}{}", DEFAULT_TITLES[1], iso8601(created))
@@ -221,28 +203,6 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(is_default_title(title), is_default, "{title:?}");
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_initial_titles_are_default_titles() {
-        for (title, expected) in [
-            (default_title(0), true),
-            (default_child_title(1_795_179_302_007), true),
-            ("New session - 2026-01-31T23:59:59.999Z".to_owned(), true),
-            ("New session - 2026-01-31T23:59:59.999Z ".to_owned(), false),
-            ("New session - 2026-01-31".to_owned(), false),
-            ("New session".to_owned(), false),
-            ("Old session - 2026-01-31T23:59:59.999Z".to_owned(), false),
-            ("New session - ٢٠٢٦-01-31T23:59:59.999Z".to_owned(), false),
-            (String::new(), false),
-        ] {
-            assert_eq!(is_default_title(&title), expected, "{title}");
         }
     }
 }

@@ -90,7 +90,7 @@ impl Services {
         }
         let secrets = location.secrets.clone();
         let tolerates = self.unknown_agents.are_tolerated(id);
-        let sampled = Sampled::of(&session, Arc::clone(&location), tolerates);
+        let sampled = Sampled::of(&session, Arc::clone(&location), tolerates, None);
         let request = request(&session.info, &sampled, question)?;
         let answer = tokio::select! {
             biased;
