@@ -4,7 +4,7 @@ use futures::future::join_all;
 use opencode_runtime::{Order, PromptRequest, RuntimeError};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{
-    Delivery, PromptInput, PromptInputFileAttachment, SessionInputAdmitted,
+    Delivery, PromptInput, PromptInputFileAttachment, PromptSettings, SessionInputAdmitted,
 };
 
 use super::{Driver, problem};
@@ -21,6 +21,8 @@ impl Asked {
             prompt: self.prompt.clone(),
             delivery: self.delivery,
             resume: self.resume,
+            settings: PromptSettings::default(),
+            mentions: true,
         }
     }
 }
