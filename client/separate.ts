@@ -19,7 +19,8 @@ export function separate<I extends object>(
     const isOptions = "aborted" in input || (own.includes("timeout") && !own.some((name) => names.includes(name)));
     // The check of the options explains what is wrong with these.
     if (isOptions && options === undefined) return [undefined, input];
-    if (!own.includes("signal") && !own.includes("headers")) return [input, options];
+    // An `AbortController` has its signal in its prototype.
+    if (!("signal" in input) && !("headers" in input)) return [input, options];
     const { signal, headers, ...rest } = input;
     return [rest as unknown as I, { signal, headers, ...options }];
   } catch {
