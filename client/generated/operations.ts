@@ -56,6 +56,7 @@ import type {
   SessionsCreateInput,
   SessionsEventsInput,
   SessionsExportInput,
+  SessionsForkInput,
   SessionsGetInput,
   SessionsHistoryInput,
   SessionsImportDocumentInput,
@@ -68,6 +69,7 @@ import type {
   SessionsMessagesInput,
   SessionsMoveInput,
   SessionsPromptInput,
+  SessionsRemoveInput,
   SessionsRequestInput,
   SessionsResumeInput,
   SessionsRevertClearInput,
@@ -275,6 +277,27 @@ const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
   shapes: { permission: [PermissionRule] },
   unwrap: true,
   errors: [400, 401, 404, 408, 413, 500, 503],
+};
+
+const sessionsRemove: OperationOf<SessionsRemoveInput> = {
+  group: "sessions",
+  name: "remove",
+  method: "DELETE",
+  path: ["/api/session/", { param: "sessionID" }],
+  query: ["interrupt"],
+  payload: null,
+  errors: [400, 401, 404, 409, 500, 503],
+};
+
+const sessionsFork: OperationOf<SessionsForkInput> = {
+  group: "sessions",
+  name: "fork",
+  method: "POST",
+  path: ["/api/session/", { param: "sessionID" }, "/fork"],
+  query: [],
+  payload: ["messageID", "partID"],
+  unwrap: true,
+  errors: [400, 401, 404, 408, 409, 413, 500, 503],
 };
 
 const sessionsChildren: OperationOf<SessionsChildrenInput> = {
@@ -988,6 +1011,8 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       list: (input, options) => methods.page(sessionsList, input, options),
       get: (input, options) => methods.value(sessionsGet, input, options),
       update: (input, options) => methods.value(sessionsUpdate, input, options),
+      remove: (input, options) => methods.nothing(sessionsRemove, input, options),
+      fork: (input, options) => methods.value(sessionsFork, input, options),
       children: (input, options) => methods.value(sessionsChildren, input, options),
       active: (options) => methods.value(sessionsActive, {}, options),
       prompt: (input, options) => methods.value(sessionsPrompt, input, options),

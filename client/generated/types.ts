@@ -95,6 +95,30 @@ export interface OpenCodeOperations {
      */
     update(input: SessionsUpdateInput, options?: RequestOptions): Promise<SessionsUpdateOutput>;
     /**
+     * Removes a session and all its descendants: messages, prompts, events, to-do lists and Managed Tool Output Files.
+     *
+     * Nothing is removed if one of them works, unless `interrupt` is true. The live event `session.deleted` announces
+     * each removed session. Its durable streams end. The id may be used again.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {SessionBusyError}
+     * @throws {SessionUnreadableError}
+     */
+    remove(input: SessionsRemoveInput, options?: RequestOptions): Promise<SessionsRemoveOutput>;
+    /**
+     * Copies a session into a new session with the messages before a boundary. The source is its parent.
+     *
+     * The fork has the Location, the permission rules, the agent and the model of the source at the boundary, and costs of
+     * zero. Files and waiting prompts are not copied. Its first request begins with the bytes of the last request of the
+     * source before the boundary, so the prompt cache of the provider serves it. A session that works cannot be forked.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {MessageNotFoundError}
+     * @throws {SessionBusyError}
+     * @throws {SessionUnreadableError}
+     */
+    fork(input: SessionsForkInput, options?: RequestOptions): Promise<SessionsForkOutput>;
+    /**
      * Lists the child sessions of a session, oldest first: those of the tasks of its agent, and its forks.
      *
      * @throws {SessionNotFoundError}
@@ -745,6 +769,33 @@ export interface SessionsUpdateInput {
 
 /** The result of `sessions.update`. */
 export type SessionsUpdateOutput = SessionInfo;
+
+/** The input of `sessions.remove`. */
+export interface SessionsRemoveInput {
+  /** The session. */
+  readonly sessionID: string;
+  /**
+   * `true` stops the work of the session and its descendants first. Default: `false`, and a session that works is not
+   * removed.
+   */
+  readonly interrupt?: boolean | undefined;
+}
+
+/** The result of `sessions.remove`. */
+export type SessionsRemoveOutput = void;
+
+/** The input of `sessions.fork`. */
+export interface SessionsForkInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** The first message that the fork does not get. Default: the fork gets all messages. */
+  readonly messageID?: string | undefined;
+  /** A part of this message, if it is an assistant message. The fork gets the message with the parts before this part. */
+  readonly partID?: string | undefined;
+}
+
+/** The result of `sessions.fork`. */
+export type SessionsForkOutput = SessionInfo;
 
 /** The input of `sessions.children`. */
 export interface SessionsChildrenInput {

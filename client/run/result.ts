@@ -1,4 +1,5 @@
 import { HOST_CLOSED } from "../failures.js";
+import { isSessionNotFoundError } from "../generated/guards.js";
 import type { OpenCodeClient, SessionMessage } from "../index.js";
 import type { RequestOptions } from "../types.js";
 import type { Activity } from "./activity.js";
@@ -19,6 +20,7 @@ interface State {
 }
 
 const CLOSED = "The host was closed";
+const REMOVED = "The session was removed";
 const INTERRUPTED = "The session was interrupted";
 
 // Messages that are read at the same time.
@@ -73,6 +75,7 @@ function notStarted(
 function outcomeOfLoss(lost: unknown): Pick<RunResult, "outcome" | "error" | "reason"> {
   const { message, cause } = lost as { message: string; cause?: { code?: unknown } };
   if (cause?.code === HOST_CLOSED) return { outcome: "interrupted", reason: CLOSED };
+  if (isSessionNotFoundError(lost)) return { outcome: "interrupted", reason: REMOVED };
   return { outcome: "failed", error: { message, cause: { kind: "transport", retryable: true } } };
 }
 

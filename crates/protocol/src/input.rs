@@ -1,5 +1,7 @@
 //! The input of callers: the fields of paths, queries and bodies.
 
+mod lifecycle;
+
 use std::collections::BTreeMap;
 
 use opencode_schema::Record;
@@ -13,6 +15,9 @@ use opencode_schema::prompt::{Delivery, PromptInput, PromptOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use self::lifecycle::{
+    SessionDocumentMessage, SessionDocumentPayload, SessionForkPayload, SessionRemoveQuery,
+};
 use crate::cursor::{MessagesCursor, SessionsCursor};
 pub use crate::page::Order;
 
@@ -97,24 +102,6 @@ pub struct SessionUpdatePayload {
     /// The new permission rules of the session, at most 256. They replace the former ones. Limits that a task of another
     /// session set stay.
     pub permission: Option<Vec<PermissionRule>>,
-}
-
-/// A session in the older form.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-pub struct SessionDocumentPayload {
-    /// The record of the session. It has an `id`, a `directory` and `time.created` at least.
-    pub info: Record,
-    /// The messages, oldest first.
-    pub messages: Vec<SessionDocumentMessage>,
-}
-
-/// A message of a session in the older form.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-pub struct SessionDocumentMessage {
-    /// The message without its content: `id`, `role`, `time` and more.
-    pub info: Record,
-    /// The parts of the message, oldest first.
-    pub parts: Vec<Record>,
 }
 
 /// The selection and the order of sessions.

@@ -46,7 +46,7 @@ fn methods_are_in_groups() {
         ("references", "list"),
         (
             "sessions",
-            "create list get update children active prompt interrupt wait compact todo switchAgent switchModel move \
+            "create list get update remove fork children active prompt interrupt wait compact todo switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
              resume interrupted export import importDocument request revert.stage revert.clear revert.commit",
         ),
@@ -128,6 +128,8 @@ fn operations_beyond_the_original_contract_are_marked() {
             "location.diagnostics",
             "location.reload",
             "sessions.update",
+            "sessions.remove",
+            "sessions.fork",
             "sessions.children",
             "sessions.todo",
             "sessions.move",

@@ -300,10 +300,11 @@ impl DrainError {
         }
     }
 
-    /// Returns the error that connected clients receive; `None` if the failed step already records it.
+    /// Returns the error that connected clients receive; `None` if another event already says it.
     pub(crate) fn announced(&self) -> Option<ErrorCause> {
         let kind = match self {
-            Self::Provider { .. } => return None,
+            // The event of the removal announced it.
+            Self::Provider { .. } | Self::SessionGone(_) => return None,
             Self::StepLimit { .. } => ErrorKind::StepLimit,
             Self::Agent(_) | Self::Model(_) => ErrorKind::InvalidRequest,
             _ => ErrorKind::Unknown,

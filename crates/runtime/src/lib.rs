@@ -30,6 +30,7 @@ mod inbox;
 mod integrations;
 mod journal;
 mod json;
+mod lifecycle;
 mod limits;
 mod live;
 mod mcp;
@@ -64,6 +65,7 @@ pub use hooks::{
 };
 pub use inbox::PromptRequest;
 pub use integrations::ConnectOauth;
+pub use lifecycle::ForkSession;
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription, Selection, SelectionError};
 pub use opencode_downloads::{Fetch, FetchError};

@@ -96,7 +96,7 @@ fn record(
     let Some(session) = reader.session(id)? else {
         return Ok(None);
     };
-    if session.info.parent_id.is_some() {
+    if session.info.parent_id.is_some() && !session.is_fork {
         return Ok(None);
     }
     let Some(interrupted) = reader.interruption(session.key)? else {

@@ -25,6 +25,7 @@ use crate::hooks::Hooks;
 use crate::inbox::{Inbox, PromptOrder};
 use crate::integrations::{Integrations, oauth};
 use crate::journal::Journal;
+use crate::lifecycle::Lifecycle;
 use crate::limits::Limits;
 use crate::live::Announcer;
 use crate::mcp::McpServers;
@@ -120,6 +121,7 @@ pub struct Runtime {
     pub(crate) drains: Arc<Services>,
     pub(crate) coordinator: Coordinator,
     pub(crate) shared: Arc<Shared>,
+    pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) directory: Arc<str>,
     /// Ends the drains.
     pub(crate) closing: CancellationToken,
@@ -275,6 +277,16 @@ impl Runtime {
             closing.clone(),
             Box::new(move |session: &_, active| announcer.announce_status(session, active)),
         );
+        let lifecycle = Arc::new(Lifecycle {
+            journal: Arc::clone(&journal),
+            coordinator: coordinator.clone(),
+            permissions: Arc::clone(&permissions),
+            questions: Arc::clone(&questions),
+            unknown_agents: Arc::clone(&unknown_agents),
+            shared: Arc::clone(&shared),
+            outputs: drains.tools.managed_output(),
+            closing: closing.clone(),
+        });
         let runtime = Self {
             journal,
             locations,
@@ -296,6 +308,7 @@ impl Runtime {
             drains,
             coordinator,
             shared,
+            lifecycle,
             directory: options.directory.into(),
             closing,
             closed: CancellationToken::new(),
@@ -304,6 +317,7 @@ impl Runtime {
         if options.recovery == Recovery::Resume {
             runtime.resume_interrupted();
         }
+        runtime.continue_removals();
         runtime.begin_sweeps();
         Ok(runtime)
     }
@@ -314,6 +328,16 @@ impl Runtime {
         let (journal, coordinator) = (Arc::clone(&self.journal), self.coordinator.clone());
         let recovery = recover(journal, coordinator, self.closing.clone());
         opencode_log::spawn_tracked(&self.tasks, recovery);
+    }
+
+    /// Deletes the rest of sessions whose removal a crash interrupted, in the background.
+    fn continue_removals(&self) {
+        let lifecycle = Arc::clone(&self.lifecycle);
+        opencode_log::spawn_tracked(&self.tasks, async move {
+            if let Err(error) = lifecycle.purge().await {
+                tracing::warn!(%error, "the rows of removed sessions are not deleted");
+            }
+        });
     }
 
     /// Starts the regular sweeps of files that are no longer needed.

@@ -64,7 +64,8 @@ impl SessionEvents {
     ///
     /// # Errors
     ///
-    /// `Closed` when the host closes; otherwise the error of the storage.
+    /// `Closed` when the host closes; `SessionNotFound` when the session was removed; otherwise the error of the
+    /// storage.
     pub async fn next(&mut self) -> Result<Arc<[StoredEvent]>, RuntimeError> {
         loop {
             if self.may_have_events {
@@ -103,8 +104,20 @@ impl SessionEvents {
             let read = self
                 .journal
                 .store
-                .read(move |reader| reader.events_within(key, after, BATCH, BATCH_BYTES));
+                .read(move |reader| match reader.session_exists(key)? {
+                    true => Ok(Some(reader.events_within(
+                        key,
+                        after,
+                        BATCH,
+                        BATCH_BYTES,
+                    )?)),
+                    false => Ok(None),
+                });
             let events = read.await.map_err(|error| Unread::Failed(error.into()))?;
+            let events = events.ok_or_else(|| {
+                let id = self.session_id().clone();
+                Unread::Failed(RuntimeError::SessionNotFound(id))
+            })?;
             // An empty result is not shared. It is valid for this reader only: the signal for new events can reach
             // another reader before that reader reads.
             if events.is_empty() {

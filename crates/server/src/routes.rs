@@ -55,6 +55,8 @@ fn of_sessions() -> Vec<Route> {
         route::<op::SessionList>(sessions::list),
         route::<op::SessionGet>(sessions::get),
         route::<op::SessionUpdate>(sessions::update),
+        route::<op::SessionRemove>(sessions::remove),
+        route::<op::SessionFork>(sessions::fork),
         route::<op::SessionChildren>(sessions::children),
         route::<op::SessionActive>(sessions::active),
         route::<op::SessionPrompt>(sessions::prompt),

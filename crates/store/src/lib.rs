@@ -14,9 +14,11 @@
 //! - `writer`: the writer thread, and appending to the log.
 //! - `readers`: the read-only connections.
 //! - `replay`: logs from another database.
+//! - `copies`: copies of sessions.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod copies;
 mod error;
 mod format;
 mod holder;
@@ -48,6 +50,7 @@ use view::demand::Demands;
 use view::test_hook::Hook;
 use writer::{Writer, WriterOptions};
 
+pub use copies::{CopiedState, MessagesBefore, copied};
 pub use error::{Abort, OpenError, StoreError};
 pub use format::entry::{Committed, Draft, StoredEvent};
 pub use holder::Holder;
@@ -59,6 +62,7 @@ pub use projections::credentials::Credential;
 pub use projections::epoch::Epoch;
 pub use projections::inbox::StoredInput;
 pub use projections::messages::{Anchored, Order};
+pub use projections::removal::Purged;
 pub use projections::revert::StepFiles;
 pub use projections::sessions::{SessionFilter, SessionRow};
 pub use readers::calls::OpenCall;

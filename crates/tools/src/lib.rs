@@ -34,7 +34,7 @@ pub use contract::hooks::CallHooks;
 pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};
 pub use failure::ToolFailure;
-pub use output::managed_output::{ManagedOutput, sweep_managed_output};
+pub use output::managed_output::{ManagedOutput, remove_managed_output, sweep_managed_output};
 pub use output::settlement::{INTERRUPTED, Settlement};
 pub use ports::permission::{PermissionError, PermissionRequest, PermissionSource, Permissions};
 pub use ports::progress::Progress;

@@ -5,8 +5,9 @@ use opencode_schema::session::SessionInfo;
 use opencode_schema::todo::Todo;
 
 use crate::input::{
-    MovePayload, PromptPayload, SessionCreatePayload, SessionParams, SessionUpdatePayload,
-    SessionsQuery, SwitchAgentPayload, SwitchModelPayload,
+    MovePayload, PromptPayload, SessionCreatePayload, SessionForkPayload, SessionParams,
+    SessionRemoveQuery, SessionUpdatePayload, SessionsQuery, SwitchAgentPayload,
+    SwitchModelPayload,
 };
 use crate::operation::operations;
 use crate::output::{ActiveSessions, SessionsResponse};
@@ -50,6 +51,35 @@ operations! {
         payload: SessionUpdatePayload,
         success: value(SessionInfo),
         errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Removes a session and all its descendants: messages, prompts, events, to-do lists and Managed Tool Output Files.
+    ///
+    /// Nothing is removed if one of them works, unless `interrupt` is true. The live event `session.deleted` announces
+    /// each removed session. Its durable streams end. The id may be used again.
+    SessionRemove = "v2.session.remove" => "sessions.remove" {
+        Delete "/api/session/{sessionID}",
+        params: SessionParams,
+        query: SessionRemoveQuery,
+        success: void,
+        errors: [SessionNotFound, SessionBusy],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Copies a session into a new session with the messages before a boundary. The source is its parent.
+    ///
+    /// The fork has the Location, the permission rules, the agent and the model of the source at the boundary, and costs of
+    /// zero. Files and waiting prompts are not copied. Its first request begins with the bytes of the last request of the
+    /// source before the boundary, so the prompt cache of the provider serves it. A session that works cannot be forked.
+    SessionFork = "v2.session.fork" => "sessions.fork" {
+        Post "/api/session/{sessionID}/fork",
+        params: SessionParams,
+        payload: SessionForkPayload,
+        success: value(SessionInfo),
+        errors: [SessionNotFound, MessageNotFound, SessionBusy],
         middleware: [Authorization, Session],
         extension: true,
     }

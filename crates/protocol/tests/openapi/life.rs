@@ -5,7 +5,11 @@ use super::differences::Differences;
 pub(crate) const DIFFERENCES: &[Differences] = &[
     Differences {
         why: "Operations on the life of a session that are additions.",
-        what: &["PATCH /api/session/{sessionID}: an extension"],
+        what: &[
+            "DELETE /api/session/{sessionID}: an extension",
+            "POST /api/session/{sessionID}/fork: an extension",
+            "PATCH /api/session/{sessionID}: an extension",
+        ],
     },
     Differences {
         why: "A session may have a title, a parent and permission rules from the beginning, and lists select by them.",

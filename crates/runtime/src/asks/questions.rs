@@ -96,6 +96,11 @@ impl Questions {
         self.waiting.end();
     }
 
+    /// Gives up the waiting requests of a session.
+    pub(crate) fn withdraw(&self, session: &SessionID) {
+        self.waiting.withdraw(session);
+    }
+
     /// Returns the waiting requests of a session.
     pub(crate) fn of_session(&self, session: &SessionID) -> Vec<QuestionRequest> {
         self.shown(|pending| pending.request.session_id == *session)

@@ -146,6 +146,14 @@ impl<R: Request> Waiting<R> {
         self.changed.send_replace(());
     }
 
+    /// Gives up the waiting requests of a session.
+    pub(crate) fn withdraw(&self, session: &SessionID) {
+        let of_session = |request: &R| request.session_id() == session;
+        for request in self.list(of_session) {
+            self.take(&request, || request.ended_notice());
+        }
+    }
+
     /// Returns the waiting requests, then new ones, each once, and the end of each of them. Omits a request that ends
     /// before the caller reads it. The stream ends when the host closes.
     pub(crate) fn attend(

@@ -10,5 +10,5 @@ mod interleavings;
 #[cfg(test)]
 mod properties;
 
-pub(crate) use self::edge::{Coordinator, Drain, DrainExit, RunAnswer, Stopper};
+pub(crate) use self::edge::{Coordinator, Drain, DrainExit, RunAnswer, SessionHold, Stopper};
 use crate::sync;

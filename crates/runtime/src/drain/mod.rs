@@ -108,6 +108,12 @@ impl Shared {
             tasks,
         })
     }
+
+    /// Drops the state of a session that was removed.
+    pub(crate) fn forget(&self, session: &SessionID) {
+        drop(self.conversations.take(session));
+        self.notified.forget(session);
+    }
 }
 
 /// Returns the function that starts the drains of a host.

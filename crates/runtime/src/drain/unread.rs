@@ -38,6 +38,10 @@ impl NotifiedSessions {
         }
         notified.insert(session.clone(), hash) != Some(hash)
     }
+
+    pub(super) fn forget(&self, session: &SessionID) {
+        self.0.lock().remove(session);
+    }
 }
 
 impl Runner {

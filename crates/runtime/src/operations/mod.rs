@@ -4,6 +4,7 @@ mod compaction;
 mod context;
 mod inspection;
 mod integrations;
+mod lifecycle;
 mod mcp;
 mod requests;
 mod reverts;

@@ -28,6 +28,8 @@ impl Runtime {
         &self,
         lines: impl Stream<Item = Result<String, E>>,
     ) -> Result<Imported, RuntimeError> {
+        // The ids of a removed session are free when its rows are deleted.
+        self.lifecycle.purge().await?;
         self.imports.import(self.coordinator.clone(), lines).await
     }
 
@@ -42,6 +44,7 @@ impl Runtime {
         &self,
         document: SessionDocument,
     ) -> Result<ImportedDocument, RuntimeError> {
+        self.lifecycle.purge().await?;
         let (imports, coordinator) = (&self.imports, self.coordinator.clone());
         imports
             .import_document(coordinator, &self.locations, document)

@@ -3,7 +3,7 @@
 mod fields;
 mod reads;
 mod relocation;
-mod slug;
+pub(crate) mod slug;
 pub(crate) mod todos;
 mod update;
 

@@ -99,7 +99,8 @@ impl TaskSessions {
         let (parent, child, now) = (parent.clone(), child.clone(), self.journal.now());
         let limited = self.journal.store.write(move |transaction| {
             let session = transaction.reader().session(&child)?;
-            let of_parent = |it: &SessionRow| it.info.parent_id.as_ref() == Some(&parent);
+            let of_parent =
+                |it: &SessionRow| it.info.parent_id.as_ref() == Some(&parent) && !it.is_fork;
             let Some(session) = session.filter(of_parent) else {
                 return Ok::<_, Abort<RuntimeError>>(None);
             };
@@ -117,14 +118,24 @@ impl TaskSessions {
     }
 }
 
+/// Maximum number of ancestors that are examined. Imported sessions may be ancestors of each other.
+const MAX_ANCESTORS: usize = 1000;
+
+/// A fork is at the level of its source.
 fn is_nested(reader: &Reader<'_>, id: SessionID, levels: usize) -> Result<bool, StoreError> {
-    let mut id = id;
-    for _ in 0..levels {
-        let session = reader.session(&id)?;
-        match session.and_then(|session| session.info.parent_id) {
-            Some(parent) => id = parent,
-            None => return Ok(false),
+    let (mut id, mut left) = (id, levels);
+    for _ in 0..MAX_ANCESTORS {
+        if left == 0 {
+            break;
         }
+        let Some(session) = reader.session(&id)? else {
+            return Ok(false);
+        };
+        let Some(parent) = session.info.parent_id else {
+            return Ok(false);
+        };
+        left -= usize::from(!session.is_fork);
+        id = parent;
     }
     Ok(true)
 }

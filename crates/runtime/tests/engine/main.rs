@@ -29,6 +29,8 @@ mod fairness;
 #[cfg(test)]
 mod forced;
 #[cfg(test)]
+mod forks;
+#[cfg(test)]
 mod hosted;
 #[cfg(test)]
 mod identity;
@@ -72,6 +74,8 @@ mod reasons;
 mod recovery;
 #[cfg(test)]
 mod remote;
+#[cfg(test)]
+mod removal;
 #[cfg(test)]
 mod repetition;
 #[cfg(test)]

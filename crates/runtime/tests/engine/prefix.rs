@@ -3,9 +3,10 @@
 
 use opencode_llm::protocol::adapter;
 use opencode_llm::{LlmRequest, PrefixCache, short_hash};
-use opencode_runtime::StageRevert;
-use opencode_schema::id::SessionID;
-use opencode_testkit::{Fixture, Reply, ScriptedSource, output};
+use opencode_runtime::{ForkSession, StageRevert};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::SessionMessage;
+use opencode_testkit::{Fixture, Reply, ScriptedSource, compact, output};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -361,6 +362,72 @@ async fn every_step_records_its_shared_prefix_and_the_reason_for_a_difference() 
     let reasons = reports.iter().enumerate();
     let reasons = reasons.filter_map(|(at, it)| Some((at, it.reason.as_deref()?)));
     assert_eq!(reasons.collect::<Vec<_>>(), life.breaks);
+}
+
+/// The report of the newest step of a session.
+async fn last_report(f: &Fixture, session: &SessionID) -> Report {
+    let events = f.stored(session).await;
+    let metadata = events.iter().rev().find_map(|it| it.metadata.as_deref());
+    let metadata: Value = serde_json::from_str(metadata.unwrap()).unwrap();
+    assert_eq!(metadata.get("copied"), None);
+    serde_json::from_value(metadata["prefix"].clone()).unwrap()
+}
+
+async fn fork(life: &Life, at: Option<&MessageID>) -> SessionID {
+    let forked = life.f.runtime().fork_session(ForkSession {
+        session_id: life.session.clone(),
+        message_id: at.cloned(),
+        part_id: None,
+    });
+    life.f.within("fork", forked).await.unwrap().id
+}
+
+#[tokio::test]
+async fn a_fork_continues_the_prefix_of_its_source() {
+    let mut life = Life::begin().await;
+    for story in [
+        &[Nothing, Tool][..],
+        &STORY,
+        &LATER_CHANGES,
+        &[Nothing, Tool],
+    ] {
+        life.live(story).await;
+        let sent = life.requests().pop().unwrap();
+        let fork = fork(&life, None).await;
+        life.f.model.reply(Reply::says("Well."));
+        life.f.ask(&fork, "And here?").await;
+        let request = life.f.model.last_request();
+        assert!(prefix(&request).starts_with(&prefix(&sent)));
+        let report = last_report(&life.f, &fork).await;
+        let former = last_report(&life.f, &life.session).await;
+        assert_eq!((report.reason, report.reused), (None, former.bytes));
+        life.f.runtime().remove_session(&fork, false).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_fork_at_a_prompt_sends_what_its_source_sent_there() {
+    let mut life = Life::begin().await;
+    life.live(&[Rules("Be kind."), Tool, Nothing, Tool, Nothing])
+        .await;
+    let requests = life.requests();
+    for message in life.f.messages(&life.session).await {
+        let SessionMessage::User { id, text, .. } = &message else {
+            continue;
+        };
+        let asked = format!("user: {text}");
+        let sent = requests
+            .iter()
+            .find(|it| compact::messages(it).last() == Some(&asked));
+        let fork = fork(&life, Some(id)).await;
+        life.f.model.reply(Reply::says("Well."));
+        life.f.ask(&fork, text).await;
+        let request = life.f.model.last_request();
+        assert_eq!(prefix(&request), prefix(sent.unwrap()), "{asked}");
+        let reason = last_report(&life.f, &fork).await.reason;
+        let is_first = asked.contains("Question 0");
+        assert_eq!(reason.as_deref(), is_first.then_some("first"), "{asked}");
+    }
 }
 
 /// A request has the same bytes with and without the cache of earlier requests.

@@ -6,7 +6,9 @@ use opencode_protocol::input::Order;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::{ActiveSessions, SessionsResponse};
 use opencode_protocol::page::{Direction, SessionAnchor, SessionFilters};
-use opencode_runtime::{Anchored, CreateSession, PromptRequest, SessionFilter, UpdateSession};
+use opencode_runtime::{
+    Anchored, CreateSession, ForkSession, PromptRequest, SessionFilter, UpdateSession,
+};
 use opencode_schema::prompt::{PromptSettings, SessionInputAdmitted};
 use opencode_schema::session::{SessionActive, SessionInfo};
 use opencode_schema::todo::Todo;
@@ -104,6 +106,24 @@ pub(crate) async fn update(call: Call<op::SessionUpdate>) -> Answered<SessionInf
         .runtime
         .update_session(&call.params.session_id, request);
     Ok(updated.await?)
+}
+
+pub(crate) async fn remove(call: Call<op::SessionRemove>) -> Answered<()> {
+    let interrupt = call.query.interrupt.unwrap_or_default();
+    let removed = call
+        .runtime
+        .remove_session(&call.params.session_id, interrupt);
+    removed.await?;
+    Ok(())
+}
+
+pub(crate) async fn fork(call: Call<op::SessionFork>) -> Answered<SessionInfo> {
+    let request = ForkSession {
+        session_id: call.params.session_id,
+        message_id: call.payload.message_id,
+        part_id: call.payload.part_id,
+    };
+    Ok(call.runtime.fork_session(request).await?)
 }
 
 pub(crate) async fn children(call: Call<op::SessionChildren>) -> Answered<Vec<SessionInfo>> {

@@ -152,12 +152,16 @@ fn comment() -> Bytes {
     Bytes::from_static(b": heartbeat\n\n")
 }
 
-/// Returns the end of a body that cannot continue: the failure as a frame of its own, then the break.
+/// Returns the end of a body that cannot continue: nothing after a removal, else the failure as a frame of its own, then the break.
 fn broken(error: RuntimeError) -> Vec<Piece> {
     let closed = matches!(
         error,
         RuntimeError::Closed | RuntimeError::Store(StoreError::Closed)
     );
+    if matches!(error, RuntimeError::SessionNotFound(_)) {
+        // The session was removed: nothing of it can be delivered any more. A client that connects again learns it.
+        return Vec::new();
+    }
     let break_off = Err(io::Error::other(error.to_string()));
     if closed {
         return vec![break_off];

@@ -59,6 +59,8 @@ mod session_fields;
 #[cfg(test)]
 mod session_lists;
 #[cfg(test)]
+mod session_removal;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod sse;

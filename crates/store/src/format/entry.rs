@@ -97,6 +97,14 @@ impl StoredEvent {
         Kind::parse(&name).is_ok().then_some(name)
     }
 
+    /// Parses the additive values.
+    pub fn additive(&self) -> Result<Option<Record>, StoreError> {
+        let text = self.metadata.as_deref();
+        text.map(serde_json::from_str)
+            .transpose()
+            .map_err(|error| StoreError::corrupt(self.seq, error))
+    }
+
     /// Parses the payload.
     pub fn payload(&self) -> Result<SessionEvent, StoreError> {
         SessionEvent::read(self.number, &self.data)

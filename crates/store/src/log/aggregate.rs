@@ -1,4 +1,4 @@
-//! The log of a session as a whole: its position, owner and removal.
+//! The log of a session as a whole: its position and owner.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
@@ -71,17 +71,26 @@ impl Transaction<'_> {
         if found.is_some() || !matches!(event, SessionEvent::SessionCreated(_)) {
             return Ok(found);
         }
-        self.run(
-            "INSERT INTO aggregate (key, id, seq) VALUES (1 + max(
-               (SELECT ifnull(max(key), 0) FROM aggregate),
-               (SELECT key FROM removed WHERE rowid = 1)), ?, -1)",
-            [id.as_str()],
-        )?;
         Ok(Some(Aggregate {
-            key: SessionKey(self.connection.last_insert_rowid()),
+            key: self.add_log(id.as_str(), None)?,
             next: Sequence::FIRST,
             owner: None,
         }))
+    }
+
+    /// Adds a log with a key that no log had before. `last` is the sequence of its last entry.
+    pub(crate) fn add_log(
+        &self,
+        id: &str,
+        last: Option<Sequence>,
+    ) -> Result<SessionKey, StoreError> {
+        self.run(
+            "INSERT INTO aggregate (key, id, seq) VALUES (1 + max(
+               (SELECT ifnull(max(key), 0) FROM aggregate),
+               (SELECT key FROM removed WHERE rowid = 1)), ?1, ifnull(?2, -1))",
+            params![id, last],
+        )?;
+        Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
     /// Assigns a log without an owner to its first replayer.
@@ -107,20 +116,5 @@ impl Transaction<'_> {
             .prepare_cached("UPDATE aggregate SET owner = ?2 WHERE id = ?1")?
             .execute([id.as_str(), owner])?;
         Ok(changed > 0)
-    }
-
-    /// Removes a session: its log and all its projections. Returns true if the session existed.
-    /// Does not notify listeners; append `session.deleted` before it, in the same command.
-    pub fn remove(&self, id: &SessionID) -> Result<bool, StoreError> {
-        let Some(Aggregate { key, .. }) = self.reader().aggregate(id)? else {
-            return Ok(false);
-        };
-        self.run(
-            "UPDATE removed SET key = max(key, ?) WHERE rowid = 1",
-            [key],
-        )?;
-        // Foreign keys delete the other rows.
-        self.run("DELETE FROM aggregate WHERE key = ?", [key])?;
-        Ok(true)
     }
 }

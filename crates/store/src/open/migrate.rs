@@ -20,7 +20,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0005_permissions.sql"),
     include_str!("../../migrations/0006_tools.sql"),
     include_str!("../../migrations/0007_credentials.sql"),
-    include_str!("../../migrations/0008_prompt_settings.sql"),
+    include_str!("../../migrations/0008_session_life.sql"),
+    include_str!("../../migrations/0009_prompt_settings.sql"),
 ];
 
 /// Fails without changing the file if another program or a newer version of this program wrote it.

@@ -155,6 +155,12 @@ fn prepare(
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     writer.set_db_config(keep_log, true).map_err(fail)?;
     let found = check_owner(writer, path)?;
+    if found == 0 {
+        // Has an effect only before the first page is written.
+        writer
+            .pragma_update(None, "auto_vacuum", "INCREMENTAL")
+            .map_err(fail)?;
+    }
     writer
         .pragma_update(None, "journal_mode", "WAL")
         .map_err(fail)?;
@@ -176,6 +182,10 @@ fn prepare(
         return Err(unavailable(path, advise(&damage)));
     }
     migrate(writer, path, found)?;
+    writer
+        // No copy is under way in a host that opens.
+        .execute("UPDATE hidden SET is_copy = 0 WHERE is_copy = 1", [])
+        .map_err(fail)?;
     writer
         .set_db_config(keep_log, false)
         .map(|_| ())

@@ -88,7 +88,7 @@ impl PartRow {
         let (PartKind::TEXT, Some(ended)) = (self.kind, self.settled) else {
             return Ok(None);
         };
-        let metadata = crate::projections::messages::metadata(entry(entries, ended)?)?;
+        let metadata = entry(entries, ended)?.additive()?;
         let attached = metadata.and_then(|mut metadata| metadata.remove(PROVIDER_METADATA));
         Ok(attached.map(|attached| (self.name.clone(), attached)))
     }
@@ -275,7 +275,7 @@ fn settle(message: &mut AssistantMessage, entry: &StoredEvent) -> Result<(), Sto
             return Err(StoreError::corrupt(entry.seq, "it does not end a step"));
         }
     }
-    if let Some(more) = crate::projections::messages::metadata(entry)? {
+    if let Some(more) = entry.additive()? {
         message.metadata.get_or_insert_default().extend(more);
     }
     Ok(())

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{MessageID, SessionID};
@@ -327,13 +326,6 @@ pub(crate) fn extract<T>(
     Ok(Some((entry.timestamp, value)))
 }
 
-pub(crate) fn metadata(entry: &StoredEvent) -> Result<Option<Record>, StoreError> {
-    let text = entry.metadata.as_deref();
-    text.map(serde_json::from_str)
-        .transpose()
-        .map_err(|error| StoreError::corrupt(entry.seq, error))
-}
-
 fn message(
     session_id: &SessionID,
     row: &MessageRow,
@@ -348,7 +340,7 @@ fn message(
         created: created.timestamp,
         completed: row.completed,
     };
-    let metadata = metadata(created)?;
+    let metadata = created.additive()?;
     let payload = created.payload()?;
     if MessageKind::of(&payload) != Some(row.kind) {
         return Err(StoreError::corrupt(row.seq, "it makes another message"));

@@ -13,6 +13,7 @@ pub(crate) mod kind;
 pub(crate) mod messages;
 pub(crate) mod parts;
 pub(crate) mod permissions;
+pub(crate) mod removal;
 pub(crate) mod revert;
 pub(crate) mod sessions;
 pub(crate) mod todos;
@@ -72,7 +73,10 @@ impl Transaction<'_> {
         let seq = Sequence::from(event.seq);
         let time = event.timestamp;
         match &event.payload {
-            SessionEvent::SessionCreated(created) => return self.create(aggregate, &created.info),
+            SessionEvent::SessionCreated(created) => {
+                let is_fork = event.metadata.as_ref().is_some_and(removal::is_copied);
+                return self.create(aggregate, &created.info, is_fork);
+            }
             SessionEvent::SessionUpdated(updated) => self.update(aggregate, &updated.info)?,
             SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
             SessionEvent::AgentSwitched(switched) => {
@@ -83,7 +87,8 @@ impl Transaction<'_> {
                     MessageKind::AGENT_SWITCHED,
                 )?;
                 self.run(
-                    "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                    "UPDATE session SET agent = ?2, time_updated = max(time_updated, ?3)
+                     WHERE aggregate = ?1",
                     params![aggregate, switched.agent, time],
                 )?;
                 return Ok(added);
@@ -96,7 +101,8 @@ impl Transaction<'_> {
                     MessageKind::MODEL_SWITCHED,
                 )?;
                 self.run(
-                    "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                    "UPDATE session SET model = ?2, time_updated = max(time_updated, ?3)
+                     WHERE aggregate = ?1",
                     params![aggregate, model_text(&switched.model), time],
                 )?;
                 return Ok(added);
@@ -145,19 +151,20 @@ impl Transaction<'_> {
                 [aggregate],
             )?,
             SessionEvent::CompactionStarted(_) | SessionEvent::Interrupted(_) => {}
-            assistant => return self.project_assistant(aggregate, seq, time, assistant),
+            _ => return self.project_assistant(aggregate, seq, time, event),
         }
         Ok(Target::default())
     }
 
-    fn create(&self, aggregate: SessionKey, info: &SessionRecord) -> Projected {
+    fn create(&self, aggregate: SessionKey, info: &SessionRecord, is_fork: bool) -> Projected {
         if self.reader().session_exists(aggregate)? {
             return Err(Abort::Refused(LifecycleConflict::SessionExists));
         }
         self.run(
             "INSERT INTO session (aggregate, project, workspace, parent, slug, directory, path,
-               title, version, agent, model, time_created, time_updated, time_archived, permission)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               title, version, agent, model, time_created, time_updated, time_archived, permission,
+               forked)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 aggregate,
                 info.project_id,
@@ -174,6 +181,7 @@ impl Transaction<'_> {
                 info.time.updated,
                 info.time.archived,
                 permission_text(info),
+                is_fork,
             ],
         )?;
         Ok(Target::default())

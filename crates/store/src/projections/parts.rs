@@ -3,7 +3,7 @@
 //! A part row has the sequences of the entries that define the part, and never their values.
 
 use opencode_schema::clock::Millis;
-use opencode_schema::event::SessionEvent;
+use opencode_schema::event::{DurableEvent, SessionEvent};
 use opencode_schema::id::MessageID;
 use rusqlite::{OptionalExtension, params};
 
@@ -11,6 +11,7 @@ use crate::error::StoreError;
 use crate::format::packed::Packed;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::kind::{MessageKind, PartKind};
+use crate::projections::removal::is_copied;
 use crate::projections::{Projected, Target};
 use crate::view::transaction::Transaction;
 
@@ -33,8 +34,9 @@ impl Transaction<'_> {
         aggregate: SessionKey,
         seq: Sequence,
         time: Millis,
-        payload: &SessionEvent,
+        event: &DurableEvent,
     ) -> Projected {
+        let payload = &event.payload;
         if let SessionEvent::StepStarted(started) = payload {
             let id = &started.assistant_message_id;
             let added = self.add(aggregate, seq, id, MessageKind::ASSISTANT)?;
@@ -53,6 +55,11 @@ impl Transaction<'_> {
             seq,
         };
         let source = self.change(&at, time, payload)?;
+        if let SessionEvent::StepEnded(ended) = payload
+            && !event.metadata.as_ref().is_some_and(is_copied)
+        {
+            self.add_spent(aggregate, ended)?;
+        }
         self.run(
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
             (aggregate, message, seq),
@@ -73,9 +80,8 @@ impl Transaction<'_> {
         payload: &SessionEvent,
     ) -> Result<Option<Sequence>, StoreError> {
         match payload {
-            SessionEvent::StepEnded(ended) => {
+            SessionEvent::StepEnded(_) => {
                 self.complete(at, time)?;
-                self.add_spent(at.aggregate, ended)?;
                 self.run(
                     "UPDATE aggregate SET retries = 0 WHERE key = ? AND retries > 0",
                     [at.aggregate],

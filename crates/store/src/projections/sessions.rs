@@ -28,6 +28,8 @@ pub struct SessionRow {
     pub permission: Vec<PermissionRule>,
     /// The newest activity, if it has settings.
     pub activity: Option<Activity>,
+    /// True if the session is a fork: a copy of its parent, and no work for it.
+    pub is_fork: bool,
 }
 
 /// Conditions of a session list. A session must satisfy all given conditions.
@@ -54,7 +56,7 @@ pub struct SessionFilter {
 const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model, s.cost,
     s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
     s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
-    s.staged, s.permission, s.settings, s.output, s.rejected
+    s.staged, s.permission, s.settings, s.output, s.rejected, s.forked
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
 
 /// The readable sessions of a query, and the number of unreadable ones.
@@ -85,7 +87,8 @@ impl Reader<'_> {
         Ok(session)
     }
 
-    pub(crate) fn session_exists(&self, key: SessionKey) -> Result<bool, StoreError> {
+    /// True if the session of a key was not removed.
+    pub fn session_exists(&self, key: SessionKey) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached("SELECT 1 FROM session WHERE aggregate = ?")?
@@ -275,6 +278,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
         info,
         permission: permission.map(PermissionRule::from).collect(),
         activity: Activity::read(row, 21)?,
+        is_fork: row.get(24)?,
     };
     Ok((session, row.get(19)?))
 }

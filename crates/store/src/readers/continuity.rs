@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension, params};
 use crate::error::StoreError;
 use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
-use crate::projections::messages::{entry, metadata};
+use crate::projections::messages::entry;
 use crate::view::reader::Reader;
 
 /// Number in the database of a checkpoint of version 1, which logs of other programs contain.
@@ -80,7 +80,7 @@ impl Reader<'_> {
         Ok(Some(RecordedStep {
             seq: started,
             model: step.model,
-            metadata: metadata(entry(&entries, settled)?)?.unwrap_or_default(),
+            metadata: entry(&entries, settled)?.additive()?.unwrap_or_default(),
         }))
     }
 

@@ -183,10 +183,7 @@ impl Reader<'_> {
         if !ended_well {
             return Ok(false);
         }
-        let additive = entry
-            .as_ref()
-            .map(crate::projections::messages::metadata)
-            .transpose()?;
+        let additive = entry.as_ref().map(StoredEvent::additive).transpose()?;
         let is_paused = |it: Record| it.get(PAUSED_TURN) == Some(&Value::Bool(true));
         let mut is_due = additive.flatten().is_some_and(is_paused);
         let mut statement = self.connection.prepare_cached(

@@ -85,7 +85,7 @@ impl Transaction<'_> {
         let derives = recording.announced && self.derives();
         let mut derived = self.derive(derives, |reader| reader.removed_by(aggregate, &event));
         let target = self.project(aggregate, &event, recording.replayed)?;
-        self.insert_entry(aggregate, &event, recording.kind, &target)?;
+        let bytes = self.insert_entry(aggregate, &event, recording.kind, &target)?;
         let seq = Sequence::from(event.seq);
         let updated = match recording.announced && changes_session(&event.payload) {
             true => self.updated(&event.session_id)?,
@@ -93,8 +93,9 @@ impl Transaction<'_> {
         };
         derived.extend(self.derive(derives, |reader| reader.changed_by(aggregate, &event)));
         self.run(
-            "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
-            (aggregate, seq),
+            "UPDATE aggregate SET seq = ?2, bytes = bytes + ?3, active = max(active, ?4)
+             WHERE key = ?1",
+            params![aggregate, seq, bytes as i64, event.timestamp],
         )?;
         self.appended(Committed {
             event,
@@ -136,13 +137,14 @@ impl Transaction<'_> {
         })))
     }
 
-    fn insert_entry(
+    /// Returns the number of stored bytes of payload and metadata.
+    pub(crate) fn insert_entry(
         &self,
         aggregate: SessionKey,
         event: &DurableEvent,
         kind: Kind,
         target: &Target,
-    ) -> Result<(), StoreError> {
+    ) -> Result<usize, StoreError> {
         let Compact { data, source } = match target.source {
             Some(seq) if target.repeats => codec::same_as(seq),
             _ => self.compact(aggregate, event, target)?,
@@ -151,6 +153,8 @@ impl Transaction<'_> {
         let metadata = event.metadata.as_ref();
         let metadata = metadata.map(codec::write_metadata).transpose()?;
         let metadata = metadata.as_deref().map(|text| METADATA.shorten(text));
+        let bytes = [&data, &metadata].into_iter().flatten();
+        let bytes = bytes.map(|text| text.len()).sum();
         self.connection
             .prepare_cached(
                 "INSERT INTO event (aggregate, seq, id, type, time, message, source, data, metadata)
@@ -167,7 +171,7 @@ impl Transaction<'_> {
                 data,
                 metadata,
             ])?;
-        Ok(())
+        Ok(bytes)
     }
 
     fn compact(

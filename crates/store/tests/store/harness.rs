@@ -9,7 +9,7 @@ use opencode_schema::event::{DURABLE_EVENTS, SessionEvent, is_streamed};
 use opencode_schema::id::{IdSource, MessageID, SessionID};
 use opencode_store::{
     Abort, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
-    OpenError, Order, Sequence, SessionRow, Store, StoreOptions, StoredEvent, TestHook,
+    OpenError, Order, Purged, Sequence, SessionRow, Store, StoreOptions, StoredEvent, TestHook,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -146,6 +146,29 @@ impl Bench {
     pub(crate) fn raw(&self) -> rusqlite::Connection {
         raw(&self.path())
     }
+}
+
+/// Removes a session and deletes all its rows. Returns true if it existed.
+pub(crate) async fn remove(store: &Store, id: &str) -> bool {
+    let id = SessionID::parse(id).unwrap();
+    let hidden = store.write(move |transaction| {
+        let session = transaction.reader().session(&id)?;
+        let Some(session) = session else {
+            return Ok::<_, Abort<&'static str>>(false);
+        };
+        transaction.hide(&session, 3000)?;
+        Ok(true)
+    });
+    let hidden = hidden.await.unwrap();
+    while purge(store, 2).await.remains {}
+    hidden
+}
+
+/// Runs one step of the deletion of removed sessions.
+pub(crate) async fn purge(store: &Store, rows: usize) -> Purged {
+    let purged =
+        store.write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.purge(rows)?));
+    purged.await.unwrap()
 }
 
 /// Opens a direct SQLite connection without constraints, which can damage the data.

@@ -52,6 +52,8 @@ mod records;
 #[cfg(test)]
 mod refused;
 #[cfg(test)]
+mod removal;
+#[cfg(test)]
 mod repeated;
 #[cfg(test)]
 mod replay;

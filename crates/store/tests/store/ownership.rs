@@ -6,7 +6,7 @@ use opencode_store::tail::Tail;
 use opencode_store::{Abort, Draft, ReplayConflict, ReplayOptions, Replayed, Store};
 use serde_json::json;
 
-use crate::harness::{Bench, admitted, event};
+use crate::harness::{Bench, admitted, event, remove};
 use crate::replay::{export, replay, replay_all, replay_as, session_id, source};
 
 async fn signalled(tail: &Tail) {
@@ -171,14 +171,9 @@ async fn a_removed_session_leaves_no_rows_and_its_key_is_not_reused() {
     bench
         .append(&other, 5, admitted("msg_other", "x", "steer"))
         .await;
-    let remove = |id: &'static str| {
-        bench.store.write(move |transaction| {
-            Ok::<_, Abort<&'static str>>(transaction.remove(&session_id(id))?)
-        })
-    };
     let kept = export(&bench.store, "ses_b").await;
     for (id, expected) in [("ses_a", true), ("ses_a", false), ("ses_nobody", false)] {
-        assert_eq!(remove(id).await.unwrap(), expected, "{id}");
+        assert_eq!(remove(&bench.store, id).await, expected, "{id}");
     }
     assert_eq!(bench.row(&session).await, None);
     let raw = bench.raw();
@@ -199,7 +194,7 @@ async fn a_removed_session_leaves_no_rows_and_its_key_is_not_reused() {
     assert_eq!(export(&bench.store, "ses_b").await, kept);
 
     // A reader with an old key sees none of the later sessions.
-    assert!(remove("ses_b").await.unwrap());
+    assert!(remove(&bench.store, "ses_b").await);
     let next = bench.session("ses_c").await;
     assert!(next.key > other.key && other.key > session.key, "{next:?}");
     let key = other.key;

@@ -4,7 +4,7 @@ use opencode_schema::todo::Todo;
 use opencode_store::{Abort, SessionRow};
 use serde_json::json;
 
-use crate::harness::{Bench, event};
+use crate::harness::{Bench, event, remove};
 
 fn todo(content: &str) -> Todo {
     Todo {
@@ -60,10 +60,6 @@ async fn a_list_is_deleted_with_its_session() {
 
     let other = bench.session("ses_2").await;
     replace(&bench, &other, vec![todo("a")]).await;
-    let id = other.info.id.clone();
-    let removed = bench
-        .store
-        .write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.remove(&id)?));
-    assert!(removed.await.unwrap());
+    assert!(remove(&bench.store, "ses_2").await);
     assert_eq!(of(&bench, &other).await, []);
 }

@@ -99,6 +99,11 @@ impl Permissions {
         self.waiting.end();
     }
 
+    /// Gives up the waiting requests of a session.
+    pub(crate) fn withdraw(&self, session: &SessionID) {
+        self.waiting.withdraw(session);
+    }
+
     /// Returns the waiting requests, then new ones, each once, and the end of each of them.
     pub(crate) fn attend(
         &self,

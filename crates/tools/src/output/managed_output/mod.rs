@@ -13,7 +13,7 @@ use std::{
 use opencode_handles::{create_private_folder, private_file};
 use opencode_schema::{id::IdSource, message::ToolContent};
 
-pub use self::sweep::sweep_managed_output;
+pub use self::sweep::{remove_managed_output, sweep_managed_output};
 use crate::bounding::OutputLimits;
 use crate::output::settlement::Settlement;
 

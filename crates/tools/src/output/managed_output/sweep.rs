@@ -1,6 +1,6 @@
-//! Deletes old Managed Tool Output Files.
+//! Deletes Managed Tool Output Files: old ones, and those of removed sessions.
 
-use std::{fs, io, path::Path};
+use std::{ffi::OsStr, fs, io, path::Path};
 
 use opencode_handles::Directory;
 use opencode_schema::clock::Millis;
@@ -37,13 +37,46 @@ fn is_managed(name: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.starts_with(b"_"))
 }
 
-/// Uses only the handle of the directory, so a replacement of the directory meanwhile has no effect.
-fn sweep(directory: &Path, before: Millis, stopped: &CancellationToken) -> io::Result<usize> {
+/// Deletes the Managed Tool Output Files of removed sessions, and returns their number. Ignores each path that is not a
+/// file of this directory with the name of a Managed Tool Output File: the log of a session may come from another host.
+/// Blocks on the disk.
+///
+/// # Errors
+///
+/// Fails if the directory cannot be read. A missing directory is not an error.
+pub fn remove_managed_output(directory: &Path, paths: &[String]) -> io::Result<usize> {
+    let names = paths.iter().map(Path::new).filter_map(|path| {
+        let name = path.file_name().filter(|_| path.is_absolute())?;
+        let is_here = path.parent() == Some(directory) && is_managed(name.as_encoded_bytes());
+        is_here.then_some(name)
+    });
+    let mut names = names.peekable();
+    if names.peek().is_none() {
+        return Ok(0);
+    }
+    let held = match hold(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        held => held?,
+    };
+    let is_file = |name: &OsStr| matches!(held.stat(name), Ok(Some(it)) if it.kind.is_file());
+    // A file that stays is swept after a week.
+    Ok(names
+        .filter(|name| is_file(name) && held.remove(name).is_ok())
+        .count())
+}
+
+/// Opens the directory of the files. Fails if it is a link.
+fn hold(directory: &Path) -> io::Result<Directory> {
     let (Some(above), Some(name)) = (directory.parent(), directory.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     // Links in the path above the directory belong to the user and are followed.
-    let held = Directory::open(&fs::canonicalize(above)?)?.below(name)?;
+    Directory::open(&fs::canonicalize(above)?)?.below(name)
+}
+
+/// Uses only the handle of the directory, so a replacement of the directory meanwhile has no effect.
+fn sweep(directory: &Path, before: Millis, stopped: &CancellationToken) -> io::Result<usize> {
+    let held = hold(directory)?;
     let mut swept = 0;
     for child in held.children()? {
         let name = child?.name;
@@ -135,6 +168,35 @@ mod tests {
         assert_eq!(outputs.sweep(), 3);
         assert_eq!(outputs.names(), ["tool_2", "tool_3"]);
         assert_eq!(outputs.sweep(), 0);
+    }
+
+    #[test]
+    fn the_files_of_a_session_are_deleted_and_no_others() {
+        let outputs = Outputs::new();
+        for name in ["tool_a", "tool_b", "notes", "tool_d"] {
+            outputs.file(name, 0);
+        }
+        fs::create_dir(outputs.directory().join("tool_c")).unwrap();
+        let outside = outputs.temp.path().join("tool_x");
+        File::create(&outside).unwrap();
+        let here = |name: &str| outputs.directory().join(name).display().to_string();
+        let paths = [
+            here("tool_a"),
+            here("notes"),
+            here("tool_c"),
+            here("tool_none"),
+            here("../tool_x"),
+            outside.display().to_string(),
+            "tool_b".to_owned(),
+            String::new(),
+        ];
+        let removed = remove_managed_output(&outputs.directory(), &paths).unwrap();
+        assert_eq!(removed, 1);
+        assert_eq!(outputs.names(), ["notes", "tool_b", "tool_c", "tool_d"]);
+        assert!(outside.exists());
+        let missing = outputs.temp.path().join("missing");
+        let path = missing.join("tool_a").display().to_string();
+        assert_eq!(remove_managed_output(&missing, &[path]).unwrap(), 0);
     }
 
     #[test]

@@ -1,0 +1,43 @@
+//! The input of operations that create, copy and remove whole sessions.
+
+use opencode_schema::Record;
+use opencode_schema::id::MessageID;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A session in the older form.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct SessionDocumentPayload {
+    /// The record of the session. It has an `id`, a `directory` and `time.created` at least.
+    pub info: Record,
+    /// The messages, oldest first.
+    pub messages: Vec<SessionDocumentMessage>,
+}
+
+/// A message of a session in the older form.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct SessionDocumentMessage {
+    /// The message without its content: `id`, `role`, `time` and more.
+    pub info: Record,
+    /// The parts of the message, oldest first.
+    pub parts: Vec<Record>,
+}
+
+/// The treatment of a session that works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct SessionRemoveQuery {
+    /// `true` stops the work of the session and its descendants first. Default: `false`, and a session that works is not
+    /// removed.
+    pub interrupt: Option<bool>,
+}
+
+/// The boundary of a fork.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct SessionForkPayload {
+    /// The first message that the fork does not get. Default: the fork gets all messages.
+    #[serde(rename = "messageID")]
+    pub message_id: Option<MessageID>,
+    /// A part of this message, if it is an assistant message. The fork gets the message with the parts before this part.
+    #[serde(rename = "partID")]
+    pub part_id: Option<String>,
+}

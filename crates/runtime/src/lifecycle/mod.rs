@@ -1,0 +1,33 @@
+//! The end of sessions, and copies of sessions.
+
+mod fork;
+mod held;
+mod purge;
+mod removal;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agents::unknown::UnknownAgents;
+use crate::asks::permissions::Permissions;
+use crate::asks::questions::Questions;
+use crate::coordinator::Coordinator;
+use crate::drain::Shared;
+use crate::journal::Journal;
+
+pub use self::fork::ForkSession;
+
+/// Removes and copies the sessions of a host.
+pub(crate) struct Lifecycle {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) permissions: Arc<Permissions>,
+    pub(crate) questions: Arc<Questions>,
+    pub(crate) unknown_agents: Arc<UnknownAgents>,
+    pub(crate) shared: Arc<Shared>,
+    /// The directory of Managed Tool Output Files.
+    pub(crate) outputs: Arc<Path>,
+    pub(crate) closing: CancellationToken,
+}

@@ -1,0 +1,46 @@
+//! Deletion of the rows and files of removed sessions, in steps, so that other sessions can write in between.
+
+use std::sync::Arc;
+
+use opencode_store::{Abort, Purged};
+use opencode_tools::remove_managed_output;
+
+use super::Lifecycle;
+use crate::error::RuntimeError;
+
+/// Maximum number of entries of one step. A step takes milliseconds.
+const STEP: usize = 256;
+
+impl Lifecycle {
+    /// Deletes all rows of removed sessions, and then their Managed Tool Output Files. Ends early if the host closes:
+    /// the next host continues.
+    pub(crate) async fn purge(&self) -> Result<(), RuntimeError> {
+        let store = &self.journal.store;
+        let mut remains = store.read(|db| db.has_removed_rows()).await?;
+        while remains && !self.closing.is_cancelled() {
+            let step =
+                store.write(|transaction| Ok::<_, Abort<RuntimeError>>(transaction.purge(STEP)?));
+            let step = step.await?;
+            remains = step.remains;
+            self.delete_files(step).await;
+        }
+        Ok(())
+    }
+
+    /// Deletes the files after the rows that name them. The regular sweep deletes what a crash leaves.
+    async fn delete_files(&self, Purged { files, .. }: Purged) {
+        if files.is_empty() {
+            return;
+        }
+        let directory = Arc::clone(&self.outputs);
+        let removed =
+            opencode_log::spawn_blocking(move || remove_managed_output(&directory, &files));
+        match removed.await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "Managed Tool Output Files of a removed session stay");
+            }
+            Err(error) => tracing::error!(%error, "the deletion of files did not end"),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Removal of a session with its descendants.
+//!
+//! One transaction hides all of them from every read. Their rows and files are deleted afterwards, also if a crash
+//! interrupts that: see [`super::purge`].
+
+use opencode_schema::id::SessionID;
+use opencode_store::Abort;
+
+use super::Lifecycle;
+use super::held::HeldTree;
+use crate::error::RuntimeError;
+
+/// Number of times that a removal starts again because a descendant was created meanwhile.
+const ATTEMPTS: u32 = 8;
+
+impl Lifecycle {
+    /// Removes a session and its descendants. Returns their ids, each after its parent, when nothing of them is left.
+    pub(crate) async fn remove(
+        &self,
+        id: &SessionID,
+        interrupt: bool,
+    ) -> Result<Vec<SessionID>, RuntimeError> {
+        for _ in 0..ATTEMPTS {
+            let held = self.hold_tree(id, interrupt).await?;
+            let hidden = self.hide(id, &held).await?;
+            drop(held);
+            if let Some(removed) = hidden {
+                self.purge().await?;
+                return Ok(removed);
+            }
+        }
+        Err(RuntimeError::SessionBusy(id.clone()))
+    }
+
+    /// Hides the sessions. Returns `None` without a change if a descendant is not held.
+    async fn hide(
+        &self,
+        root: &SessionID,
+        held: &HeldTree,
+    ) -> Result<Option<Vec<SessionID>>, RuntimeError> {
+        let (id, now) = (root.clone(), self.journal.now());
+        let may_go = held.ids();
+        let hidden = self.journal.store.write(move |transaction| {
+            let tree = transaction.reader().with_descendants(&id)?;
+            if tree.is_empty() {
+                return Err(Abort::Refused(RuntimeError::SessionNotFound(id)));
+            }
+            if !tree.iter().all(|id| may_go.contains(id)) {
+                return Ok(None);
+            }
+            for id in &tree {
+                if let Some(session) = transaction.reader().session(id)? {
+                    transaction.hide(&session, now)?;
+                }
+            }
+            Ok(Some(tree))
+        });
+        let removed = hidden.await?;
+        for id in removed.iter().flatten() {
+            self.forget(id);
+        }
+        Ok(removed)
+    }
+
+    /// Drops what this host holds in memory about a removed session. A later session may get its id.
+    fn forget(&self, id: &SessionID) {
+        self.permissions.withdraw(id);
+        self.questions.withdraw(id);
+        self.unknown_agents.note(id, false);
+        self.shared.forget(id);
+    }
+}

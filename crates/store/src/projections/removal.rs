@@ -1,0 +1,192 @@
+//! Removal of sessions. One small transaction hides a session from every read. Its rows are deleted later, in steps
+//! that other commands can follow, because a long session has tens of thousands of them.
+
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{DurableEvent, SessionDeleted, SessionEvent, ToolSuccess};
+use opencode_schema::id::SessionID;
+use rusqlite::{OptionalExtension, params};
+
+use crate::error::StoreError;
+use crate::format::entry::Committed;
+use crate::format::phrases::PAYLOAD;
+use crate::integer::{Sequence, SessionKey};
+use crate::projections::sessions::SessionRow;
+use crate::view::reader::Reader;
+use crate::view::transaction::Transaction;
+
+/// Member of the metadata of an entry that a fork copied. The cost and the files of the entry belong to the session
+/// that it was copied from.
+pub(crate) const COPIED: &str = "copied";
+
+/// Maximum number of payload bytes whose entries one step deletes. A step deletes at least one entry.
+const STEP_BYTES: usize = 4 * 1024 * 1024;
+
+/// The result of one step of the deletion.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Paths of the Managed Tool Output Files that the deleted entries name and no other session needs. The log may
+    /// come from another host, so the caller must check each path.
+    pub files: Vec<String>,
+    /// True if rows of removed sessions remain.
+    pub remains: bool,
+}
+
+impl Reader<'_> {
+    /// Returns a session and all its descendants, each after its parent. Empty if the session does not exist.
+    pub fn with_descendants(&self, root: &SessionID) -> Result<Vec<SessionID>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            // Each session is found once, even if an imported session is its own ancestor.
+            "WITH RECURSIVE tree(id) AS (
+               SELECT a.id FROM aggregate a JOIN session s ON s.aggregate = a.key WHERE a.id = ?
+               UNION SELECT a.id FROM tree JOIN session s ON s.parent = tree.id
+                 JOIN aggregate a ON a.key = s.aggregate)
+             SELECT id FROM tree",
+        )?;
+        let rows = statement.query_map([root.as_str()], |row| row.get::<_, String>(0))?;
+        let mut found = Vec::new();
+        for id in rows {
+            found.push(SessionID::parse(&id?).map_err(StoreError::corrupt_row)?);
+        }
+        Ok(found)
+    }
+
+    /// True if rows of removed sessions remain.
+    pub fn has_removed_rows(&self) -> Result<bool, StoreError> {
+        Ok(self.removed_session()?.is_some())
+    }
+
+    fn removed_session(&self) -> Result<Option<SessionKey>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT aggregate FROM hidden WHERE is_copy = 0 LIMIT 1")?
+            .query_row([], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Returns the first entry that a step of at most `rows` entries leaves. `None` if it deletes all.
+    fn end_of_step(
+        &self,
+        session: SessionKey,
+        rows: usize,
+    ) -> Result<Option<Sequence>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT seq, ifnull(octet_length(data), 0) FROM event WHERE aggregate = ? ORDER BY seq",
+        )?;
+        let mut entries = statement.query([session])?;
+        let (mut count, mut bytes) = (0, 0);
+        while let Some(entry) = entries.next()? {
+            if count >= rows || bytes >= STEP_BYTES {
+                return Ok(Some(entry.get(0)?));
+            }
+            count += 1;
+            bytes += entry.get::<_, i64>(1)?.unsigned_abs() as usize;
+        }
+        Ok(None)
+    }
+
+    /// Returns the files that the entries of a session before `end` name, without those of copied entries.
+    fn files_before(
+        &self,
+        session: SessionKey,
+        end: Option<Sequence>,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT seq, data FROM event
+             WHERE aggregate = ?1 AND seq < ifnull(?2, 9223372036854775807) AND type = ?3",
+        )?;
+        let mut entries = statement.query(params![session, end, ToolSuccess::NUMBER])?;
+        let mut named = Vec::new();
+        while let Some(entry) = entries.next()? {
+            let data: Option<String> = entry.get(1)?;
+            let names_files = |data: &String| PAYLOAD.lengthen(data).contains("\"outputPaths\"");
+            if data.as_ref().is_some_and(names_files) {
+                named.push(entry.get(0)?);
+            }
+        }
+        let mut files = Vec::new();
+        for entry in self.entries(session, &named)? {
+            // A damaged entry must not keep its session from being deleted.
+            let Ok(SessionEvent::ToolSuccess(success)) = entry.payload() else {
+                continue;
+            };
+            let additive = entry.additive().ok().flatten();
+            if !additive.as_ref().is_some_and(is_copied) {
+                files.extend(success.output_paths.into_iter().flatten());
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// True if the metadata belong to an entry that a fork copied.
+pub(crate) fn is_copied(metadata: &Record) -> bool {
+    metadata.get(COPIED).is_some_and(|it| *it == true)
+}
+
+impl Transaction<'_> {
+    /// Removes a session from every read, and announces `session.deleted` with its last record. [`purge`](Self::purge)
+    /// deletes its rows.
+    pub fn hide(&mut self, session: &SessionRow, now: Millis) -> Result<(), StoreError> {
+        let key = session.key;
+        let info = self.reader().whole_session_record(session)?;
+        let seq = self.reader().latest_seq(key)?.next();
+        self.run(
+            "UPDATE removed SET key = max(key, ?) WHERE rowid = 1",
+            [key],
+        )?;
+        self.run(
+            "INSERT INTO hidden (aggregate, is_copy) VALUES (?, 0)",
+            [key],
+        )?;
+        // No id of a session contains a slash, so the former id can be used again.
+        self.run(
+            "UPDATE aggregate SET id = 'removed/' || key, pending = 0 WHERE key = ?",
+            [key],
+        )?;
+        self.run("DELETE FROM session WHERE aggregate = ?", [key])?;
+        let event = DurableEvent {
+            id: self.event_id(),
+            session_id: session.info.id.clone(),
+            seq: seq.into(),
+            timestamp: now,
+            payload: SessionDeleted { info }.into(),
+            metadata: None,
+        };
+        self.appended(Committed {
+            event,
+            location: Some(session.info.location.clone()),
+            updated: None,
+            followed_by: Vec::new(),
+            derived: Vec::new(),
+            aggregate: key,
+            announced: true,
+        })
+    }
+
+    /// Deletes at most about `rows` entries of removed sessions, with the rows that belong to them.
+    pub fn purge(&self, rows: usize) -> Result<Purged, StoreError> {
+        let reader = self.reader();
+        let Some(key) = reader.removed_session()? else {
+            return Ok(Purged::default());
+        };
+        let end = reader.end_of_step(key, rows)?;
+        let files = reader.files_before(key, end)?;
+        match end {
+            Some(end) => {
+                for sql in [
+                    "DELETE FROM part WHERE aggregate = ? AND message < ?",
+                    "DELETE FROM message WHERE aggregate = ? AND seq < ?",
+                    "DELETE FROM input WHERE aggregate = ? AND admitted < ?",
+                    "DELETE FROM event WHERE aggregate = ? AND seq < ?",
+                ] {
+                    self.run(sql, (key, end))?;
+                }
+            }
+            // Foreign keys delete the other rows.
+            None => self.run("DELETE FROM aggregate WHERE key = ?", [key])?,
+        }
+        let remains = end.is_some() || reader.removed_session()?.is_some();
+        Ok(Purged { files, remains })
+    }
+}
