@@ -69,6 +69,7 @@ import type {
   SessionsMessagesInput,
   SessionsMoveInput,
   SessionsPromptInput,
+  SessionsPruneInput,
   SessionsRemoveInput,
   SessionsRequestInput,
   SessionsResumeInput,
@@ -81,6 +82,7 @@ import type {
   SessionsUpdateInput,
   SessionsWaitInput,
   SkillsListInput,
+  StorageStatsInput,
 } from "./types.js";
 
 const LocationQuery = { directory: null, workspace: null };
@@ -973,6 +975,39 @@ const mcpReconnect: OperationOf<McpReconnectInput> = {
   errors: [400, 401, 500, 503],
 };
 
+const sessionsPrune: OperationOf<SessionsPruneInput> = {
+  group: "sessions",
+  name: "prune",
+  method: "POST",
+  path: ["/api/session/prune"],
+  query: [],
+  payload: ["olderThan", "keepLast", "archived"],
+  unwrap: true,
+  errors: [400, 401, 408, 413, 500, 503],
+};
+
+const storageStats: OperationOf<StorageStatsInput> = {
+  group: "storage",
+  name: "stats",
+  method: "GET",
+  path: ["/api/storage"],
+  query: ["limit"],
+  payload: null,
+  unwrap: true,
+  errors: [400, 401, 500, 503],
+};
+
+const storageCompact: OperationOf<object> = {
+  group: "storage",
+  name: "compact",
+  method: "POST",
+  path: ["/api/storage/compact"],
+  query: [],
+  payload: null,
+  unwrap: true,
+  errors: [400, 401, 500, 503],
+};
+
 /** The methods of a client, each of which sends one operation. */
 export function createOperations(methods: Methods): OpenCodeOperations {
   return {
@@ -1044,6 +1079,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
         clear: (input, options) => methods.nothing(sessionsRevertClear, input, options),
         commit: (input, options) => methods.nothing(sessionsRevertCommit, input, options),
       },
+      prune: (input, options) => methods.value(sessionsPrune, input, options),
     },
     debug: {
       context: (input, options) => methods.value(debugContext, input, options),
@@ -1095,6 +1131,10 @@ export function createOperations(methods: Methods): OpenCodeOperations {
       add: (input, options) => methods.value(mcpAdd, input, options),
       remove: (input, options) => methods.nothing(mcpRemove, input, options),
       reconnect: (input, options) => methods.value(mcpReconnect, input, options),
+    },
+    storage: {
+      stats: (input, options) => methods.value(storageStats, input, options),
+      compact: (options) => methods.value(storageCompact, {}, options),
     },
   };
 }

@@ -356,6 +356,13 @@ export interface OpenCodeOperations {
        */
       commit(input: SessionsRevertCommitInput, options?: RequestOptions): Promise<SessionsRevertCommitOutput>;
     };
+    /**
+     * Removes old sessions of all projects, oldest first. At least one condition must be given.
+     *
+     * A session without a parent is removed with all its descendants, and all of them decide about its age. A session that
+     * works, or whose descendant works, stays. A call removes at most 1,000 sessions without a parent.
+     */
+    prune(input?: SessionsPruneInput, options?: RequestOptions): Promise<SessionsPruneOutput>;
   };
   readonly debug: {
     /**
@@ -519,6 +526,12 @@ export interface OpenCodeOperations {
     remove(input: McpRemoveInput, options?: RequestOptions): Promise<McpRemoveOutput>;
     /** Ends the connection to a server and connects again. Returns the server after that has succeeded or failed. */
     reconnect(input: McpReconnectInput, options?: RequestOptions): Promise<McpReconnectOutput>;
+  };
+  readonly storage: {
+    /** Returns the use of the database. */
+    stats(input?: StorageStatsInput, options?: RequestOptions): Promise<StorageStatsOutput>;
+    /** Gives the free parts of the database back to the file system, in small steps between the work of sessions. */
+    compact(options?: RequestOptions): Promise<StorageCompactOutput>;
   };
 }
 
@@ -1599,6 +1612,31 @@ export type McpReconnectOutput = {
   /** The value. */
   readonly data: McpServerInfo;
 };
+
+/** The input of `sessions.prune`. */
+export interface SessionsPruneInput {
+  /** Only sessions without an event since this time, in epoch milliseconds. */
+  readonly olderThan?: number | undefined;
+  /** Keeps this number of sessions, those with the newest events. */
+  readonly keepLast?: number | undefined;
+  /** `true` selects archived sessions, `false` all others. Default: both. */
+  readonly archived?: boolean | undefined;
+}
+
+/** The result of `sessions.prune`. */
+export type SessionsPruneOutput = PrunedSessions;
+
+/** The input of `storage.stats`. */
+export interface StorageStatsInput {
+  /** Maximum number of sessions in `largest`. Default: 20. */
+  readonly limit?: number | undefined;
+}
+
+/** The result of `storage.stats`. */
+export type StorageStatsOutput = StorageUse;
+
+/** The result of `storage.compact`. */
+export type StorageCompactOutput = StorageCompaction;
 
 /** A colour: `#rrggbb` in hexadecimal digits, or a name that user interfaces know. */
 export type AgentColor =
@@ -3103,6 +3141,16 @@ export interface PrunedCall {
   readonly assistantMessageID: string;
   /** Id of the call. */
   readonly callID: string;
+}
+
+/** The sessions that a prune removed. */
+export interface PrunedSessions {
+  /** Number of removed sessions. */
+  readonly removed: number;
+  /** Their ids, each after its parent. */
+  readonly sessionIDs: string[];
+  /** True if more sessions fit the conditions. Call it again to remove them. */
+  readonly hasMore: boolean;
 }
 
 /** A terminal. */
@@ -4845,6 +4893,14 @@ export interface SessionStatusRetry {
   readonly next: number;
 }
 
+/** The use of the database by one session. */
+export interface SessionStorage {
+  /** Id of the session. */
+  readonly sessionID: string;
+  /** Bytes of its events as they are stored. Indexes and files are not counted. */
+  readonly bytes: number;
+}
+
 /** Times of a session, in epoch milliseconds. */
 export interface SessionTime {
   /** Creation time. */
@@ -4911,6 +4967,33 @@ export interface StepSnapshot {
   readonly end?: string;
   /** Paths of the files that changed between the two snapshots. */
   readonly files?: string[];
+}
+
+/** The result of giving free parts of the database back to the file system. */
+export interface StorageCompaction {
+  /** Size of the database in bytes before. */
+  readonly before: number;
+  /** Size of the database in bytes after. The file has this size at the latest when the host is closed. */
+  readonly after: number;
+  /**
+   * False if the file cannot shrink, because a version before 0.1.0 created it. Its free parts are used for later
+   * data.
+   */
+  readonly shrinks: boolean;
+}
+
+/** The use of the database by its sessions. */
+export interface StorageUse {
+  /** Size of the database in bytes, without its write-ahead log. */
+  readonly total: number;
+  /** Bytes of it that hold no data. Later data use them, and `storage.compact` gives them back. */
+  readonly free: number;
+  /** Size of the write-ahead log in bytes. The host empties it regularly. 0 for a database in memory. */
+  readonly log: number;
+  /** Number of sessions. */
+  readonly sessions: number;
+  /** The largest sessions, largest first. */
+  readonly largest: SessionStorage[];
 }
 
 /** Sizes of texts that models received. */

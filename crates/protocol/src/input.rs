@@ -16,7 +16,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use self::lifecycle::{
-    SessionDocumentMessage, SessionDocumentPayload, SessionForkPayload, SessionRemoveQuery,
+    SessionDocumentMessage, SessionDocumentPayload, SessionForkPayload, SessionPrunePayload,
+    SessionRemoveQuery, StorageQuery,
 };
 use crate::cursor::{MessagesCursor, SessionsCursor};
 pub use crate::page::Order;

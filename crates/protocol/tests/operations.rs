@@ -48,9 +48,11 @@ fn methods_are_in_groups() {
             "sessions",
             "create list get update remove fork children active prompt interrupt wait compact todo switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
-             resume interrupted export import importDocument request revert.stage revert.clear revert.commit",
+             resume interrupted export import importDocument request revert.stage revert.clear revert.commit \
+              prune",
         ),
         ("skills", "list"),
+        ("storage", "stats compact"),
     ];
     assert_eq!(
         groups,
@@ -148,6 +150,9 @@ fn operations_beyond_the_original_contract_are_marked() {
             "mcp.add",
             "mcp.remove",
             "mcp.reconnect",
+            "sessions.prune",
+            "storage.stats",
+            "storage.compact",
         ]
     );
 }

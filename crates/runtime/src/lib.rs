@@ -65,7 +65,7 @@ pub use hooks::{
 };
 pub use inbox::PromptRequest;
 pub use integrations::ConnectOauth;
-pub use lifecycle::ForkSession;
+pub use lifecycle::{ForkSession, PruneSessions};
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription, Selection, SelectionError};
 pub use opencode_downloads::{Fetch, FetchError};

@@ -33,6 +33,7 @@ pub mod reference;
 mod replay;
 pub mod session;
 pub mod skill;
+pub mod storage;
 pub mod todo;
 
 pub use record::Record;

@@ -4,7 +4,7 @@ use opencode_protocol::operations as op;
 
 use crate::handlers::{
     catalogue, definitions, files, host, inbox, inspection, integrations, location, mcp, messages,
-    permissions, ptys, questions, recovery, revert, sessions, transfer,
+    permissions, ptys, questions, recovery, revert, sessions, storage, transfer,
 };
 use crate::router::operation::{Route, route};
 
@@ -25,6 +25,8 @@ fn host_routes() -> Vec<Route> {
     vec![
         route::<op::HealthGet>(host::health),
         route::<op::EventSubscribe>(host::subscribe),
+        route::<op::StorageStatsGet>(storage::stats),
+        route::<op::StorageCompact>(storage::compact),
     ]
 }
 
@@ -67,6 +69,7 @@ fn of_sessions() -> Vec<Route> {
         route::<op::SessionSwitchAgent>(sessions::switch_agent),
         route::<op::SessionSwitchModel>(sessions::switch_model),
         route::<op::SessionMove>(sessions::relocate),
+        route::<op::SessionPrune>(storage::prune),
         route::<op::SessionMessages>(messages::list),
         route::<op::SessionMessageGet>(messages::get),
         route::<op::SessionContext>(messages::context),

@@ -69,6 +69,7 @@ pub use readers::calls::OpenCall;
 pub use readers::continuity::{HistoryChanges, RecordedStep};
 pub use readers::history::{HistoryPoint, HistoryRead};
 pub use readers::interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
+pub use readers::storage::{SessionAge, SessionSize, StorageSize};
 pub use replay::element::{ReplayEvent, ReplayOrder};
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};
 pub use view::demand::Demand;
@@ -97,6 +98,8 @@ pub struct Store {
     readers: Readers,
     tails: Arc<tail::Tails>,
     demands: Demands,
+    /// The write-ahead log. `None` for a database in memory.
+    log_file: Option<PathBuf>,
     /// Locked while taking the inspection.
     inspection: Mutex<Option<Inspection>>,
 }
@@ -145,18 +148,22 @@ impl Store {
                 writer,
                 tails,
                 demands,
+                log_file: None,
                 inspection: Mutex::new(None),
             });
         };
         let writer = Writer::start(opened.writer, Some(held), writer_options)?;
         let inspection = (suspicion == Suspicion::Large)
             .then(|| Inspection::start(path.clone(), writer.stopper()));
+        let mut log_file = path.clone().into_os_string();
+        log_file.push("-wal");
         let readers = Readers::pool(path, hook).map_err(|error| error.to_string())?;
         Ok(Self {
             writer,
             readers,
             tails,
             demands,
+            log_file: Some(log_file.into()),
             inspection: Mutex::new(inspection),
         })
     }
@@ -222,6 +229,18 @@ impl Store {
         let passed = self.writer.write(|_| Ok::<_, Abort<Infallible>>(()));
         passed.await.map_err(Abort::unexpected)?;
         Ok(demand)
+    }
+
+    /// Returns the size of the write-ahead log in bytes. 0 for a database in memory.
+    pub async fn log_bytes(&self) -> u64 {
+        let Some(file) = self.log_file.clone() else {
+            return 0;
+        };
+        let size = opencode_log::spawn_blocking(move || std::fs::metadata(file));
+        size.await
+            .ok()
+            .and_then(Result::ok)
+            .map_or(0, |it| it.len())
     }
 
     /// Signals commits to the log of one session. Register before the first read, so that no commit

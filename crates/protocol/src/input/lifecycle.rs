@@ -1,6 +1,7 @@
 //! The input of operations that create, copy and remove whole sessions.
 
 use opencode_schema::Record;
+use opencode_schema::clock::Millis;
 use opencode_schema::id::MessageID;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,4 +41,25 @@ pub struct SessionForkPayload {
     /// A part of this message, if it is an assistant message. The fork gets the message with the parts before this part.
     #[serde(rename = "partID")]
     pub part_id: Option<String>,
+}
+
+/// The conditions of a prune. A session must satisfy all given conditions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct SessionPrunePayload {
+    /// Only sessions without an event since this time, in epoch milliseconds.
+    #[serde(rename = "olderThan")]
+    pub older_than: Option<Millis>,
+    /// Keeps this number of sessions, those with the newest events.
+    #[serde(rename = "keepLast")]
+    pub keep_last: Option<u64>,
+    /// `true` selects archived sessions, `false` all others. Default: both.
+    pub archived: Option<bool>,
+}
+
+/// The size of a list of sessions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct StorageQuery {
+    /// Maximum number of sessions in `largest`. Default: 20.
+    #[schemars(range(max = 1000))]
+    pub limit: Option<u32>,
 }

@@ -14,6 +14,7 @@ mod questions;
 mod recovery;
 mod revert;
 mod sessions;
+mod storage;
 
 pub use files::*;
 pub use host::*;
@@ -29,6 +30,7 @@ pub use questions::*;
 pub use recovery::*;
 pub use revert::*;
 pub use sessions::*;
+pub use storage::*;
 
 use crate::operation::Spec;
 
@@ -48,6 +50,7 @@ const GROUPS: &[&[Spec]] = &[
     ptys::OPERATIONS,
     integrations::OPERATIONS,
     mcp::OPERATIONS,
+    storage::OPERATIONS,
 ];
 
 /// Every operation.

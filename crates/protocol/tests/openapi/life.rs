@@ -7,8 +7,20 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
         why: "Operations on the life of a session that are additions.",
         what: &[
             "DELETE /api/session/{sessionID}: an extension",
+            "GET /api/storage: an extension",
+            "POST /api/session/prune: an extension",
+            "POST /api/storage/compact: an extension",
             "POST /api/session/{sessionID}/fork: an extension",
             "PATCH /api/session/{sessionID}: an extension",
+        ],
+    },
+    Differences {
+        why: "Components of those additions.",
+        what: &[
+            "PrunedSessions: is added",
+            "SessionStorage: is added",
+            "StorageCompaction: is added",
+            "StorageUse: is added",
         ],
     },
     Differences {

@@ -2,8 +2,10 @@
 
 mod fork;
 mod held;
+mod prune;
 mod purge;
 mod removal;
+mod storage;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use crate::drain::Shared;
 use crate::journal::Journal;
 
 pub use self::fork::ForkSession;
+pub use self::prune::PruneSessions;
 
 /// Removes and copies the sessions of a host.
 pub(crate) struct Lifecycle {

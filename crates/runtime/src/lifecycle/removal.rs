@@ -3,6 +3,7 @@
 //! One transaction hides all of them from every read. Their rows and files are deleted afterwards, also if a crash
 //! interrupts that: see [`super::purge`].
 
+use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
 use opencode_store::Abort;
 
@@ -20,9 +21,27 @@ impl Lifecycle {
         id: &SessionID,
         interrupt: bool,
     ) -> Result<Vec<SessionID>, RuntimeError> {
+        self.remove_tree(id, interrupt, Millis::MAX).await
+    }
+
+    /// Removes a session and its descendants, unless one of them works or was active after that time.
+    pub(super) async fn remove_unless_active(
+        &self,
+        id: &SessionID,
+        since: Millis,
+    ) -> Result<Vec<SessionID>, RuntimeError> {
+        self.remove_tree(id, false, since).await
+    }
+
+    async fn remove_tree(
+        &self,
+        id: &SessionID,
+        interrupt: bool,
+        active_until: Millis,
+    ) -> Result<Vec<SessionID>, RuntimeError> {
         for _ in 0..ATTEMPTS {
             let held = self.hold_tree(id, interrupt).await?;
-            let hidden = self.hide(id, &held).await?;
+            let hidden = self.hide(id, &held, active_until).await?;
             drop(held);
             if let Some(removed) = hidden {
                 self.purge().await?;
@@ -32,11 +51,13 @@ impl Lifecycle {
         Err(RuntimeError::SessionBusy(id.clone()))
     }
 
-    /// Hides the sessions. Returns `None` without a change if a descendant is not held.
+    /// Hides the sessions. Returns `None` without a change if a descendant is not held, and no session if one was active
+    /// after that time.
     async fn hide(
         &self,
         root: &SessionID,
         held: &HeldTree,
+        active_until: Millis,
     ) -> Result<Option<Vec<SessionID>>, RuntimeError> {
         let (id, now) = (root.clone(), self.journal.now());
         let may_go = held.ids();
@@ -48,10 +69,18 @@ impl Lifecycle {
             if !tree.iter().all(|id| may_go.contains(id)) {
                 return Ok(None);
             }
+            let reader = transaction.reader();
+            let mut sessions = Vec::new();
             for id in &tree {
-                if let Some(session) = transaction.reader().session(id)? {
-                    transaction.hide(&session, now)?;
+                if let Some(session) = reader.session(id)? {
+                    if reader.last_active(&session)? > active_until {
+                        return Ok(Some(Vec::new()));
+                    }
+                    sessions.push(session);
                 }
+            }
+            for session in &sessions {
+                transaction.hide(session, now)?;
             }
             Ok(Some(tree))
         });

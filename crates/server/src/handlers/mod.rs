@@ -17,4 +17,5 @@ pub(crate) mod questions;
 pub(crate) mod recovery;
 pub(crate) mod revert;
 pub(crate) mod sessions;
+pub(crate) mod storage;
 pub(crate) mod transfer;

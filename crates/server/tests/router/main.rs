@@ -55,6 +55,8 @@ mod questions;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod session_fields;
 #[cfg(test)]
 mod session_lists;

@@ -5,3 +5,4 @@ pub(crate) mod continuity;
 pub(crate) mod history;
 pub(crate) mod interrupted;
 pub(crate) mod pool;
+pub(crate) mod storage;

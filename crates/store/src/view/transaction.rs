@@ -117,6 +117,17 @@ impl<'a> Transaction<'a> {
         MessageID::generate(self.ids)
     }
 
+    /// Gives at most about `pages` free pages back to the file system. Has no effect on a file that does not shrink.
+    pub fn vacuum(&self, pages: u32) -> Result<(), StoreError> {
+        let mut statement = self
+            .connection
+            .prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+        let mut rows = statement.query([])?;
+        // Each row is a page.
+        while rows.next()?.is_some() {}
+        Ok(())
+    }
+
     pub(crate) fn event_id(&self) -> EventID {
         EventID::generate(self.ids)
     }
