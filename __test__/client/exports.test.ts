@@ -16,6 +16,7 @@ const client: Record<keyof typeof import("../../client/index.js"), true> = {
   isTagged: true,
   isAddonUnavailableError: true,
   isAddressUnavailableError: true,
+  isCommandNotFoundError: true,
   isConflictError: true,
   isDatabaseInUseError: true,
   isDatabaseUnavailableError: true,

@@ -376,6 +376,20 @@ describe("resources, prompts, instructions and questions", () => {
     expect(withArguments?.template).toContain("$1");
   });
 
+  test("a prompt of a server runs as a command with its real arguments", async () => {
+    const { host, model, sessionID } = await setUpSession({ mcp: { all: everything } });
+    model.reply({ text: "Warm." });
+    const command = { sessionID, command: "all:args-prompt", arguments: "'New York' and @more" };
+    const { prompt } = await host.commands.run(command);
+    expect(prompt.text).toContain("New York");
+    expect(prompt.text).not.toContain("$1");
+    await host.sessions.wait({ sessionID });
+    expect((await model.received(1)).text).toContain("New York");
+    await expect(host.commands.run({ sessionID, command: "all:none" })).rejects.toMatchObject({
+      _tag: "CommandNotFoundError",
+    });
+  });
+
   test("a prompt whose request failed is a command at the next request", async () => {
     const { host } = await setUpSession({ mcp: { odd: scripted("prompts") } });
     const read = async () => (await host.commands.list()).data.find(({ name }) => name === "odd:greet");

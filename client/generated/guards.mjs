@@ -3,6 +3,7 @@
 export {
   isAddonUnavailableError,
   isAddressUnavailableError,
+  isCommandNotFoundError,
   isConflictError,
   isDatabaseInUseError,
   isDatabaseUnavailableError,

@@ -4,6 +4,7 @@ import { isTagged } from "../errors.js";
 import type {
   AddonUnavailableError,
   AddressUnavailableError,
+  CommandNotFoundError,
   ConflictError,
   DatabaseInUseError,
   DatabaseUnavailableError,
@@ -37,6 +38,11 @@ export function isAddonUnavailableError(value: unknown): value is AddonUnavailab
 /** Returns true if a value is the failure `AddressUnavailableError`. It compares `_tag` alone. */
 export function isAddressUnavailableError(value: unknown): value is AddressUnavailableError {
   return isTagged(value, "AddressUnavailableError");
+}
+
+/** Returns true if a value is the failure `CommandNotFoundError`. It compares `_tag` alone. */
+export function isCommandNotFoundError(value: unknown): value is CommandNotFoundError {
+  return isTagged(value, "CommandNotFoundError");
 }
 
 /** Returns true if a value is the failure `ConflictError`. It compares `_tag` alone. */

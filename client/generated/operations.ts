@@ -6,6 +6,7 @@ import { separate } from "../separate.js";
 import type {
   AgentsListInput,
   CommandsListInput,
+  CommandsRunInput,
   CredentialsRemoveInput,
   CredentialsUpdateInput,
   DebugContextInput,
@@ -333,6 +334,18 @@ const sessionsPrompt: OperationOf<SessionsPromptInput> = {
   payload: ["id", "prompt", "delivery", "resume", "system", "tools", "agent", "model", "variant", "output", "mentions"],
   texts: ["prompt"],
   shapes: { prompt: PromptInput, model: ModelRef, output: PromptOutput },
+  unwrap: true,
+  errors: [400, 401, 404, 408, 409, 413, 429, 500, 503],
+};
+
+const commandsRun: OperationOf<CommandsRunInput> = {
+  group: "commands",
+  name: "run",
+  method: "POST",
+  path: ["/api/session/", { param: "sessionID" }, "/command"],
+  query: [],
+  payload: ["id", "command", "arguments", "agent", "model", "files", "delivery", "resume"],
+  shapes: { model: ModelRef, files: [PromptInputFileAttachment] },
   unwrap: true,
   errors: [400, 401, 404, 408, 409, 413, 429, 500, 503],
 };
@@ -1034,6 +1047,7 @@ export function createOperations(methods: Methods): OpenCodeOperations {
     },
     commands: {
       list: (input, options) => methods.value(commandsList, input, options),
+      run: (input, options) => methods.value(commandsRun, input, options),
     },
     skills: {
       list: (input, options) => methods.value(skillsList, input, options),

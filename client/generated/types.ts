@@ -54,6 +54,20 @@ export interface OpenCodeOperations {
   readonly commands: {
     /** Lists the commands. */
     list(input?: CommandsListInput, options?: RequestOptions): Promise<CommandsListOutput>;
+    /**
+     * Runs a command: admits the prompt that its template, or a prompt of an MCP server, makes from the arguments.
+     *
+     * Returns when the prompt is durable, which is before its answer. The shell commands of a template run first; each
+     * asks for the permission `bash`. A repeated call with the same id, command and arguments returns the first receipt
+     * and runs nothing.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {CommandNotFoundError}
+     * @throws {ConflictError}
+     * @throws {SessionBacklogError}
+     * @throws {SessionUnreadableError}
+     */
+    run(input: CommandsRunInput, options?: RequestOptions): Promise<CommandsRunOutput>;
   };
   readonly skills: {
     /** Lists the skills that are on the disk now. */
@@ -856,6 +870,31 @@ export interface SessionsPromptInput {
 
 /** The result of `sessions.prompt`. */
 export type SessionsPromptOutput = SessionInputAdmitted;
+
+/** The input of `commands.run`. */
+export interface CommandsRunInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** Id that the caller chooses for the prompt and its message. It begins with `msg_`. */
+  readonly id?: string | undefined;
+  /** Name of the command, without a slash at its beginning. */
+  readonly command: string;
+  /** The arguments, as a user writes them after the name. At most 64 KiB. Default: none. */
+  readonly arguments?: string | undefined;
+  /** The agent that answers. Default: the agent of the command, else that of the session. */
+  readonly agent?: string | undefined;
+  /** The model that answers. Default: the model of the command, else that of the session. */
+  readonly model?: ModelRef | undefined;
+  /** Files to attach to the prompt. */
+  readonly files?: PromptInputFileAttachment[] | undefined;
+  /** Delivery of the prompt. Default: `steer`. */
+  readonly delivery?: Delivery | undefined;
+  /** `false` admits the prompt without waking the session. */
+  readonly resume?: boolean | undefined;
+}
+
+/** The result of `commands.run`. */
+export type CommandsRunOutput = SessionInputAdmitted;
 
 /** The input of `sessions.interrupt`. */
 export interface SessionsInterruptInput {
@@ -2982,6 +3021,8 @@ export interface Prompt {
   readonly settings?: PromptSettings;
   /** `false` if mentions in the text are plain text. Absent if they are expanded at the Prompt Promotion. */
   readonly mentions?: boolean;
+  /** The command that made the prompt. */
+  readonly command?: PromptCommand;
 }
 
 /** An agent that the prompt mentions. */
@@ -2990,6 +3031,16 @@ export interface PromptAgentAttachment {
   readonly name: string;
   /** Range of the text that mentions the agent. */
   readonly source?: PromptSource;
+}
+
+/** The command that made a prompt. */
+export interface PromptCommand {
+  /** Name of the command. */
+  readonly name: string;
+  /** The arguments, as the caller gave them. */
+  readonly arguments: string;
+  /** The ranges of the text that come from shell commands and servers. Mentions in them are plain text. */
+  readonly outputs?: TextRange[];
 }
 
 /** A file of an Admitted Prompt. The host derives the media type once, at the admission. */
@@ -5006,6 +5057,14 @@ export interface TextMetrics {
   readonly totalBytes: number;
 }
 
+/** A range of a text, in UTF-16 code units. */
+export interface TextRange {
+  /** First code unit. */
+  readonly start: number;
+  /** One past the last code unit. */
+  readonly end: number;
+}
+
 /** One item of a to-do list. */
 export interface Todo {
   /** Description of the task. */
@@ -5167,6 +5226,17 @@ export interface AddressUnavailableError extends Error {
   /** Host name and port. */
   readonly address: string;
   /** The reason: the address is in use, does not belong to this machine, or requires more rights. */
+  readonly message: string;
+}
+
+/** The Location of the session has no command of this name. */
+export interface CommandNotFoundError extends Error {
+  readonly _tag: "CommandNotFoundError";
+  /** The requested command. */
+  readonly command: string;
+  /** An existing command with a similar name. */
+  readonly suggestion?: string;
+  /** Description of the failure. */
   readonly message: string;
 }
 
@@ -5381,6 +5451,7 @@ export type SessionMessageNotFoundError = MessageNotFoundError;
 export type OpenCodeError =
   | AddonUnavailableError
   | AddressUnavailableError
+  | CommandNotFoundError
   | ConflictError
   | DatabaseInUseError
   | DatabaseUnavailableError

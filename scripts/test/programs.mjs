@@ -19,6 +19,7 @@ export const examples = {
         ["commonjs.cjs", () => runExample("commonjs.cjs")],
         ["resume.mjs", () => runExample("resume.mjs")],
         ["recover.mjs", () => runExample("recover.mjs")],
+        ["commands.mjs", () => runExample("commands.mjs")],
         ["plugins.mjs", runPlugins],
         ["mcp.mjs", runMcp],
       ],

@@ -122,6 +122,16 @@ failures! {
         /// Description of the failure.
         message: String,
     }
+    /// The Location of the session has no command of this name.
+    Some(404) => CommandNotFound "CommandNotFoundError", extension: true {
+        /// The requested command.
+        command: String,
+        /// An existing command with a similar name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suggestion: Option<String>,
+        /// Description of the failure.
+        message: String,
+    }
     /// No permission request with this id waits in the session: it never did, or it was answered.
     Some(404) => PermissionNotFound "PermissionNotFoundError" {
         /// The requested request.

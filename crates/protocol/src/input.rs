@@ -11,7 +11,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::mcp::McpServerDescription;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionReply, PermissionRule, PermissionSource};
-use opencode_schema::prompt::{Delivery, PromptInput, PromptOutput};
+use opencode_schema::prompt::{Delivery, PromptInput, PromptInputFileAttachment, PromptOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -202,6 +202,27 @@ pub struct PromptPayload {
     pub output: Option<PromptOutput>,
     /// `false` leaves mentions in the text, such as `@src/main.ts`, as plain text. Default: `true`.
     pub mentions: Option<bool>,
+}
+
+/// The command to run.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+pub struct CommandPayload {
+    /// Id that the caller chooses for the prompt and its message. It begins with `msg_`.
+    pub id: Option<MessageID>,
+    /// Name of the command, without a slash at its beginning.
+    pub command: String,
+    /// The arguments, as a user writes them after the name. At most 64 KiB. Default: none.
+    pub arguments: Option<String>,
+    /// The agent that answers. Default: the agent of the command, else that of the session.
+    pub agent: Option<String>,
+    /// The model that answers. Default: the model of the command, else that of the session.
+    pub model: Option<ModelRef>,
+    /// Files to attach to the prompt.
+    pub files: Option<Vec<PromptInputFileAttachment>>,
+    /// Delivery of the prompt. Default: `steer`.
+    pub delivery: Option<Delivery>,
+    /// `false` admits the prompt without waking the session.
+    pub resume: Option<bool>,
 }
 
 /// The change of the delivery of a prompt.

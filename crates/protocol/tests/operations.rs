@@ -23,7 +23,7 @@ fn methods_are_in_groups() {
         .collect();
     let expected = [
         ("agents", "list"),
-        ("commands", "list"),
+        ("commands", "list run"),
         ("credentials", "update remove"),
         ("debug", "context"),
         ("events", "subscribe"),
@@ -133,6 +133,7 @@ fn operations_beyond_the_original_contract_are_marked() {
             "sessions.remove",
             "sessions.fork",
             "sessions.children",
+            "commands.run",
             "sessions.todo",
             "sessions.move",
             "sessions.inbox.list",

@@ -71,6 +71,17 @@ pub enum RuntimeError {
         /// The maximum size in bytes.
         limit: usize,
     },
+    /// No command of this name exists in the Location of the session.
+    #[error(
+        "Command not found: {name}{}",
+        meant.as_ref().map_or(". List the commands with commands.list".to_owned(), |meant| format!(". Did you mean {meant}?"))
+    )]
+    CommandNotFound {
+        /// The requested name.
+        name: String,
+        /// An existing command with a similar name.
+        meant: Option<String>,
+    },
     /// A setting of the prompt is out of its limits.
     #[error("{message}")]
     InvalidSettings {

@@ -8,6 +8,7 @@
 //! - `journal` and `live`: the event store, and the live stream.
 //! - `sessions`, `inbox`, `asks`, `revert`, `tasks`, `terminals`, `integrations`, `transfer`, `streams`: one service each.
 //!   `asks` holds the requests to users.
+//! - `commands`: prompts from templates and from prompts of MCP servers.
 //! - `mcp`: the servers of the Model Context Protocol.
 //! - `sources`: the Context Sources of the System Context. `snapshots`: the files around a step.
 //! - `coordinator`: decides which session runs, as a pure reducer with an asynchronous edge.
@@ -20,6 +21,7 @@
 
 mod agents;
 mod asks;
+mod commands;
 mod compaction;
 mod coordinator;
 mod drain;
@@ -58,6 +60,7 @@ mod transfer;
 pub use asks::notice::RequestNotice;
 pub use asks::permissions::{AskPermission, PermissionDecided};
 pub use asks::unanswered::Unanswered;
+pub use commands::CommandRequest;
 pub use error::{DrainError, ImportError, MAX_IMPORT_LINE_BYTES, RuntimeError};
 pub use hooks::{
     Hooks, NoHooks, OfferedPrompt, PreparedCompaction, PreparedRequest, RequestChanges,

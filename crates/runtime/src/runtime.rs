@@ -18,6 +18,7 @@ use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
 use crate::asks::unanswered::{AnswerTimeout, Unanswered};
+use crate::commands::CommandRunner;
 use crate::compaction::Compactor;
 use crate::coordinator::Coordinator;
 use crate::drain::{Services, Shared, Titles, begin_drains};
@@ -106,6 +107,7 @@ pub struct Runtime {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) todos: Arc<TodoLists>,
     pub(crate) inbox: Arc<Inbox>,
+    pub(crate) commands: Arc<CommandRunner>,
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) questions: Arc<Questions>,
     pub(crate) unknown_agents: Arc<UnknownAgents>,
@@ -224,6 +226,14 @@ impl Runtime {
             Arc::clone(&timer),
             closing.clone(),
         );
+        let commands = CommandRunner {
+            journal: Arc::clone(&journal),
+            locations: Arc::clone(&locations),
+            inbox: Arc::clone(&inbox),
+            permissions: Arc::clone(&permissions),
+            mcp: Arc::clone(&mcp),
+            closing: closing.clone(),
+        };
         let search = SearchServices::from_variables(|name| environment.variable(name));
         let drains = Arc::new(Services {
             journal: Arc::clone(&journal),
@@ -293,6 +303,7 @@ impl Runtime {
             sessions,
             todos,
             inbox,
+            commands: Arc::new(commands),
             permissions,
             questions,
             unknown_agents,

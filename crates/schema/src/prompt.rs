@@ -106,6 +106,42 @@ pub struct Prompt {
     /// `false` if mentions in the text are plain text. Absent if they are expanded at the Prompt Promotion.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mentions: Option<bool>,
+    /// The command that made the prompt.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub command: Option<Box<PromptCommand>>,
+}
+
+/// The command that made a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptCommand {
+    /// Name of the command.
+    pub name: String,
+    /// The arguments, as the caller gave them.
+    pub arguments: String,
+    /// The ranges of the text that come from shell commands and servers. Mentions in them are plain text.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outputs: Vec<TextRange>,
+}
+
+/// A range of a text, in UTF-16 code units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TextRange {
+    /// First code unit.
+    pub start: u64,
+    /// One past the last code unit.
+    pub end: u64,
+}
+
+impl TextRange {
+    /// Returns the range for a range of bytes of a text.
+    pub fn of(text: &str, bytes: std::ops::Range<usize>) -> Self {
+        let units = |text: &str| text.encode_utf16().count() as u64;
+        let start = units(&text[..bytes.start]);
+        Self {
+            start,
+            end: start + units(&text[bytes]),
+        }
+    }
 }
 
 /// Settings of a prompt. They apply to the activity that the prompt opens, or that it joins as a steer, and end with
@@ -183,6 +219,7 @@ impl PromptInput {
             agents: self.agents,
             settings: None,
             mentions: None,
+            command: None,
         }
     }
 }

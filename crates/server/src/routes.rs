@@ -62,6 +62,7 @@ fn of_sessions() -> Vec<Route> {
         route::<op::SessionChildren>(sessions::children),
         route::<op::SessionActive>(sessions::active),
         route::<op::SessionPrompt>(sessions::prompt),
+        route::<op::CommandRun>(sessions::command),
         route::<op::SessionInterrupt>(sessions::interrupt),
         route::<op::SessionWait>(sessions::wait),
         route::<op::SessionCompact>(sessions::compact),

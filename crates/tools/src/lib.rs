@@ -27,8 +27,8 @@ mod registry;
 
 pub use bounding::OutputLimits;
 pub use builtin::{
-    Attachment, AttachmentError, AttachmentRequest, Lines, Media, attached_media, built_in_tools,
-    read_attachment,
+    Attachment, AttachmentError, AttachmentRequest, Lines, Media, ScriptEnd, ScriptOutput,
+    ScriptRequest, attached_media, built_in_tools, read_attachment, run_script,
 };
 pub use contract::hooks::CallHooks;
 pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};

@@ -23,6 +23,7 @@ impl Asked {
             resume: self.resume,
             settings: PromptSettings::default(),
             mentions: true,
+            command: None,
         }
     }
 }

@@ -5,8 +5,8 @@ use opencode_schema::session::SessionInfo;
 use opencode_schema::todo::Todo;
 
 use crate::input::{
-    MovePayload, PromptPayload, SessionCreatePayload, SessionForkPayload, SessionParams,
-    SessionRemoveQuery, SessionUpdatePayload, SessionsQuery, SwitchAgentPayload,
+    CommandPayload, MovePayload, PromptPayload, SessionCreatePayload, SessionForkPayload,
+    SessionParams, SessionRemoveQuery, SessionUpdatePayload, SessionsQuery, SwitchAgentPayload,
     SwitchModelPayload,
 };
 use crate::operation::operations;
@@ -113,6 +113,21 @@ operations! {
         success: value(SessionInputAdmitted),
         errors: [SessionNotFound, Conflict, SessionBacklog],
         middleware: [Authorization, Session],
+    }
+
+    /// Runs a command: admits the prompt that its template, or a prompt of an MCP server, makes from the arguments.
+    ///
+    /// Returns when the prompt is durable, which is before its answer. The shell commands of a template run first; each
+    /// asks for the permission `bash`. A repeated call with the same id, command and arguments returns the first receipt
+    /// and runs nothing.
+    CommandRun = "v2.session.command" => "commands.run" {
+        Post "/api/session/{sessionID}/command",
+        params: SessionParams,
+        payload: CommandPayload,
+        success: value(SessionInputAdmitted),
+        errors: [SessionNotFound, CommandNotFound, Conflict, SessionBacklog],
+        middleware: [Authorization, Session],
+        extension: true,
     }
 
     /// Stops the current work of the session. Pending prompts stay pending.

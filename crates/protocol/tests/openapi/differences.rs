@@ -123,15 +123,6 @@ const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
-        why: "Mentions are expanded and media is stored at the promotion.",
-        what: &[
-            "Prompt.mentions: is added",
-            "SessionMessageSynthetic.files: is added",
-            "SessionNextSynthetic.data.files: is added",
-            "v2.session.prompt body application/json.mentions: is added",
-        ],
-    },
-    Differences {
         why: "Failures that are additions.",
         what: &[
             "InputNotFoundError: an extension",

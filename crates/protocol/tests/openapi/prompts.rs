@@ -1,18 +1,39 @@
-//! The intended differences because of settings of prompts.
+//! The intended differences of prompts and commands.
 
 use super::differences::Differences;
 
-pub(crate) const DIFFERENCES: &[Differences] = &[Differences {
-    why: "A prompt may have settings for its activity.",
-    what: &[
-        "Prompt.settings: is added",
-        "PromptOutput: is added",
-        "PromptSettings: is added",
-        "v2.session.prompt body application/json.agent: is added",
-        "v2.session.prompt body application/json.model: is added",
-        "v2.session.prompt body application/json.output: is added",
-        "v2.session.prompt body application/json.system: is added",
-        "v2.session.prompt body application/json.tools: is added",
-        "v2.session.prompt body application/json.variant: is added",
-    ],
-}];
+pub(crate) const DIFFERENCES: &[Differences] = &[
+    Differences {
+        why: "A prompt may have settings for its activity.",
+        what: &[
+            "Prompt.settings: is added",
+            "PromptOutput: is added",
+            "PromptSettings: is added",
+            "v2.session.prompt body application/json.agent: is added",
+            "v2.session.prompt body application/json.model: is added",
+            "v2.session.prompt body application/json.output: is added",
+            "v2.session.prompt body application/json.system: is added",
+            "v2.session.prompt body application/json.tools: is added",
+            "v2.session.prompt body application/json.variant: is added",
+        ],
+    },
+    Differences {
+        why: "Commands are run by the host, and their prompts name them.",
+        what: &[
+            "CommandNotFoundError: an extension",
+            "POST /api/session/{sessionID}/command: an extension",
+            "Prompt.command: is added",
+            "PromptCommand: is added",
+            "TextRange: is added",
+        ],
+    },
+    Differences {
+        why: "Mentions are expanded and media is stored at the promotion.",
+        what: &[
+            "Prompt.mentions: is added",
+            "SessionMessageSynthetic.files: is added",
+            "SessionNextSynthetic.data.files: is added",
+            "v2.session.prompt body application/json.mentions: is added",
+        ],
+    },
+];

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use opencode_schema::id::SessionID;
-use opencode_schema::prompt::SessionInputAdmitted;
+use opencode_schema::prompt::{SessionInputAdmitted, TextRange};
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
@@ -58,7 +58,15 @@ impl Inbox {
             delivery: request.delivery,
             prompt: request.prompt,
         };
+        let text = offered.prompt.text.clone();
         request.prompt = self.hooks.prompt(offered).await;
+        if let Some(command) = &mut request.command
+            && request.prompt.text != text
+        {
+            // The ranges belong to the former text. No part of the new one is certainly free of output.
+            let text = &request.prompt.text;
+            command.outputs = vec![TextRange::of(text, 0..text.len())];
+        }
         self.admit(request).await
     }
 }

@@ -21,7 +21,7 @@ use opencode_schema::clock::Millis;
 use opencode_schema::event::PromptAdmitted;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{
-    Delivery, Prompt, PromptInput, PromptSettings, SessionInputAdmitted,
+    Delivery, Prompt, PromptCommand, PromptInput, PromptSettings, SessionInputAdmitted,
 };
 use opencode_store::{Abort, Draft, SessionRow, StoredInput, Transaction};
 
@@ -58,6 +58,8 @@ pub struct PromptRequest {
     pub settings: PromptSettings,
     /// True if mentions in the text are expanded.
     pub mentions: bool,
+    /// The command that made the prompt.
+    pub command: Option<Box<PromptCommand>>,
 }
 
 /// A prompt in its admitted form, on its way to the writer.
@@ -83,36 +85,62 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
+    /// Returns the receipt of a command that was admitted before with the id of the request. `None` if the id is new.
+    ///
+    /// # Errors
+    ///
+    /// `PromptConflict` if the id belongs to something else.
+    pub(crate) async fn command_again(
+        &self,
+        request: &PromptRequest,
+    ) -> Result<Option<SessionInputAdmitted>, RuntimeError> {
+        let Some(id) = request.id.clone() else {
+            return Ok(None);
+        };
+        let admission = self.admission(request.clone())?;
+        let wanted = id.clone();
+        let stored = self.journal.store.read(move |reader| reader.input(&wanted));
+        let stored = stored.await?;
+        stored
+            .map(|stored| receipt_again(stored, &admission, &id))
+            .transpose()
+    }
+
     /// Admits a prompt, or returns the receipt of the same prompt admitted before. The session is looked up inside the
     /// one command, so that admissions keep the order of the calls.
     pub(crate) async fn admit(
         &self,
         request: PromptRequest,
     ) -> Result<SessionInputAdmitted, RuntimeError> {
-        let mut prompt = request.prompt.admit();
-        prompt.settings = settings::admit(request.settings)?;
-        let is_literal = !request.mentions && may_mention(&prompt.text);
-        prompt.mentions = is_literal.then_some(false);
-        let bytes = json_bytes(&prompt);
+        let admission = self.admission(request)?;
+        let bytes = json_bytes(&admission.prompt);
         if bytes > MAX_PROMPT_BYTES {
             return Err(RuntimeError::PromptTooLarge {
                 bytes,
                 limit: MAX_PROMPT_BYTES,
             });
         }
-        let admission = Admission {
+        let admitted = self
+            .journal
+            .store
+            .write(move |transaction| admit(transaction, admission));
+        Ok(admitted.await?)
+    }
+
+    fn admission(&self, request: PromptRequest) -> Result<Admission, RuntimeError> {
+        let mut prompt = request.prompt.admit();
+        prompt.settings = settings::admit(request.settings)?;
+        let is_literal = !request.mentions && may_mention(&prompt.text);
+        prompt.mentions = is_literal.then_some(false);
+        prompt.command = request.command;
+        Ok(Admission {
             session_id: request.session_id,
             id: request.id,
             prompt,
             delivery: request.delivery,
             time: self.journal.now(),
             limit: self.limit,
-        };
-        let admitted = self
-            .journal
-            .store
-            .write(move |transaction| admit(transaction, admission));
-        Ok(admitted.await?)
+        })
     }
 }
 
@@ -155,12 +183,21 @@ fn receipt_again(
     let receipt = stored.receipt;
     let same = receipt.session_id == admission.session_id
         && receipt.delivery == admission.delivery
-        && receipt.prompt == admission.prompt;
+        && is_same(&receipt.prompt, &admission.prompt);
     if same && !stored.withdrawn {
         Ok(receipt)
     } else {
         Err(RuntimeError::PromptConflict(id.clone()))
     }
+}
+
+/// True if a prompt repeats a stored one. A command repeats itself with the same name, arguments and settings, although
+/// its shell commands may print something else.
+fn is_same(stored: &Prompt, again: &Prompt) -> bool {
+    let (Some(first), Some(second)) = (&stored.command, &again.command) else {
+        return stored == again;
+    };
+    first.name == second.name && first.arguments == second.arguments
 }
 
 fn append_admission(

@@ -62,6 +62,7 @@ fn admission(session_id: &SessionID, text: &str, delivery: Delivery) -> Admissio
             agents: None,
             settings: None,
             mentions: None,
+            command: None,
         },
         delivery,
         time: NOW,

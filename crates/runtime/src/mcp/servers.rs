@@ -10,8 +10,8 @@ use opencode_location::definitions::mcp::{McpServer, McpServers as ConfiguredSer
 use opencode_location::location::Location;
 use opencode_location::secret::Redactor;
 use opencode_mcp::{
-    RemoteServer, ServerConfig, ServerResource, ServerStatus, ServerTool, Servers, ServersOptions,
-    State as ServerState,
+    PromptMessage, RemoteServer, ServerConfig, ServerPrompt, ServerResource, ServerStatus,
+    ServerTool, Servers, ServersOptions, State as ServerState,
 };
 use opencode_schema::command::CommandInfo;
 use opencode_schema::mcp::McpServerInfo;
@@ -314,6 +314,31 @@ impl LocationServers {
     /// Returns the resources of the connected servers.
     pub(crate) async fn resources(&self) -> Vec<ServerResource> {
         self.servers.resources(&CancellationToken::new()).await
+    }
+
+    /// Returns the prompts of the connected servers.
+    pub(crate) fn prompts(&self) -> Vec<Arc<ServerPrompt>> {
+        self.servers.prompts()
+    }
+
+    /// Requests a prompt with its arguments.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason, as the end of a sentence.
+    pub(crate) async fn prompt(
+        &self,
+        server: &str,
+        prompt: &str,
+        arguments: &BTreeMap<String, String>,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<PromptMessage>, String> {
+        let requested = self.servers.get_prompt(server, prompt, arguments, cancel);
+        requested.await.map_err(|error| {
+            let mut reason = error.to_string();
+            self.secrets().clean(&mut reason);
+            reason
+        })
     }
 
     /// Returns the prompts of the connected servers as commands.

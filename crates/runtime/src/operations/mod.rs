@@ -26,6 +26,7 @@ use opencode_schema::session::SessionInfo;
 use opencode_schema::todo::Todo;
 use opencode_store::{Anchored, Interrupted, Order, Sequence, SessionFilter, StoredEvent};
 
+use crate::commands::{CommandRequest, Prepared};
 use crate::drain::has_work;
 use crate::error::RuntimeError;
 use crate::inbox::PromptRequest;
@@ -100,6 +101,28 @@ impl Runtime {
             Ok(receipt)
         })
         .await
+    }
+
+    /// Admits the prompt of a command and returns its receipt. Wakes the session if the request says so. The shell
+    /// commands of a template run before the admission.
+    ///
+    /// # Errors
+    ///
+    /// `CommandNotFound` if the Location of the session has no such command.
+    pub async fn run_command(
+        &self,
+        request: CommandRequest,
+    ) -> Result<SessionInputAdmitted, RuntimeError> {
+        let resume = request.resume;
+        match self.commands.prepare(request).await? {
+            Prepared::Prompt(prompt) => self.prompt(*prompt).await,
+            Prepared::Admitted(receipt) => {
+                if resume {
+                    self.coordinator.wake(&receipt.session_id);
+                }
+                Ok(*receipt)
+            }
+        }
     }
 
     /// Sets whether a session runs, without prompt and tools, if its agent does not exist. Otherwise its drain fails

@@ -84,6 +84,7 @@ impl TurnTasks {
             settings: PromptSettings::default(),
             // A model wrote the text.
             mentions: false,
+            command: None,
         });
         let admitted = prompt.await.map_err(unavailable)?.admitted_seq;
         let answer = self.drained(&child, &task.cancel).await?;

@@ -13,6 +13,8 @@ mod boundary;
 #[cfg(test)]
 mod broken_answers;
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod compaction;
 #[cfg(test)]
 mod context;

@@ -7,7 +7,8 @@ use opencode_protocol::operations as op;
 use opencode_protocol::output::{ActiveSessions, SessionsResponse};
 use opencode_protocol::page::{Direction, SessionAnchor, SessionFilters};
 use opencode_runtime::{
-    Anchored, CreateSession, ForkSession, PromptRequest, SessionFilter, UpdateSession,
+    Anchored, CommandRequest, CreateSession, ForkSession, PromptRequest, SessionFilter,
+    UpdateSession,
 };
 use opencode_schema::prompt::{PromptSettings, SessionInputAdmitted};
 use opencode_schema::session::{SessionActive, SessionInfo};
@@ -154,11 +155,31 @@ pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<SessionInp
             output: payload.output,
         },
         mentions: payload.mentions.unwrap_or(true),
+        command: None,
     };
     let is_tolerated = !call.is_embedded;
     call.runtime
         .tolerate_unknown_agent(&request.session_id, is_tolerated);
     Ok(call.runtime.prompt(request).await?)
+}
+
+pub(crate) async fn command(call: Call<op::CommandRun>) -> Answered<SessionInputAdmitted> {
+    let payload = call.payload;
+    let request = CommandRequest {
+        session_id: call.params.session_id,
+        id: payload.id,
+        command: payload.command,
+        arguments: payload.arguments.unwrap_or_default(),
+        agent: payload.agent,
+        model: payload.model,
+        files: payload.files,
+        delivery: payload.delivery.unwrap_or_default(),
+        resume: payload.resume.unwrap_or(true),
+    };
+    let is_tolerated = !call.is_embedded;
+    call.runtime
+        .tolerate_unknown_agent(&request.session_id, is_tolerated);
+    Ok(call.runtime.run_command(request).await?)
 }
 
 pub(crate) async fn interrupt(call: Call<op::SessionInterrupt>) -> Answered<()> {

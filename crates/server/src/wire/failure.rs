@@ -70,6 +70,11 @@ pub fn failure(error: RuntimeError) -> Failure {
         },
         RuntimeError::Import(error) => import_failure(&error),
         RuntimeError::PromptTooLarge { .. } => Failure::invalid_field("prompt", message),
+        RuntimeError::CommandNotFound { name, meant } => Failure::CommandNotFound {
+            command: name,
+            suggestion: meant,
+            message,
+        },
         RuntimeError::NothingToRun(_) => Failure::invalid_field("sessionID", message),
         RuntimeError::NameTooLong { field, .. } => Failure::invalid_field(field, message),
         RuntimeError::OtherProject { .. } => Failure::invalid_field("location", message),

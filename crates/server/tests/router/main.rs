@@ -9,6 +9,8 @@ mod bodies;
 #[cfg(test)]
 mod catalogue;
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod compaction;
 #[cfg(test)]
 mod concrete;

@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use opencode_schema::clock::Clock;
 
+pub use self::bash::{ScriptEnd, ScriptOutput, ScriptRequest, run_script};
 pub use self::read::{
     Attachment, AttachmentError, AttachmentRequest, Lines, Media, attached_media, read_attachment,
 };

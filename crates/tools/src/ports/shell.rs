@@ -1,6 +1,6 @@
 //! The shell for commands.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// The shell of a Location, and the environment variables of commands.
 #[derive(Clone, Debug)]
@@ -26,6 +26,26 @@ impl Shell {
             program: program.to_owned(),
             variables,
         }
+    }
+
+    /// Returns a shell with one more environment variable.
+    #[must_use]
+    pub fn with_variable(&self, name: &str, value: &str) -> Self {
+        let mut variables = BTreeMap::clone(&self.variables);
+        variables.insert(name.to_owned(), value.to_owned());
+        Self {
+            program: self.program.clone(),
+            variables: Arc::new(variables),
+        }
+    }
+
+    /// True if the shell gives positional parameters to a command, as POSIX defines them, and does not read their values
+    /// as commands.
+    #[must_use]
+    pub fn takes_arguments(&self) -> bool {
+        const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"];
+        let name = Path::new(&self.program).file_stem();
+        cfg!(unix) && name.is_some_and(|name| SHELLS.iter().any(|shell| name == *shell))
     }
 
     /// Returns a path, or a name to find in the `PATH` of the variables.

@@ -13,6 +13,7 @@ use crate::config::{
 use crate::definitions::agents::Agents;
 use crate::definitions::markdown::{Definition, Folder, Reader};
 use crate::definitions::untrusted::{Restricted, UntrustedChoices};
+use crate::nearest::nearest;
 
 /// Folders of a directory of definitions that contain command files.
 const FOLDERS: [Folder; 2] = [
@@ -79,6 +80,12 @@ impl Commands {
     /// The commands.
     pub fn list(&self) -> &[CommandInfo] {
         &self.list
+    }
+
+    /// Returns the name of a command that is similar to an unknown one. `others` are the names of further commands.
+    pub fn similar(&self, unknown: &str, others: &[&str]) -> Option<String> {
+        let names = self.list.iter().map(|command| command.name.as_str());
+        nearest(unknown, names.chain(others.iter().copied())).map(str::to_owned)
     }
 
     /// Returns diagnostics for commands that name an unusable agent or model.

@@ -53,6 +53,31 @@ impl TurnPermissions {
         )
     }
 
+    /// Returns once the user or the rules allow something that the host does for the session, outside of a tool call.
+    /// Dropping the future withdraws the request.
+    pub(crate) async fn ask(
+        &self,
+        session: &SessionID,
+        action: &str,
+        resources: Vec<String>,
+        save: Option<Vec<String>>,
+    ) -> Result<(), PermissionError> {
+        let pending = Pending {
+            request: PermissionRequest {
+                id: PermissionID::generate(&self.permissions.journal.ids),
+                session_id: session.clone(),
+                action: action.to_owned(),
+                resources,
+                save,
+                metadata: None,
+                source: None,
+            },
+            location: self.place.clone(),
+            rule_scope: self.rule_scope.clone(),
+        };
+        self.permissions.assert_permission(pending).await
+    }
+
     fn pending(&self, asked: tools::PermissionRequest) -> Pending {
         let present = |metadata: &opencode_schema::Record| !metadata.is_empty();
         Pending {

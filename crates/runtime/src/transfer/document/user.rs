@@ -66,6 +66,7 @@ pub(super) fn translate(log: &mut Log, id: MessageID, message: &DocumentMessage)
         agents: Some(parts.agents).filter(|agents| !agents.is_empty()),
         settings: None,
         mentions: None,
+        command: None,
     };
     let prompted = Prompted {
         message_id: id,

@@ -3,6 +3,7 @@
 mod capture;
 mod process;
 mod run;
+mod script;
 mod warnings;
 
 use std::{fmt::Write as _, path::Path, sync::Arc, time::Duration};
@@ -21,6 +22,8 @@ use capture::Captured;
 use process::Order;
 use run::{End, EndedCommand, run};
 use warnings::scan;
+
+pub use script::{ScriptEnd, ScriptOutput, ScriptRequest, run_script};
 
 /// The `bash` tool of one host.
 pub(super) struct Bash {
@@ -74,6 +77,7 @@ impl TypedTool for Bash {
         let order = Order {
             shell: Arc::clone(&context.shell),
             command: input.command,
+            arguments: Vec::new(),
             directory: directory.ok_or_else(|| ToolFailure::new(&refused))?,
         };
         // From here on, an interruption takes effect only after all processes have ended.

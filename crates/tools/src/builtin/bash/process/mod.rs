@@ -24,6 +24,8 @@ pub(super) use system::{Process, start};
 pub(super) struct Order {
     pub(super) shell: Arc<Shell>,
     pub(super) command: String,
+    /// The positional parameters of the shell: `$1`, `$2` and so on. Only for a shell that takes them.
+    pub(super) arguments: Vec<String>,
     /// An existing directory.
     pub(super) directory: Arc<Path>,
 }

@@ -22,13 +22,18 @@ impl Shell {
     pub(super) fn spawn(order: &Order, guard: &Guard) -> io::Result<Self> {
         let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
         let null = File::options().write(true).open("/dev/null")?;
-        let arguments = [
+        let mut arguments = vec![
             BECOME.as_bytes(),
             order.shell.program().as_bytes(),
             order.directory.as_os_str().as_bytes(),
             b"-c",
             order.command.as_bytes(),
         ];
+        if !order.arguments.is_empty() {
+            // The name of the shell is its parameter 0.
+            arguments.push(order.shell.program().as_bytes());
+            arguments.extend(order.arguments.iter().map(|it| it.as_bytes()));
+        }
         let variables = order.variables();
         let variables: Vec<_> = variables
             .map(|(name, value)| format!("{name}={value}"))
