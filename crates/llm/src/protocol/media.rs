@@ -30,6 +30,8 @@ impl Encoded<'_> {
 pub(super) struct Reads {
     images: bool,
     pdf: bool,
+    /// The types of sounds.
+    sounds: &'static [&'static str],
 }
 
 impl Reads {
@@ -37,13 +39,28 @@ impl Reads {
         Self {
             images: capabilities.reads("image"),
             pdf: capabilities.reads("pdf"),
+            sounds: &[],
         }
+    }
+
+    /// Adds the types of sounds that the protocol can carry, if the model reads sounds.
+    pub(super) fn with_sounds(
+        mut self,
+        capabilities: &Capabilities,
+        types: &'static [&'static str],
+    ) -> Self {
+        if capabilities.reads("audio") {
+            self.sounds = types;
+        }
+        self
     }
 }
 
 /// A file, by the way the model can read it.
 pub(super) enum Attachment<'a> {
     Image(Encoded<'a>),
+    /// A sound. Only for protocols that [add](Reads::with_sounds) sounds.
+    Sound(Encoded<'a>),
     Pdf {
         filename: &'a str,
         file: Encoded<'a>,
@@ -59,6 +76,11 @@ impl<'a> Attachment<'a> {
         Self::new(&file.media_type, &file.data, name, reads)
     }
 
+    /// Returns the replacement of a file that the protocol cannot carry.
+    pub(super) fn replaced(file: Encoded<'_>) -> String {
+        unreadable(file.media_type, None)
+    }
+
     pub(super) fn new(
         media_type: &'a str,
         data: &'a str,
@@ -66,12 +88,15 @@ impl<'a> Attachment<'a> {
         reads: Reads,
     ) -> Self {
         let is_pdf = media_type == "application/pdf";
-        let is_readable = (is_image(media_type) && reads.images) || (is_pdf && reads.pdf);
+        let is_sound = reads.sounds.contains(&media_type);
+        let is_readable =
+            (is_image(media_type) && reads.images) || (is_pdf && reads.pdf) || is_sound;
         match encoded(media_type, data).filter(|_| is_readable) {
             Some(file) if is_pdf => Self::Pdf {
                 filename: name.unwrap_or("document.pdf"),
                 file,
             },
+            Some(file) if is_sound => Self::Sound(file),
             Some(file) => Self::Image(file),
             None => Self::Note(unreadable(media_type, name)),
         }

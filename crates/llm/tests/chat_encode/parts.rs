@@ -89,6 +89,31 @@ fn files_follow_the_capabilities() {
 }
 
 #[test]
+fn sounds_follow_the_capabilities() {
+    let content = |kinds: &[&str]| {
+        let input = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        let model = model(|model| {
+            model.capabilities = Capabilities {
+                input,
+                ..Capabilities::default()
+            };
+        });
+        let types = ["audio/wav", "audio/mpeg", "audio/flac"];
+        let parts = types.map(|kind| media(kind, PNG, Some("a")));
+        body(&request_to(model, vec![Message::user(parts)]))["messages"][0]["content"].clone()
+    };
+    let note =
+        |kind: &str| format!("[The attachment \"a\" ({kind}) cannot be read by this model.]");
+    let sound = |format: &str| json!({"type": "input_audio", "input_audio": {"data": PNG, "format": format}});
+    assert_eq!(
+        content(&["text", "audio"]),
+        json!([sound("wav"), sound("mp3"), {"type": "text", "text": note("audio/flac")}])
+    );
+    let notes = ["audio/wav", "audio/mpeg", "audio/flac"].map(note);
+    assert_eq!(content(&["text"]), json!(notes.join("\n")));
+}
+
+#[test]
 fn assistant_content() {
     let hosted = Part::ToolCall(ToolCallPart {
         id: "ws_1".into(),

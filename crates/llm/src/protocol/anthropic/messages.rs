@@ -350,6 +350,8 @@ fn file_block(file: Attachment<'_>) -> Value {
         Attachment::Pdf { filename, file } => json!({"type": "document", "source": {
             "type": "base64", "media_type": file.media_type, "data": file.base64,
         }, "title": filename}),
+        // The protocol carries no sounds.
+        Attachment::Sound(file) => text_block(&Attachment::replaced(file)),
         Attachment::Note(note) => text_block(&note),
     }
 }

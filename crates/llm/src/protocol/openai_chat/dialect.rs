@@ -5,6 +5,9 @@ use crate::protocol::identifiers::short;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
 
+/// The types of sounds that the protocol can carry.
+const SOUNDS: &[&str] = &["audio/wav", "audio/mpeg"];
+
 /// The member that most servers use for replayed reasoning.
 const REASONING_FIELD: &str = "reasoning_content";
 
@@ -60,7 +63,7 @@ impl Dialect {
                 .unwrap_or_else(|| REASONING_FIELD.to_owned()),
             reasoning_required: named("deepseek"),
             mistral: named("mistral") || named("devstral"),
-            reads: Reads::of(&model.capabilities),
+            reads: Reads::of(&model.capabilities).with_sounds(&model.capabilities, SOUNDS),
             tool_schema: tool_schema::subset(model),
         }
     }

@@ -1,4 +1,4 @@
-//! User content: text, images, PDF files, and notes that replace other files.
+//! User content: text, images, sounds, PDF files, and notes that replace other files.
 
 use std::borrow::Cow;
 
@@ -14,6 +14,10 @@ pub(super) enum Piece<'a> {
     /// The replacement of a file that the model cannot read.
     Note(String),
     Image(String),
+    Sound {
+        format: &'static str,
+        base64: &'a str,
+    },
     Pdf {
         filename: &'a str,
         data: String,
@@ -25,12 +29,19 @@ pub(super) enum Piece<'a> {
 enum WirePart<'a> {
     Text { text: Cow<'a, str> },
     ImageUrl { image_url: ImageUrl<'a> },
+    InputAudio { input_audio: InputAudio<'a> },
     File { file: File<'a> },
 }
 
 #[derive(Serialize)]
 struct ImageUrl<'a> {
     url: &'a str,
+}
+
+#[derive(Serialize)]
+struct InputAudio<'a> {
+    data: &'a str,
+    format: &'a str,
 }
 
 #[derive(Serialize)]
@@ -56,6 +67,12 @@ impl Piece<'_> {
             },
             Self::Image(url) => WirePart::ImageUrl {
                 image_url: ImageUrl { url },
+            },
+            Self::Sound { format, base64 } => WirePart::InputAudio {
+                input_audio: InputAudio {
+                    data: base64,
+                    format,
+                },
             },
             Self::Pdf { filename, data } => WirePart::File {
                 file: File {
@@ -87,7 +104,7 @@ pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
         let (text, is_note) = match piece {
             Piece::Text(text) => (*text, false),
             Piece::Note(text) => (text.as_str(), true),
-            Piece::Image(_) | Piece::Pdf { .. } => continue,
+            Piece::Image(_) | Piece::Sound { .. } | Piece::Pdf { .. } => continue,
         };
         if (is_note || after_note) && !out.is_empty() {
             out.push('\n');
@@ -102,6 +119,13 @@ pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
 pub(super) fn file_piece(file: Attachment<'_>) -> Piece<'_> {
     match file {
         Attachment::Image(file) => Piece::Image(file.data_url()),
+        Attachment::Sound(file) => Piece::Sound {
+            format: match file.media_type {
+                "audio/mpeg" => "mp3",
+                _ => "wav",
+            },
+            base64: file.base64,
+        },
         Attachment::Pdf { filename, file } => Piece::Pdf {
             filename,
             data: file.data_url(),

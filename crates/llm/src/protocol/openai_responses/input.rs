@@ -375,6 +375,8 @@ fn input_file(file: Attachment<'_>) -> Value {
         Attachment::Pdf { filename, file } => {
             json!({"type": "input_file", "filename": filename, "file_data": file.data_url()})
         }
+        // The protocol carries no sounds.
+        Attachment::Sound(file) => input_text(&Attachment::replaced(file)),
         Attachment::Note(note) => input_text(&note),
     }
 }

@@ -11,6 +11,9 @@ use crate::protocol::media::{Attachment, Reads};
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation};
 
+/// The types of sounds that a model of the program may receive.
+const SOUNDS: &[&str] = &["audio/wav", "audio/mpeg", "audio/ogg", "audio/flac"];
+
 /// The role of the last message.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum LastRole {
@@ -34,7 +37,7 @@ pub(super) struct ProgramForm {
 impl ProgramForm {
     pub(super) fn of(model: &ResolvedModel) -> Self {
         Self {
-            reads: Reads::of(&model.capabilities),
+            reads: Reads::of(&model.capabilities).with_sounds(&model.capabilities, SOUNDS),
             native_updates: model.compatibility.mid_conversation_system == Some(true),
         }
     }
@@ -67,7 +70,7 @@ impl ProgramForm {
     /// Returns a file part, or a text if the model cannot read the file.
     fn file(&self, media_type: &str, data: &str, name: Option<&str>) -> Value {
         match Attachment::new(media_type, data, name, self.reads) {
-            Attachment::Image(file) => match name {
+            Attachment::Image(file) | Attachment::Sound(file) => match name {
                 Some(name) => {
                     json!({"type": "file", "mediaType": file.media_type, "data": file.base64, "filename": name})
                 }
