@@ -238,6 +238,12 @@ export interface OpenCodeOptions {
    */
   readonly titles?: boolean | undefined;
   /**
+   * If true, the model gets reminders as Mid-Conversation System Messages: that it plans and changes nothing, while the
+   * agent `plan` answers, and that it does not plan any more after this agent; and that prompts arrived during its work.
+   * Default: false, because OpenCode sends none.
+   */
+  readonly reminders?: boolean | undefined;
+  /**
    * If true, a running session keeps the process alive until it is idle, and a listener until it is closed. An open
    * host alone never keeps the process alive. A pending call always does. If false, the process can end in the middle
    * of a turn, with the effect of a crash. Default: `true`.

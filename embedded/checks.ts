@@ -88,6 +88,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
   titles: checkBoolean,
+  reminders: checkBoolean,
   keepAlive: checkBoolean,
   permissions: checkPermissions,
   trust: checkTrust,

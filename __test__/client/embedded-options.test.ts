@@ -115,6 +115,7 @@ test("keeps every option that is given", () => {
     durability: "full",
     recovery: "resume",
     titles: true,
+    reminders: true,
     permissions: { unanswered: { denyAfterMs: 5 }, ceiling: { bash: "deny" } },
     plugins: [() => {}],
     trust: true,

@@ -22,6 +22,7 @@ describe("an invalid option is named, and nothing is opened", () => {
     ["recovery", { recovery: "automatic" }],
     ["keepAlive", { keepAlive: 1 }],
     ["titles", { titles: "small" }],
+    ["reminders", { reminders: 1 }],
     ["permissions", { permissions: "deny" }],
     ["permissions.unanswered", { permissions: { unanswered: "ask" } }],
     ["permissions.unanswered.denyAfterMs", { permissions: { unanswered: {} } }],

@@ -127,6 +127,7 @@ impl Host {
             http: Arc::new(HttpClients::new(None, Proxies::default())),
             clock,
             ids,
+            reminders: false,
             limits: Limits::default(),
             hooks: Arc::new(NoHooks),
             pty_environment: Arc::new(NoEnvironment),

@@ -127,6 +127,7 @@ impl Host {
         let directory = options.directory.clone();
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
+        let reminders = options.reminders;
         let unanswered = options.permissions.unanswered.into();
         let titles = options.titles;
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
@@ -173,6 +174,7 @@ impl Host {
             pty_environment: Arc::clone(&terminals) as Arc<dyn AskEnvironment>,
             // It begins after the program has registered its tools.
             recovery: Recovery::Manual,
+            reminders,
             titles,
             test_hook: None,
         });

@@ -87,6 +87,8 @@ pub struct RuntimeOptions {
     pub ids: Arc<IdSource>,
     /// Limits on the input of a session.
     pub limits: Limits,
+    /// True if the model is reminded that its agent plans, and that prompts arrived during its work.
+    pub reminders: bool,
     /// Changes prompts, requests and summaries.
     pub hooks: Arc<dyn Hooks>,
     /// Gives variables to terminals.
@@ -239,13 +241,15 @@ impl Runtime {
             journal: Arc::clone(&journal),
             locations: Arc::clone(&locations),
             unknown_agents: Arc::clone(&unknown_agents),
+            reminders: options.reminders,
             sources: Sources::new(
                 environment,
                 Arc::clone(&journal.clock),
                 options.fetch,
                 Arc::clone(&journal.announcer),
                 closing.clone(),
-            ),
+            )
+            .with_reminders(options.reminders),
             hooks: Arc::clone(&options.hooks),
             compactor: Compactor {
                 hooks: options.hooks,

@@ -76,6 +76,9 @@ pub struct HostOptions {
     /// The action at opening on sessions whose last activity was cut off.
     #[serde(default)]
     pub recovery: RecoveryOption,
+    /// True if the model is reminded that its agent plans, and that prompts arrived during its work.
+    #[serde(default)]
+    pub reminders: bool,
     /// The decision about requests without an answer, and the rules that no other rule loosens.
     #[serde(default)]
     pub permissions: PermissionOptions,

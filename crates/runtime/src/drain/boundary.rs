@@ -151,6 +151,8 @@ impl ObservedTurn {
             attached,
             settings: self.here.settings(),
             steer_batch,
+            // Only a turn without an epoch promotes here, so no work is under way.
+            reminds: false,
             time,
         };
         Ok((entry, baseline))
@@ -276,6 +278,9 @@ impl Runner {
             attached: std::mem::take(&mut here.attached),
             settings: here.settings(),
             steer_batch: self.services.steer_batch,
+            reminds: self.services.reminders
+                && due.promotion == Promotion::Steers
+                && due.owed.is_some(),
             time: self.services.journal.now(),
         };
         let BoundaryResult { promoted, .. } = self.write(entry).await?;

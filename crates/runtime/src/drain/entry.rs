@@ -25,8 +25,13 @@ pub(super) struct Entry {
     pub(super) settings: Option<ActiveSettings>,
     /// Maximum number of steers that are promoted.
     pub(super) steer_batch: usize,
+    /// True if the model is reminded that the promoted prompts arrived during its work.
+    pub(super) reminds: bool,
     pub(super) time: Millis,
 }
+
+/// The reminder after prompts that arrived while the model worked.
+const STEERED: &str = "The user sent the messages directly before this one during your work. Follow them now, and then go on with the work that is left.";
 
 /// The result of the transaction.
 pub(super) struct BoundaryResult {
@@ -90,6 +95,11 @@ impl Entry {
             if settings != self.settings.as_ref().map(|it| it.admitted) {
                 return Err(Abort::Refused(Refusal::Outdated));
             }
+        }
+        if self.reminds && promoted > 0 {
+            let (message_id, text) = (transaction.message_id(), STEERED.to_owned());
+            let reminder = ContextUpdated { message_id, text };
+            append(transaction, session, self.time, reminder)?;
         }
         let begins = begins_first || matches!(change, Some(EpochChange::Begin { .. }));
         if let Some(change) = change {

@@ -42,6 +42,8 @@ pub(crate) struct Services {
     pub(crate) search: Arc<SearchServices>,
     pub(crate) metrics: Metrics,
     pub(crate) titles: Titles,
+    /// True if the model is reminded of prompts that arrived during its work.
+    pub(crate) reminders: bool,
     /// Largest number of steers that one boundary promotes.
     pub(crate) steer_batch: usize,
 }

@@ -10,7 +10,8 @@
 //!    key,
 //! 2. configured instructions, then those behind URLs, in the order in which they are configured,
 //! 3. instructions found next to files that the session has read,
-//! 4. the skills of the selected agent, the references of the project, the instructions of MCP servers,
+//! 4. the skills of the selected agent, the references of the project, the instructions of MCP servers, the reminder
+//!    that the agent plans,
 //! 5. the selected model.
 //!
 //! Agent and model are those of the turn. They are never part of a Location.
@@ -21,6 +22,7 @@ mod environment;
 mod instructions;
 mod markup;
 mod model;
+mod plan;
 mod references;
 mod registries;
 mod remote;
@@ -47,6 +49,7 @@ use tokio_util::sync::CancellationToken;
 use self::copies::Copies;
 use self::date::HostDate;
 use self::instructions::FileSources;
+use self::plan::PlanReminder;
 use self::references::ReferenceGuidance;
 use self::registries::Registries;
 use self::remote::RemoteTexts;
@@ -67,6 +70,8 @@ pub(crate) struct Sources {
     copies: Copies,
     registries: Registries,
     session_sources: SessionSources,
+    /// True if the model is reminded that its agent plans.
+    reminders: bool,
 }
 
 /// The inputs of a Provider Turn that determine its System Context.
@@ -109,7 +114,14 @@ impl Sources {
             remote: RemoteTexts::new(fetch, clock, closing),
             registries: Registries::default(),
             session_sources: SessionSources::default(),
+            reminders: false,
         }
+    }
+
+    /// Sets whether the model is reminded that its agent plans.
+    pub(crate) fn with_reminders(mut self, reminders: bool) -> Self {
+        self.reminders = reminders;
+        self
     }
 
     /// Returns the System Context of a turn.
@@ -146,6 +158,10 @@ impl Sources {
         contexts.push(SystemContext::make(references)?);
         let instructions = McpInstructions::of(turn.mcp_instructions);
         contexts.push(SystemContext::make(instructions)?);
+        if self.reminders {
+            let reminder = PlanReminder::of(turn.session.agent);
+            contexts.push(SystemContext::make(reminder)?);
+        }
         contexts.push(SystemContext::make(model::SelectedModel::of(turn.model))?);
         SystemContext::combine(contexts)
     }

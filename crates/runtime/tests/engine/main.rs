@@ -75,6 +75,8 @@ mod reasons;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
+mod reminders;
+#[cfg(test)]
 mod remote;
 #[cfg(test)]
 mod removal;
