@@ -265,6 +265,8 @@ mod tests {
             cost: None,
             tokens: None,
             revert: None,
+            share: None,
+            summary: None,
         };
         SessionCreated { info }
     }

@@ -59,7 +59,7 @@ pub enum FileStatus {
     Modified,
 }
 
-/// One changed file of a staged revert.
+/// One changed file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDiff {
     /// Path relative to the root of the worktree.
@@ -70,8 +70,8 @@ pub struct FileDiff {
     pub additions: u64,
     /// Number of deleted lines.
     pub deletions: u64,
-    /// Unified diff in the format of Git. Empty for a binary file, and if the revert is too large
-    /// to show all of it.
+    /// Unified diff in the format of Git. Empty for a binary file, and if all changes together are
+    /// too large to show.
     pub patch: String,
 }
 
@@ -132,6 +132,33 @@ pub struct SessionInfo {
     /// The staged revert, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub revert: Option<RevertState>,
+    /// The shared copy, if the session is shared.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share: Option<SessionShare>,
+    /// Sums of the changes that the steps of the session made. Absent until a step changed files.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub summary: Option<SessionSummary>,
+}
+
+/// The shared copy of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionShare {
+    /// Address of the copy.
+    pub url: String,
+}
+
+/// Sums of the changes of files from the first to the newest step of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionSummary {
+    /// Number of added lines.
+    #[serde(deserialize_with = "crate::bounded::count")]
+    pub additions: u64,
+    /// Number of deleted lines.
+    #[serde(deserialize_with = "crate::bounded::count")]
+    pub deletions: u64,
+    /// Number of files that differ.
+    #[serde(deserialize_with = "crate::bounded::count")]
+    pub files: u64,
 }
 
 /// The activity of a session that runs in this host now.

@@ -58,6 +58,7 @@ pub use integer::{Sequence, SessionKey};
 pub use open::{DatabasePath, Durability};
 pub use projections::LifecycleConflict;
 pub use projections::activity::Activity;
+pub use projections::changes::{Changes, CountedFile};
 pub use projections::credentials::Credential;
 pub use projections::epoch::Epoch;
 pub use projections::inbox::StoredInput;

@@ -43,6 +43,8 @@ async fn store() -> (Store, SessionID) {
         cost: None,
         tokens: None,
         revert: None,
+        share: None,
+        summary: None,
     };
     let session = id.clone();
     let created = store.write(move |transaction| {

@@ -131,6 +131,8 @@ impl Sessions {
             cost: None,
             tokens: None,
             revert: None,
+            share: None,
+            summary: None,
         };
         let location = LocationRef {
             directory,

@@ -10,7 +10,7 @@ use crate::id::{MessageID, SessionID, WorkspaceID};
 use crate::message::{ErrorCause, ProviderMetadata};
 use crate::model::ModelRef;
 use crate::permission::{PermissionEffect, PermissionRule};
-use crate::session::{RevertState, SessionTime, Tokens};
+use crate::session::{RevertState, SessionShare, SessionSummary, SessionTime, Tokens};
 
 /// The failure before a retry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -120,6 +120,12 @@ pub struct SessionRecord {
     /// Staged revert, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub revert: Option<Box<RecordedRevert>>,
+    /// The shared copy, if any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share: Option<Box<SessionShare>>,
+    /// Sums of the changed files, if any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub summary: Option<Box<SessionSummary>>,
 }
 
 /// A staged revert in the older shape, which the session record keeps.

@@ -5,6 +5,7 @@
 
 pub(crate) mod activity;
 pub(crate) mod assemble;
+pub(crate) mod changes;
 pub(crate) mod credentials;
 pub(crate) mod derived;
 pub(crate) mod epoch;
@@ -211,6 +212,7 @@ impl Transaction<'_> {
             "DELETE FROM input WHERE aggregate = ?",
             "DELETE FROM context_epoch WHERE aggregate = ?",
             "DELETE FROM explored WHERE aggregate = ?",
+            "DELETE FROM changed_file WHERE aggregate = ?",
             "DELETE FROM todo WHERE aggregate = ?",
             "DELETE FROM session WHERE aggregate = ?",
             "UPDATE aggregate SET pending = 0 WHERE key = ?",
@@ -235,7 +237,9 @@ impl Transaction<'_> {
             ],
         )?;
         self.run("DELETE FROM context_epoch WHERE aggregate = ?", [aggregate])?;
-        self.run("DELETE FROM explored WHERE aggregate = ?", [aggregate])
+        self.run("DELETE FROM explored WHERE aggregate = ?", [aggregate])?;
+        // The snapshots of another worktree are in another store.
+        self.forget_changes(aggregate)
     }
 
     /// Adds a message row. Its entry contains the id itself, so the stored form omits nothing.

@@ -59,6 +59,7 @@ impl Transaction<'_> {
             && !event.metadata.as_ref().is_some_and(is_copied)
         {
             self.add_spent(aggregate, ended)?;
+            self.add_changes(aggregate, message, ended)?;
         }
         self.run(
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",

@@ -33,12 +33,23 @@ impl Reader<'_> {
         session: SessionKey,
         from: Sequence,
     ) -> Result<Vec<StepFiles>, StoreError> {
+        self.step_files_between(session, from, Sequence::AFTER_LAST)
+    }
+
+    /// As [`step_files`](Self::step_files), up to the message before sequence `end`.
+    pub(crate) fn step_files_between(
+        &self,
+        session: SessionKey,
+        from: Sequence,
+        end: Sequence,
+    ) -> Result<Vec<StepFiles>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT seq, settled FROM message
-             WHERE aggregate = ?1 AND seq >= ?2 AND type = ?3 AND settled IS NOT NULL ORDER BY seq",
+             WHERE aggregate = ?1 AND seq >= ?2 AND seq < ?4 AND type = ?3 AND settled IS NOT NULL
+             ORDER BY seq",
         )?;
         let steps = statement
-            .query_map((session, from, MessageKind::ASSISTANT), |row| {
+            .query_map((session, from, MessageKind::ASSISTANT, end), |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?
             .collect::<Result<Vec<(Sequence, Sequence)>, _>>()?;
@@ -175,6 +186,7 @@ impl Transaction<'_> {
             "UPDATE aggregate SET reverted = ?2 WHERE key = ?1",
             (aggregate, at),
         )?;
+        self.collect_changes(aggregate)?;
         self.stage(aggregate, None, time)?;
         Ok(Target::default())
     }

@@ -6,7 +6,9 @@ use opencode_schema::event::{RecordedRevert, RecordedRule, SessionRecord};
 use opencode_schema::id::{SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::PermissionRule;
-use opencode_schema::session::{CacheTokens, SessionInfo, SessionTime, Tokens};
+use opencode_schema::session::{
+    CacheTokens, SessionInfo, SessionShare, SessionSummary, SessionTime, Tokens,
+};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{OptionalExtension, Params, Row, params, params_from_iter};
 
@@ -56,7 +58,8 @@ pub struct SessionFilter {
 const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model, s.cost,
     s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
     s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
-    s.staged, s.permission, s.settings, s.output, s.rejected, s.forked
+    s.staged, s.permission, s.settings, s.output, s.rejected, s.forked, s.share_url,
+    s.summary_additions, s.summary_deletions, s.summary_files
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
 
 /// The readable sessions of a query, and the number of unreadable ones.
@@ -120,6 +123,8 @@ impl Reader<'_> {
             cost: None,
             tokens: None,
             revert: None,
+            share: None,
+            summary: None,
         })
     }
 
@@ -127,6 +132,8 @@ impl Reader<'_> {
     pub fn whole_session_record(&self, session: &SessionRow) -> Result<SessionRecord, StoreError> {
         let revert = session.info.revert.clone();
         Ok(SessionRecord {
+            share: session.info.share.clone().map(Box::new),
+            summary: session.info.summary.map(Box::new),
             cost: Some(session.info.cost),
             tokens: Some(Box::new(session.info.tokens)),
             revert: revert.map(RecordedRevert::from).map(Box::new),
@@ -270,6 +277,10 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
         },
         subpath: path.filter(|path| !path.is_empty()),
         revert: None,
+        share: row
+            .get::<_, Option<String>>(25)?
+            .map(|url| SessionShare { url }),
+        summary: summary(row, 26)?,
     };
     let permission: Option<Vec<RecordedRule>> = json(row, 20)?;
     let permission = permission.unwrap_or_default().into_iter();
@@ -281,6 +292,18 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
         is_fork: row.get(24)?,
     };
     Ok((session, row.get(19)?))
+}
+
+/// Reads the sums of changed lines and files from three columns.
+pub(crate) fn summary(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<SessionSummary>> {
+    if row.get_ref(at + 2)? == ValueRef::Null {
+        return Ok(None);
+    }
+    Ok(Some(SessionSummary {
+        additions: counted(row, at)?,
+        deletions: counted(row, at + 1)?,
+        files: counted(row, at + 2)?,
+    }))
 }
 
 /// Reads a sum of tokens. Sums of invalid reports that an earlier version stored may be fractions.

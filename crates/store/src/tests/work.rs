@@ -11,6 +11,7 @@ use rusqlite::types::Null;
 use serde_json::{Value, json};
 
 use crate::integer::Sequence;
+use crate::projections::changes::CountedFile;
 use crate::projections::credentials::Credential;
 use crate::projections::messages::{Anchored, Order};
 use crate::projections::sessions::SessionFilter;
@@ -160,6 +161,17 @@ fn rare(bench: &mut Bench) {
         transaction.add_project("p", "/d", 1).unwrap();
         let moved = json!({"location": {"directory": "/e"}});
         append(transaction, "ses_a", event("moved", &moved));
+        let ended = json!({"assistantMessageID": "msg_z", "finish": "stop", "cost": 0.5, "snapshot": "t2", "files": ["a"],
+            "tokens": {"input": 1, "output": 2, "reasoning": 3, "cache": {"read": 4, "write": 5}}});
+        let of = json!({"assistantMessageID": "msg_z", "agent": "a", "snapshot": "t1",
+            "model": {"id": "m", "providerID": "p"}});
+        append(transaction, "ses_a", event("step.started", &of));
+        append(transaction, "ses_a", event("step.ended", &ended));
+        let changes = transaction.reader().stale_changes(key, 5).unwrap().unwrap();
+        let file = CountedFile { path: changes.paths[0].clone(), lines: Some((1, 2)) };
+        transaction.count_changes(key, &changes.end, &[file]).unwrap().unwrap();
+        transaction.reader().changes(key, 5).unwrap().unwrap();
+        assert!(transaction.set_share(key, None, Some("https://a")).unwrap());
         let committed = json!({"messageID": boundary});
         append(transaction, "ses_a", event("revert.committed", &committed));
         for name in ["session.updated", "session.deleted"] {

@@ -76,6 +76,8 @@ pub(super) fn created(
         cost: None,
         tokens: None,
         revert: None,
+        share: None,
+        summary: None,
     };
     let updated = record.time.updated;
     log.push(updated, SessionCreated { info: record });
