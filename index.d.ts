@@ -2,7 +2,13 @@
 
 // The facade: the client of `opencode-embedded/client`, and the host that answers the same methods in memory.
 
-import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionRequest } from "./client/index.js";
+import type {
+  OpenCodeClient,
+  PermissionReply,
+  PermissionRequest,
+  QuestionRequest,
+  SessionInfo,
+} from "./client/index.js";
 import type { McpConfig, OpenCodeConfig } from "./embedded/config.js";
 import type { HostContextSources, Unavailable } from "./embedded/context-source.js";
 import type { HostHooks } from "./embedded/hook.js";
@@ -117,6 +123,38 @@ export interface HandlerOptions {
  * @param options The signal that aborts when the host needs the decision no more.
  */
 export type TrustFunction = (directory: string, options: HandlerOptions) => boolean | Promise<boolean>;
+
+/** The session that a function of `ShareOptions` gets. */
+export interface SharedSession {
+  /** The session. `session.share.url` is the address of its copy, if there is one. */
+  readonly session: SessionInfo;
+  /** Aborts when the host needs the result no more: after 60 seconds, or when it closes. */
+  readonly signal: AbortSignal;
+}
+
+/** A session that is published. */
+export interface PublishedSession extends SharedSession {
+  /** The session as lines, as `sessions.export` gives them. Nothing is read before the first line is taken. */
+  readonly lines: AsyncIterable<string>;
+}
+
+/** A service that keeps shared copies of sessions. */
+export interface ShareOptions {
+  /**
+   * Publishes a copy of a session, or replaces the copy at `session.share.url`, and returns its address. The host calls
+   * it when a session is shared, and again after each activity of a shared session.
+   *
+   * @returns An address that begins with `https://` or `http://`, of at most 2048 bytes.
+   */
+  publish(shared: PublishedSession): { readonly url: string } | Promise<{ readonly url: string }>;
+  /** Removes the copy at `session.share.url`. If it throws, the session stays shared. */
+  remove(shared: SharedSession): unknown;
+  /**
+   * `"manual"`: clients share sessions. `"auto"`: the host also shares each new session that no other session creates.
+   * The key `share` of the configuration can be `"auto"`, too, and `"disabled"` there is stronger. Default: `"manual"`.
+   */
+  readonly mode?: "manual" | "auto" | undefined;
+}
 
 /** The input of `location.trust`. */
 export interface LocationTrustInput {
@@ -243,6 +281,11 @@ export interface OpenCodeOptions {
    * Default: false, because OpenCode sends none.
    */
   readonly reminders?: boolean | undefined;
+  /**
+   * The service that keeps shared copies of sessions: `sessions.share` and `sessions.unshare` call its functions. Without
+   * it no session is shared, and nothing of a session leaves the machine. Default: none.
+   */
+  readonly share?: ShareOptions | undefined;
   /**
    * If true, a running session keeps the process alive until it is idle, and a listener until it is closed. An open
    * host alone never keeps the process alive. A pending call always does. If false, the process can end in the middle

@@ -11,6 +11,7 @@ import type {
   OpenCodeOptions,
   PermissionOptions,
   RetryPolicy,
+  ShareOptions,
 } from "../index.js";
 
 type Check = (option: string, value: unknown) => void;
@@ -38,6 +39,12 @@ const DEADLINES: Readonly<Record<keyof Deadlines, Check>> = {
 const PERMISSIONS: Readonly<Record<keyof PermissionOptions, Check>> = {
   unanswered: checkUnanswered,
   ceiling: checkRules,
+};
+
+const SHARE: Readonly<Record<keyof ShareOptions, Check>> = {
+  publish: checkFunction,
+  remove: checkFunction,
+  mode: oneOf("manual", "auto"),
 };
 
 const COMMAND_ENVIRONMENT: Readonly<Record<keyof CommandEnvironment, Check>> = { omit: checkTexts, keep: checkTexts };
@@ -89,6 +96,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   recovery: oneOf("manual", "resume"),
   titles: checkBoolean,
   reminders: checkBoolean,
+  share: checkShare,
   keepAlive: checkBoolean,
   permissions: checkPermissions,
   trust: checkTrust,
@@ -258,6 +266,13 @@ export function checkFunction(option: string, value: unknown) {
 function checkLimits(option: string, value: unknown) {
   if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, LIMITS, `${option}.`);
+}
+
+function checkShare(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, SHARE, `${option}.`);
+  // Without one of them a session could not be shared, or never be unshared.
+  for (const name of ["publish", "remove"]) checkFunction(`${option}.${name}`, value[name]);
 }
 
 function checkRetry(option: string, value: unknown) {

@@ -18,6 +18,7 @@ import { resolveOptions } from "./options.js";
 import { startPlugins } from "./plugins.js";
 import { Program } from "./program.js";
 import { Providers } from "./providers.js";
+import { answerShare } from "./share.js";
 import { Tools } from "./tools.js";
 import { createNativeTransport } from "./transport.js";
 import { importFolder } from "./session-folder.js";
@@ -33,7 +34,7 @@ export async function openHost(
   options: OpenCodeOptions | undefined,
   load: () => Addon = loadAddon,
 ): Promise<OpenCodeHost> {
-  const { native, keepAlive, plugins, ptyEnvironment, decideTrust, log } = resolveOptions(options);
+  const { native, keepAlive, plugins, ptyEnvironment, decideTrust, share, log } = resolveOptions(options);
   const opened = await open(load(), encodeJson(native), log);
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
   const isLimited = options?.permissions?.unanswered !== undefined;
@@ -44,6 +45,7 @@ export async function openHost(
   // Plugins can use the host while they end. Without plugins it is closed at once.
   const close = () => disposePlugins?.().then(() => connection.close()) ?? connection.close();
   const host = createHost(connection, program, isLimited, once(close));
+  if (share !== undefined) answerShare(program, host, share);
   if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
   try {
     disposePlugins = await startPlugins(plugins, host, (message) => connection.warn(message, {}));

@@ -1,17 +1,18 @@
 import { os, path, url } from "./builtins.js";
 import { checkOptions } from "./checks.js";
 import { resolveLog } from "./log.js";
-import type { OpenCodeOptions, Plugin, PtyEnvironmentHook, TrustFunction } from "../index.js";
+import type { OpenCodeOptions, Plugin, PtyEnvironmentHook, ShareOptions, TrustFunction } from "../index.js";
 import type { ResolvedLog } from "./log.js";
 
 /** The options of the native host: those with a value, absolute paths, and the environment. */
 type NativeOptions = Omit<
   OpenCodeOptions,
-  "keepAlive" | "log" | "plugins" | "ptyEnvironment" | "trust" | Folder | "env"
+  "keepAlive" | "log" | "plugins" | "ptyEnvironment" | "share" | "trust" | Folder | "env"
 > &
   Readonly<Record<Folder, string>> & {
     readonly env: Record<string, string>;
     readonly trust: "never" | "always" | "ask";
+    readonly share?: "manual" | "auto";
   };
 
 /** Options whose default depends on this process. */
@@ -23,6 +24,7 @@ interface ResolvedOptions {
   readonly plugins: readonly Plugin[];
   readonly ptyEnvironment: PtyEnvironmentHook | undefined;
   readonly decideTrust: TrustFunction | undefined;
+  readonly share: ShareOptions | undefined;
   readonly log: ResolvedLog;
 }
 
@@ -31,16 +33,17 @@ interface ResolvedOptions {
  * The native host has the other defaults. Throws the tagged failure `InvalidOptionError`.
  */
 export function resolveOptions(given: unknown): ResolvedOptions {
-  const { keepAlive = true, log, plugins = [], ptyEnvironment, trust = false, ...values } = checkOptions(given);
+  const { keepAlive = true, log, plugins = [], ptyEnvironment, share, trust = false, ...values } = checkOptions(given);
   const env = copyEnv(values.env ?? process.env);
   const decideTrust = typeof trust === "function" ? trust : undefined;
   return {
-    native: { ...values, ...resolveFolders(values, env), env, trust: nameTrust(trust) },
+    native: { ...values, ...resolveFolders(values, env), env, trust: nameTrust(trust), ...nameShare(share) },
     keepAlive,
     // A copy, because the plugins are called later.
     plugins: [...plugins],
     ptyEnvironment,
     decideTrust,
+    share,
     log: resolveLog(log),
   };
 }
@@ -67,6 +70,10 @@ function defaultFolder(base: string | undefined, home: string, fallback: string)
 function resolveDatabase(database: string) {
   if (database === ":memory:") return database;
   return path.resolve(/^file:/i.test(database) ? url.fileURLToPath(database) : database);
+}
+
+function nameShare(share: ShareOptions | undefined) {
+  return share === undefined ? {} : { share: share.mode ?? ("manual" as const) };
 }
 
 function nameTrust(trust: boolean | TrustFunction) {

@@ -127,6 +127,9 @@ test("keeps every option that is given", () => {
   };
   const { keepAlive, log, plugins, ...values } = options;
   expect(resolveOptions(options)).toEqual({ native: { ...values, trust: "always" }, keepAlive, log, plugins });
+  const share = { publish: () => ({ url: "https://a" }), remove: () => {} };
+  expect(resolveOptions({ share })).toMatchObject({ native: { share: "manual" }, share });
+  expect(resolveOptions({ share: { ...share, mode: "auto" } })).toMatchObject({ native: { share: "auto" } });
   const decideTrust = () => false;
   expect(resolveOptions({ trust: decideTrust })).toMatchObject({ native: { trust: "ask" }, decideTrust });
 });

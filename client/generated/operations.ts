@@ -55,6 +55,7 @@ import type {
   SessionsCompactInput,
   SessionsContextInput,
   SessionsCreateInput,
+  SessionsDiffInput,
   SessionsEventsInput,
   SessionsExportInput,
   SessionsForkInput,
@@ -77,9 +78,11 @@ import type {
   SessionsRevertClearInput,
   SessionsRevertCommitInput,
   SessionsRevertStageInput,
+  SessionsShareInput,
   SessionsSwitchAgentInput,
   SessionsSwitchModelInput,
   SessionsTodoInput,
+  SessionsUnshareInput,
   SessionsUpdateInput,
   SessionsWaitInput,
   SkillsListInput,
@@ -616,6 +619,39 @@ const sessionsRevertCommit: OperationOf<SessionsRevertCommitInput> = {
   errors: [400, 401, 404, 409, 500, 503],
 };
 
+const sessionsDiff: OperationOf<SessionsDiffInput> = {
+  group: "sessions",
+  name: "diff",
+  method: "GET",
+  path: ["/api/session/", { param: "sessionID" }, "/diff"],
+  query: ["messageID"],
+  payload: null,
+  unwrap: true,
+  errors: [400, 401, 404, 500, 503],
+};
+
+const sessionsShare: OperationOf<SessionsShareInput> = {
+  group: "sessions",
+  name: "share",
+  method: "POST",
+  path: ["/api/session/", { param: "sessionID" }, "/share"],
+  query: [],
+  payload: null,
+  unwrap: true,
+  errors: [400, 401, 404, 500, 503],
+};
+
+const sessionsUnshare: OperationOf<SessionsUnshareInput> = {
+  group: "sessions",
+  name: "unshare",
+  method: "DELETE",
+  path: ["/api/session/", { param: "sessionID" }, "/share"],
+  query: [],
+  payload: null,
+  unwrap: true,
+  errors: [400, 401, 404, 500, 503],
+};
+
 const permissionsList: OperationOf<PermissionsListInput> = {
   group: "permissions",
   name: "list",
@@ -1093,6 +1129,9 @@ export function createOperations(methods: Methods): OpenCodeOperations {
         clear: (input, options) => methods.nothing(sessionsRevertClear, input, options),
         commit: (input, options) => methods.nothing(sessionsRevertCommit, input, options),
       },
+      diff: (input, options) => methods.value(sessionsDiff, input, options),
+      share: (input, options) => methods.value(sessionsShare, input, options),
+      unshare: (input, options) => methods.value(sessionsUnshare, input, options),
       prune: (input, options) => methods.value(sessionsPrune, input, options),
     },
     debug: {

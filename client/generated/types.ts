@@ -371,6 +371,33 @@ export interface OpenCodeOperations {
       commit(input: SessionsRevertCommitInput, options?: RequestOptions): Promise<SessionsRevertCommitOutput>;
     };
     /**
+     * Returns the differences of files from the first to the newest step of the session that changed files.
+     *
+     * Changes between two steps are part of it, changes of files that no step changed are not. The result is empty
+     * without snapshots, for example outside of a Git repository.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {MessageNotFoundError}
+     * @throws {SessionUnreadableError}
+     */
+    diff(input: SessionsDiffInput, options?: RequestOptions): Promise<SessionsDiffOutput>;
+    /**
+     * Publishes a copy of the session through the service of the host, and returns the session with its address.
+     *
+     * The host publishes the copy again after each activity. A session that is shared already is published at once.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
+     */
+    share(input: SessionsShareInput, options?: RequestOptions): Promise<SessionsShareOutput>;
+    /**
+     * Removes the shared copy of the session. It has no effect on a session that is not shared.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
+     */
+    unshare(input: SessionsUnshareInput, options?: RequestOptions): Promise<SessionsUnshareOutput>;
+    /**
      * Removes old sessions of all projects, oldest first. At least one condition must be given.
      *
      * A session without a parent is removed with all its descendants, and all of them decide about its age. A session that
@@ -1162,6 +1189,35 @@ export interface SessionsRevertCommitInput {
 
 /** The result of `sessions.revert.commit`. */
 export type SessionsRevertCommitOutput = void;
+
+/** The input of `sessions.diff`. */
+export interface SessionsDiffInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** Only the step of this answer, or the steps of this prompt. Default: all steps. */
+  readonly messageID?: string | undefined;
+}
+
+/** The result of `sessions.diff`. */
+export type SessionsDiffOutput = FileDiff[];
+
+/** The input of `sessions.share`. */
+export interface SessionsShareInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `sessions.share`. */
+export type SessionsShareOutput = SessionInfo;
+
+/** The input of `sessions.unshare`. */
+export interface SessionsUnshareInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `sessions.unshare`. */
+export type SessionsUnshareOutput = SessionInfo;
 
 /** The input of `permissions.list`. */
 export interface PermissionsListInput {
@@ -1972,7 +2028,7 @@ export type FileChange =
   /** The file was deleted. */
   | "unlink";
 
-/** One changed file of a staged revert. */
+/** One changed file. */
 export interface FileDiff {
   /** Path relative to the root of the worktree. */
   readonly path: string;
@@ -1983,8 +2039,8 @@ export interface FileDiff {
   /** Number of deleted lines. */
   readonly deletions: number;
   /**
-   * Unified diff in the format of Git. Empty for a binary file, and if the revert is too large
-   * to show all of it.
+   * Unified diff in the format of Git. Empty for a binary file, and if all changes together are
+   * too large to show.
    */
   readonly patch: string;
 }
@@ -2838,6 +2894,7 @@ export type OpenCodeEvent =
   | SessionStatusChanged
   | SessionIdle
   | SessionCompacted
+  | SessionDiff
   | MessageUpdated
   | MessageRemoved
   | MessagePartUpdated
@@ -3636,6 +3693,22 @@ export interface SessionDeleted {
   readonly metadata?: Record<string, unknown>;
 }
 
+/** The files that the steps of the session changed were compared again. */
+export interface SessionDiff {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.diff";
+  /** Location of the event. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** Id of the session. */
+    readonly sessionID: string;
+    /** Differences from the first to the newest step that changed files. */
+    readonly diff: FileDiff[];
+  };
+}
+
 /** A message of a session in the older form. */
 export interface SessionDocumentMessage {
   /** The message without its content: `id`, `role`, `time` and more. */
@@ -3753,6 +3826,10 @@ export interface SessionInfo {
   readonly subpath?: string;
   /** The staged revert, if any. */
   readonly revert?: RevertState;
+  /** The shared copy, if the session is shared. */
+  readonly share?: SessionShare;
+  /** Sums of the changes that the steps of the session made. Absent until a step changed files. */
+  readonly summary?: SessionSummary;
 }
 
 /** The durable receipt of an Admitted Prompt. */
@@ -4897,6 +4974,16 @@ export interface SessionRecord {
   readonly tokens?: Tokens;
   /** Staged revert, if any. */
   readonly revert?: RecordedRevert;
+  /** The shared copy, if any. */
+  readonly share?: SessionShare;
+  /** Sums of the changed files, if any. */
+  readonly summary?: SessionSummary;
+}
+
+/** The shared copy of a session. */
+export interface SessionShare {
+  /** Address of the copy. */
+  readonly url: string;
 }
 
 /** The status of a session. */
@@ -4950,6 +5037,16 @@ export interface SessionStorage {
   readonly sessionID: string;
   /** Bytes of its events as they are stored. Indexes and files are not counted. */
   readonly bytes: number;
+}
+
+/** Sums of the changes of files from the first to the newest step of a session. */
+export interface SessionSummary {
+  /** Number of added lines. */
+  readonly additions: number;
+  /** Number of deleted lines. */
+  readonly deletions: number;
+  /** Number of files that differ. */
+  readonly files: number;
 }
 
 /** Times of a session, in epoch milliseconds. */

@@ -111,6 +111,7 @@ impl Host {
         };
         let runtime = Runtime::open(RuntimeOptions {
             titles: None,
+            share: None,
             database,
             durability: Durability::Normal,
             directory: project(folder, 0),

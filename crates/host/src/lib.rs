@@ -33,7 +33,7 @@ use opencode_location::catalogue::ProgramProviders;
 use opencode_location::location::Locations;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{
-    AskEnvironment, Hooks, OpenError, Recovery, Runtime, RuntimeOptions, SystemTimer,
+    AskEnvironment, Hooks, OpenError, Recovery, Runtime, RuntimeOptions, ShareService, SystemTimer,
 };
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
@@ -46,11 +46,13 @@ use tokio::runtime::Handle;
 use tracing::instrument::WithSubscriber as _;
 
 use crate::listeners::{Defaults, Listeners};
+use crate::options::ShareOption;
 use crate::program::calls::ProgramCalls;
 use crate::program::context_sources::ProgramContextSources;
 use crate::program::environment::ProgramEnvironment;
 use crate::program::hooks::ProgramHooks;
 use crate::program::models::ModelClients;
+use crate::program::sharing::ProgramSharing;
 use crate::program::tools::ProgramTools;
 use crate::trust::TrustQuestions;
 
@@ -130,6 +132,10 @@ impl Host {
         let reminders = options.reminders;
         let unanswered = options.permissions.unanswered.into();
         let titles = options.titles;
+        let share = options.share.map(|mode| ShareService {
+            sessions: Arc::new(ProgramSharing::new(calls.clone())),
+            is_automatic: mode == ShareOption::Auto,
+        });
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
         let questions = Arc::new(TrustQuestions::new(calls.clone()));
         let trust = options.trust.with(&questions);
@@ -176,6 +182,7 @@ impl Host {
             recovery: Recovery::Manual,
             reminders,
             titles,
+            share,
             test_hook: None,
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;

@@ -163,6 +163,14 @@ pub struct EventsQuery {
     pub after: Option<u64>,
 }
 
+/// The steps whose changes are compared.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct DiffQuery {
+    /// Only the step of this answer, or the steps of this prompt. Default: all steps.
+    #[serde(rename = "messageID")]
+    pub message_id: Option<MessageID>,
+}
+
 /// The selection of the events of a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SubscribeQuery {

@@ -49,7 +49,7 @@ fn methods_are_in_groups() {
             "create list get update remove fork children active prompt interrupt wait compact todo switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
              resume interrupted export import importDocument request revert.stage revert.clear revert.commit \
-              prune",
+              prune diff share unshare",
         ),
         ("skills", "list"),
         ("storage", "stats compact"),
@@ -146,6 +146,9 @@ fn operations_beyond_the_original_contract_are_marked() {
             "sessions.importDocument",
             "sessions.request",
             "debug.context",
+            "sessions.diff",
+            "sessions.share",
+            "sessions.unshare",
             "mcp.list",
             "mcp.resources",
             "mcp.add",

@@ -36,7 +36,8 @@ use crate::recovery::{Recovery, recover};
 use crate::revert::Reverts;
 use crate::sessions::Sessions;
 use crate::sessions::todos::TodoLists;
-use crate::snapshots::SnapshotStores;
+use crate::sharing::{ShareQueue, ShareService, Sharing};
+use crate::snapshots::{ChangedSessions, Counting, SessionChanges, SnapshotStores};
 use crate::sources::Sources;
 use crate::streams::SharedReads;
 use crate::sweeps;
@@ -97,6 +98,8 @@ pub struct RuntimeOptions {
     pub recovery: Recovery,
     /// True if sessions get titles from the agent `title`. Default: if the configuration names a model for them.
     pub titles: Option<bool>,
+    /// Keeps shared copies of sessions. Without it no session is shared.
+    pub share: Option<ShareService>,
     /// Observes accesses to the database and injects faults; for tests only.
     pub test_hook: Option<Arc<dyn TestHook>>,
 }
@@ -107,6 +110,8 @@ pub struct Runtime {
     pub(crate) journal: Arc<Journal>,
     pub(crate) locations: Arc<Locations>,
     pub(crate) sessions: Arc<Sessions>,
+    pub(crate) sharing: Arc<Sharing>,
+    pub(crate) changes: Arc<SessionChanges>,
     pub(crate) todos: Arc<TodoLists>,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) commands: Arc<CommandRunner>,
@@ -147,12 +152,19 @@ impl Runtime {
         let announcer = Announcer::new(Arc::clone(&options.ids), Arc::clone(&options.clock));
         let announcer = Arc::new(announcer);
         let listener = Arc::clone(&announcer);
+        let (shares, waiting_shares) = ShareQueue::new(options.share.is_some());
+        let created = shares.clone();
+        let (changed, changed_sessions) = ChangedSessions::new();
         let store = Store::open(StoreOptions {
             path: options.database,
             durability: options.durability,
             ids: Arc::clone(&options.ids),
             // This runs on the writer's thread and only enqueues.
-            listener: Box::new(move |committed| listener.announce_committed(committed)),
+            listener: Box::new(move |committed| {
+                listener.announce_committed(committed);
+                created.committed(committed);
+                changed.committed(committed);
+            }),
             test_hook: options.test_hook,
         })
         .await?;
@@ -167,6 +179,13 @@ impl Runtime {
         let sessions = Arc::new(Sessions {
             journal: Arc::clone(&journal),
             locations: Arc::clone(&locations),
+        });
+        let sharing = Arc::new(Sharing {
+            journal: Arc::clone(&journal),
+            locations: Arc::clone(&locations),
+            service: options.share,
+            timer: Arc::clone(&timer),
+            closing: closing.clone(),
         });
         let todos = Arc::new(TodoLists::new(Arc::clone(&journal)));
         let inbox = Arc::new(Inbox {
@@ -195,6 +214,13 @@ impl Runtime {
             &database,
         );
         let snapshots = Arc::new(snapshots);
+        let changes = Arc::new(SessionChanges {
+            journal: Arc::clone(&journal),
+            locations: Arc::clone(&locations),
+            snapshots: Arc::clone(&snapshots),
+            running: Counting::default(),
+            closing: closing.clone(),
+        });
         let reverts = Arc::new(Reverts::new(Arc::clone(&sessions), Arc::clone(&snapshots)));
         let terminals = HostTerminals::new(
             options.pty_environment,
@@ -289,7 +315,12 @@ impl Runtime {
             begin_drains(&drains, &shared),
             tasks.clone(),
             closing.clone(),
-            Box::new(move |session: &_, active| announcer.announce_status(session, active)),
+            Box::new(move |session: &_, active| {
+                announcer.announce_status(session, active);
+                if !active {
+                    shares.idle(session);
+                }
+            }),
         );
         let lifecycle = Arc::new(Lifecycle {
             journal: Arc::clone(&journal),
@@ -301,10 +332,17 @@ impl Runtime {
             outputs: drains.tools.managed_output(),
             closing: closing.clone(),
         });
+        let sharing_waiting = Arc::clone(&sharing).share_waiting(waiting_shares, tasks.clone());
+        let following = Arc::clone(&changes).follow(changed_sessions, tasks.clone());
+        drop(opencode_log::spawn(following));
+        // They end with the host. Their work for each session is tracked.
+        drop(opencode_log::spawn(sharing_waiting));
         let runtime = Self {
             journal,
             locations,
             sessions,
+            sharing,
+            changes,
             todos,
             inbox,
             commands: Arc::new(commands),

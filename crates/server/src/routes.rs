@@ -3,8 +3,8 @@
 use opencode_protocol::operations as op;
 
 use crate::handlers::{
-    catalogue, definitions, files, host, inbox, inspection, integrations, location, mcp, messages,
-    permissions, ptys, questions, recovery, revert, sessions, storage, transfer,
+    catalogue, copies, definitions, files, host, inbox, inspection, integrations, location, mcp,
+    messages, permissions, ptys, questions, recovery, revert, sessions, storage, transfer,
 };
 use crate::router::operation::{Route, route};
 
@@ -71,6 +71,9 @@ fn of_sessions() -> Vec<Route> {
         route::<op::SessionSwitchModel>(sessions::switch_model),
         route::<op::SessionMove>(sessions::relocate),
         route::<op::SessionPrune>(storage::prune),
+        route::<op::SessionDiff>(copies::diff),
+        route::<op::SessionShare>(copies::share),
+        route::<op::SessionUnshare>(copies::unshare),
         route::<op::SessionMessages>(messages::list),
         route::<op::SessionMessageGet>(messages::get),
         route::<op::SessionContext>(messages::context),

@@ -94,6 +94,9 @@ pub struct HostOptions {
     /// True if sessions get titles from a model. Default: if the configuration names a model for titles.
     #[serde(default)]
     pub titles: Option<bool>,
+    /// The sharing of sessions through functions of the program. Without it no session is shared.
+    #[serde(default)]
+    pub share: Option<ShareOption>,
     /// Time limits of providers.
     #[serde(default)]
     pub deadlines: DeadlineOptions,
@@ -192,6 +195,16 @@ pub enum RecoveryOption {
     Manual,
     /// The host resumes them.
     Resume,
+}
+
+/// The sessions that are shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ShareOption {
+    /// Those that a client shares.
+    Manual,
+    /// Also each session that no other session creates.
+    Auto,
 }
 
 /// Limits of a host.

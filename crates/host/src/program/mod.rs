@@ -10,4 +10,5 @@ pub(crate) mod hooks;
 pub(crate) mod models;
 pub(crate) mod providers;
 pub(crate) mod registered;
+pub(crate) mod sharing;
 pub(crate) mod tools;

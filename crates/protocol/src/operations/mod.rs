@@ -1,5 +1,6 @@
 //! The operations, with a file for each group. One entry declares one operation completely.
 
+mod copies;
 mod files;
 mod host;
 mod inbox;
@@ -16,6 +17,7 @@ mod revert;
 mod sessions;
 mod storage;
 
+pub use copies::*;
 pub use files::*;
 pub use host::*;
 pub use inbox::*;
@@ -44,6 +46,7 @@ const GROUPS: &[&[Spec]] = &[
     recovery::OPERATIONS,
     inspection::OPERATIONS,
     revert::OPERATIONS,
+    copies::OPERATIONS,
     permissions::OPERATIONS,
     questions::OPERATIONS,
     files::OPERATIONS,

@@ -38,6 +38,34 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
             "MessageUpdated.metadata: is not there",
             "SessionCompacted.durable: is not there",
             "SessionCompacted.metadata: is not there",
+            "SessionDiff.durable: is not there",
+            "SessionDiff.metadata: is not there",
+        ],
+    },
+    Differences {
+        why: "The files that a session changed have one form, that of reverts.",
+        what: &[
+            "SessionDiff.data.diff[]: refers to FileDiff, not to SnapshotFileDiff",
+            "SnapshotFileDiff.*",
+        ],
+    },
+    Differences {
+        why: "The sums of changed files count, and have no list of them.",
+        what: &[
+            "Session.summary.additions: *",
+            "Session.summary.deletions: *",
+            "Session.summary.diffs: is not there",
+            "Session.summary.files: *",
+        ],
+    },
+    Differences {
+        why: "A session says where its shared copy is, and what it changed.",
+        what: &[
+            "SessionV2Info.share: is added",
+            "SessionV2Info.summary: is added",
+            "DELETE /api/session/{sessionID}/share: an extension",
+            "GET /api/session/{sessionID}/diff: an extension",
+            "POST /api/session/{sessionID}/share: an extension",
         ],
     },
 ];

@@ -6,7 +6,7 @@ use opencode_schema::clock::Clock;
 use opencode_schema::envelope;
 use opencode_schema::event::{
     LiveEvent, NamedError, NamedErrorData, NamedErrorTag, Notice, SessionError, SessionIdle,
-    SessionStatus, SessionStatusChanged,
+    SessionRecord, SessionStatus, SessionStatusChanged,
 };
 use opencode_schema::id::{EventID, IdSource, SessionID};
 use opencode_schema::location::LocationRef;
@@ -75,6 +75,23 @@ impl Announcer {
                 self.notify(location, notice);
             }
         }
+    }
+
+    /// Publishes the whole record of a session after a change that is not in its log.
+    pub(crate) fn announce_updated(&self, location: &LocationRef, info: &SessionRecord) {
+        let topic = Topic {
+            name: "session.updated",
+            session: Some(&info.id),
+        };
+        self.live.publish(topic, || {
+            envelope::updated_text(&EventID::generate(&self.ids), location, info)
+        });
+    }
+
+    /// True if a subscriber selects this event of the session.
+    pub(crate) fn is_selected(&self, name: &str, session: &SessionID) -> bool {
+        let session = Some(session);
+        self.live.is_selected(Topic { name, session })
     }
 
     /// Publishes a live event that is never stored.

@@ -163,6 +163,15 @@ impl LiveEvents {
         }
     }
 
+    /// True if a subscriber selects the event.
+    pub(crate) fn is_selected(&self, topic: Topic<'_>) -> bool {
+        let subscribers = self
+            .subscribers
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        subscribers.all.iter().any(|it| it.selection.has(topic))
+    }
+
     /// Ends every subscription after its waiting events.
     pub(crate) fn end(&self) {
         let mut subscribers = self.change();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use opencode_schema::event::{DERIVED, STREAM_EVENTS, event_names};
+use opencode_schema::event::{DERIVED, SELECTED_ONLY, STREAM_EVENTS, event_names};
 use opencode_schema::id::SessionID;
 
 /// Maximum number of entries in a list of event types.
@@ -11,7 +11,7 @@ const MAX_TYPES: usize = 128;
 /// The events that a subscriber receives. Events of the stream itself always belong to it.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Names of events. Without it: all events but the derived ones.
+    /// Names of events. Without it: all events but those that must be selected.
     types: Option<HashSet<&'static str>>,
     /// Only events of this session.
     session: Option<SessionID>,
@@ -70,7 +70,7 @@ impl Selection {
             return true;
         }
         let is_named = match &self.types {
-            None => !DERIVED.contains(&topic.name),
+            None => !SELECTED_ONLY.contains(&topic.name),
             Some(names) => names.contains(topic.name),
         };
         is_named && (self.session.is_none() || self.session.as_ref() == topic.session)
@@ -182,11 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn all_events_but_the_derived_ones_are_selected_by_default() {
+    fn most_events_are_selected_by_default() {
         for name in event_names() {
             assert_eq!(
                 has(&Selection::default(), name),
-                !DERIVED.contains(&name),
+                !SELECTED_ONLY.contains(&name),
                 "{name}"
             );
         }

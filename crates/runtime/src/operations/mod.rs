@@ -8,6 +8,7 @@ mod lifecycle;
 mod mcp;
 mod requests;
 mod reverts;
+mod sharing;
 mod terminals;
 mod transfer;
 

@@ -2,6 +2,7 @@
 //!
 //! Snapshots are optional: a step continues without one if none can be made.
 
+mod changes;
 mod step;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use opencode_store::DatabasePath;
 use parking_lot::Mutex;
 use sha1::{Digest, Sha1};
 
+pub(crate) use self::changes::{ChangedSessions, Counting, SessionChanges};
 pub(crate) use self::step::{StepChanges, StepSnapshot};
 use crate::journal::Journal;
 use crate::timer::Timer;

@@ -93,6 +93,8 @@ mod sessions;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod sharing;
+#[cfg(test)]
 mod skills;
 mod steps;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Millis;
 use crate::id::{MessageID, SessionID};
 use crate::message::{AssistantPart, SessionMessage};
+use crate::session::FileDiff;
 
 /// The payload of the announcement of a new or changed message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +65,22 @@ pub struct MessagePartRemoved {
     pub part_id: String,
     /// Position that the part had in the `content` of its message.
     pub index: u32,
+}
+
+/// The payload of the announcement of the files that the steps of a session changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SessionDiffed {
+    /// Id of the session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+    /// Differences from the first to the newest step that changed files.
+    pub diff: Vec<FileDiff>,
+}
+
+impl SessionDiffed {
+    /// Name of the announcement.
+    pub const NAME: &str = "session.diff";
 }
 
 /// The payload of the announcement of a compaction that ended.

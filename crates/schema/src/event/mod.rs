@@ -91,10 +91,11 @@ use crate::record::Record;
 
 pub use derived::{
     MessagePartRemoved, MessagePartUpdated, MessageRemoved, MessageUpdated, SessionCompacted,
+    SessionDiffed,
 };
 pub use durable::*;
 pub use live::*;
-pub use notice::{DERIVED, NOTICES, Nothing, Notice, NoticeSpec};
+pub use notice::{DERIVED, NOTICES, Nothing, Notice, NoticeSpec, SELECTED_ONLY};
 pub use values::{
     EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RecordedRevert,
     RecordedRule, RetryError, SessionError, SessionIdle, SessionRecord, SessionStatus,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::derived::{
     MessagePartRemoved, MessagePartUpdated, MessageRemoved, MessageUpdated, SessionCompacted,
+    SessionDiffed,
 };
 use super::{SessionError, SessionIdle, SessionStatusChanged};
 use crate::file_system::FileWatcherUpdated;
@@ -78,6 +79,8 @@ notices! {
     "session.idle" SessionIdle(SessionIdle),
     /// A compaction of the session ended.
     "session.compacted" SessionCompacted(SessionCompacted),
+    /// The files that the steps of the session changed were compared again.
+    "session.diff" SessionDiff(SessionDiffed),
     /// A message was added or changed.
     "message.updated" MessageUpdated(MessageUpdated),
     /// A committed revert removed a message.
@@ -126,10 +129,19 @@ notices! {
     "mcp.browser.open.failed" McpBrowserOpenFailed(McpBrowserOpenFailed),
 }
 
-/// Names of the announcements that the host derives from committed events. A subscriber receives
-/// them only if it names them.
+/// Names of the announcements that the host derives from committed events.
 pub const DERIVED: &[&str] = &[
     "session.compacted",
+    "message.updated",
+    "message.removed",
+    "message.part.updated",
+    "message.part.removed",
+];
+
+/// Names of the announcements that a subscriber receives only if it selects them by their type.
+pub const SELECTED_ONLY: &[&str] = &[
+    "session.compacted",
+    SessionDiffed::NAME,
     "message.updated",
     "message.removed",
     "message.part.updated",
@@ -144,6 +156,7 @@ impl Notice {
             Self::SessionStatusChanged(it) => Some(&it.session_id),
             Self::SessionIdle(it) => Some(&it.session_id),
             Self::SessionCompacted(it) => Some(&it.session_id),
+            Self::SessionDiff(it) => Some(&it.session_id),
             Self::MessageUpdated(it) => Some(&it.session_id),
             Self::MessageRemoved(it) => Some(&it.session_id),
             Self::MessagePartUpdated(it) => Some(&it.session_id),

@@ -1,6 +1,7 @@
 //! One file per group of operations. A handler calls the runtime and returns its answer.
 
 pub(crate) mod catalogue;
+pub(crate) mod copies;
 pub(crate) mod definitions;
 pub(crate) mod document;
 pub(crate) mod files;
