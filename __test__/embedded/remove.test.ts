@@ -71,7 +71,10 @@ test("the files with long outputs of a removed session are deleted, and no other
   }
   expect(existsSync(outputs) && readdirSync(outputs)).toHaveLength(2);
   await host.sessions.remove({ sessionID });
+  // Returns when everything of removed sessions is deleted.
+  await host.storage.compact();
   expect(readdirSync(outputs)).toHaveLength(1);
   await host.sessions.remove({ sessionID: other.id });
+  await host.storage.compact();
   expect(readdirSync(outputs)).toEqual([]);
 });

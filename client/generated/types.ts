@@ -111,8 +111,9 @@ export interface OpenCodeOperations {
     /**
      * Removes a session and all its descendants: messages, prompts, events, to-do lists and Managed Tool Output Files.
      *
-     * Nothing is removed if one of them works, unless `interrupt` is true. The live event `session.deleted` announces
-     * each removed session. Its durable streams end. The id may be used again.
+     * Nothing is removed if one of them works, unless `interrupt` is true. Returns when no read finds them any more; the
+     * host deletes their data right afterwards. The live event `session.deleted` announces each removed session. Its
+     * durable streams end. The id may be used again.
      *
      * @throws {SessionNotFoundError}
      * @throws {SessionBusyError}
@@ -571,7 +572,11 @@ export interface OpenCodeOperations {
   readonly storage: {
     /** Returns the use of the database. */
     stats(input?: StorageStatsInput, options?: RequestOptions): Promise<StorageStatsOutput>;
-    /** Gives the free parts of the database back to the file system, in small steps between the work of sessions. */
+    /**
+     * Gives the free parts of the database back to the file system, in small steps between the work of sessions.
+     *
+     * Waits until the data of removed sessions is deleted.
+     */
     compact(options?: RequestOptions): Promise<StorageCompactOutput>;
   };
 }

@@ -331,6 +331,8 @@ impl Runtime {
             shared: Arc::clone(&shared),
             outputs: drains.tools.managed_output(),
             closing: closing.clone(),
+            tasks: tasks.clone(),
+            purging: tokio::sync::Mutex::default(),
         });
         let sharing_waiting = Arc::clone(&sharing).share_waiting(waiting_shares, tasks.clone());
         let following = Arc::clone(&changes).follow(changed_sessions, tasks.clone());
@@ -385,12 +387,7 @@ impl Runtime {
 
     /// Deletes the rest of sessions whose removal a crash interrupted, in the background.
     fn continue_removals(&self) {
-        let lifecycle = Arc::clone(&self.lifecycle);
-        opencode_log::spawn_tracked(&self.tasks, async move {
-            if let Err(error) = lifecycle.purge().await {
-                tracing::warn!(%error, "the rows of removed sessions are not deleted");
-            }
-        });
+        self.lifecycle.purge_in_background();
     }
 
     /// Starts the regular sweeps of files that are no longer needed.

@@ -57,8 +57,9 @@ operations! {
 
     /// Removes a session and all its descendants: messages, prompts, events, to-do lists and Managed Tool Output Files.
     ///
-    /// Nothing is removed if one of them works, unless `interrupt` is true. The live event `session.deleted` announces
-    /// each removed session. Its durable streams end. The id may be used again.
+    /// Nothing is removed if one of them works, unless `interrupt` is true. Returns when no read finds them any more; the
+    /// host deletes their data right afterwards. The live event `session.deleted` announces each removed session. Its
+    /// durable streams end. The id may be used again.
     SessionRemove = "v2.session.remove" => "sessions.remove" {
         Delete "/api/session/{sessionID}",
         params: SessionParams,

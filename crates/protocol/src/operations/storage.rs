@@ -30,6 +30,8 @@ operations! {
     }
 
     /// Gives the free parts of the database back to the file system, in small steps between the work of sessions.
+    ///
+    /// Waits until the data of removed sessions is deleted.
     StorageCompact = "v2.storage.compact" => "storage.compact" {
         Post "/api/storage/compact",
         success: value(StorageCompaction),

@@ -10,7 +10,9 @@ mod storage;
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
@@ -33,4 +35,8 @@ pub(crate) struct Lifecycle {
     /// The directory of Managed Tool Output Files.
     pub(crate) outputs: Arc<Path>,
     pub(crate) closing: CancellationToken,
+    /// Tracks the deletion of rows and files, so that closing the host waits for the current step.
+    pub(crate) tasks: TaskTracker,
+    /// Held during the deletion of rows and files.
+    pub(crate) purging: Mutex<()>,
 }

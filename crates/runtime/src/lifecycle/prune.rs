@@ -4,6 +4,7 @@
 //! trees is removed on its own, so other sessions work meanwhile.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
@@ -40,7 +41,7 @@ struct Root {
 
 impl Lifecycle {
     pub(crate) async fn prune(
-        &self,
+        self: &Arc<Self>,
         request: PruneSessions,
     ) -> Result<PrunedSessions, RuntimeError> {
         let has_bound = request.older_than.is_some() || request.keep_last.is_some();
@@ -69,7 +70,7 @@ impl Lifecycle {
 
     /// Removes a session that is old, with its descendants. Leaves it if one of them works, has a newer event now, or
     /// cannot be read.
-    async fn remove_old(&self, root: &Root) -> Result<Vec<SessionID>, RuntimeError> {
+    async fn remove_old(self: &Arc<Self>, root: &Root) -> Result<Vec<SessionID>, RuntimeError> {
         match self.remove_unless_active(&root.id, root.active).await {
             Ok(removed) => Ok(removed),
             Err(RuntimeError::SessionBusy(_) | RuntimeError::SessionNotFound(_)) => Ok(Vec::new()),

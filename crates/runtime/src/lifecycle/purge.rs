@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use opencode_store::{Abort, Purged};
+use opencode_store::{Abort, Purged, StoreError};
 use opencode_tools::remove_managed_output;
 
 use super::Lifecycle;
@@ -12,9 +12,23 @@ use crate::error::RuntimeError;
 const STEP: usize = 256;
 
 impl Lifecycle {
+    /// Deletes what is left of removed sessions, in the background.
+    pub(crate) fn purge_in_background(self: &Arc<Self>) {
+        let here = Arc::clone(self);
+        let tasks = self.tasks.clone();
+        opencode_log::spawn_tracked(&tasks, async move {
+            match here.purge().await {
+                Ok(()) | Err(RuntimeError::Store(StoreError::Closed)) => {}
+                Err(error) => tracing::warn!(%error, "the rows of removed sessions stay for now"),
+            }
+        });
+    }
+
     /// Deletes all rows of removed sessions, and then their Managed Tool Output Files. Ends early if the host closes:
     /// the next host continues.
     pub(crate) async fn purge(&self) -> Result<(), RuntimeError> {
+        // A caller that waits here returns after the files of the other one are deleted, too.
+        let _purging = self.purging.lock().await;
         let store = &self.journal.store;
         let mut remains = store.read(|db| db.has_removed_rows()).await?;
         while remains && !self.closing.is_cancelled() {

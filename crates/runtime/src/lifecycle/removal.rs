@@ -3,6 +3,8 @@
 //! One transaction hides all of them from every read. Their rows and files are deleted afterwards, also if a crash
 //! interrupts that: see [`super::purge`].
 
+use std::sync::Arc;
+
 use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
 use opencode_store::Abort;
@@ -15,9 +17,9 @@ use crate::error::RuntimeError;
 const ATTEMPTS: u32 = 8;
 
 impl Lifecycle {
-    /// Removes a session and its descendants. Returns their ids, each after its parent, when nothing of them is left.
+    /// Removes a session and its descendants. Returns their ids, each after its parent, when no read finds them any more.
     pub(crate) async fn remove(
-        &self,
+        self: &Arc<Self>,
         id: &SessionID,
         interrupt: bool,
     ) -> Result<Vec<SessionID>, RuntimeError> {
@@ -26,7 +28,7 @@ impl Lifecycle {
 
     /// Removes a session and its descendants, unless one of them works or was active after that time.
     pub(super) async fn remove_unless_active(
-        &self,
+        self: &Arc<Self>,
         id: &SessionID,
         since: Millis,
     ) -> Result<Vec<SessionID>, RuntimeError> {
@@ -34,7 +36,7 @@ impl Lifecycle {
     }
 
     async fn remove_tree(
-        &self,
+        self: &Arc<Self>,
         id: &SessionID,
         interrupt: bool,
         active_until: Millis,
@@ -44,7 +46,7 @@ impl Lifecycle {
             let hidden = self.hide(id, &held, active_until).await?;
             drop(held);
             if let Some(removed) = hidden {
-                self.purge().await?;
+                self.purge_in_background();
                 return Ok(removed);
             }
         }

@@ -11,8 +11,9 @@ use crate::lifecycle::{ForkSession, PruneSessions};
 use crate::runtime::Runtime;
 
 impl Runtime {
-    /// Removes a session and its descendants, with everything that is stored about them. With `interrupt`, stops their
-    /// work first. Completes even if the caller drops the future.
+    /// Removes a session and its descendants: no read finds them any more when this returns. Everything that is stored
+    /// about them is deleted in the background. With `interrupt`, stops their work first. Completes even if the caller
+    /// drops the future.
     ///
     /// # Errors
     ///

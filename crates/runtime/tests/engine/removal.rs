@@ -184,3 +184,51 @@ async fn requests_of_a_removed_session_end() {
     remove(&f, &session, false).await.unwrap();
     assert_eq!(f.runtime().permission_requests(&location).len(), 0);
 }
+
+#[tokio::test]
+async fn a_crash_right_after_a_removal_leaves_nothing_for_long() {
+    let mut f = Fixture::open().await;
+    let session = f.session().await;
+    let child = child(&f, &session).await;
+    f.model.otherwise(|_| Reply::says("Yes."));
+    for n in 0..20 {
+        f.ask(&session, &format!("{n}")).await;
+    }
+    let lines = f.export(&session).await;
+    remove(&f, &session, false).await.unwrap();
+    f.kill().await;
+    assert!(!exists(&f, &session).await && !exists(&f, &child).await);
+    f.idle().await;
+    let left = f.runtime().storage_stats(9).await.unwrap();
+    assert_eq!((left.sessions, left.largest), (0, vec![]));
+    f.import(&lines).await.unwrap();
+    assert_eq!(f.export(&session).await, lines);
+}
+
+#[tokio::test]
+async fn a_removal_beside_the_creation_of_children_leaves_no_orphan() {
+    let f = Fixture::open().await;
+    for _ in 0..20 {
+        let root = f.session().await;
+        let request = CreateSession {
+            parent_id: Some(root.clone()),
+            ..f.new_session()
+        };
+        let children = (0..4).map(|_| f.runtime().create_session(request.clone()));
+        let forks = (0..2).map(|_| {
+            f.runtime().fork_session(opencode_runtime::ForkSession {
+                session_id: root.clone(),
+                message_id: None,
+                part_id: None,
+            })
+        });
+        let removing = remove(&f, &root, true);
+        let (created, forked, removed) =
+            futures::join!(join_all(children), join_all(forks), removing);
+        removed.unwrap();
+        let made = created.into_iter().chain(forked).flatten();
+        for made in made {
+            assert!(!exists(&f, &made.id).await, "{}", made.id);
+        }
+    }
+}

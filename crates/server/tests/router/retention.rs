@@ -119,6 +119,7 @@ async fn the_use_of_the_database_is_told_and_free_parts_are_given_back() {
     let one = api.get("/api/storage?limit=1").await.ok()["data"]["largest"].clone();
     assert_eq!(one, json!([largest[0]]));
     api.delete("/api/session/ses_large").await.is_bare(204);
+    api.f.idle().await;
     let freed = api.get("/api/storage").await.ok()["data"].clone();
     assert!(freed["free"].as_u64().unwrap() > 3_000_000);
     let compacted = api.post("/api/storage/compact").await.ok()["data"].clone();

@@ -73,10 +73,12 @@ impl Transaction<'_> {
     ) -> Projected {
         let seq = Sequence::from(event.seq);
         let time = event.timestamp;
+        let is_copied = event.metadata.as_ref().is_some_and(removal::is_copied);
+        // A fork is not older than its creation.
+        let own_time = (!is_copied).then_some(time);
         match &event.payload {
             SessionEvent::SessionCreated(created) => {
-                let is_fork = event.metadata.as_ref().is_some_and(removal::is_copied);
-                return self.create(aggregate, &created.info, is_fork);
+                return self.create(aggregate, &created.info, is_copied);
             }
             SessionEvent::SessionUpdated(updated) => self.update(aggregate, &updated.info)?,
             SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
@@ -88,9 +90,9 @@ impl Transaction<'_> {
                     MessageKind::AGENT_SWITCHED,
                 )?;
                 self.run(
-                    "UPDATE session SET agent = ?2, time_updated = max(time_updated, ?3)
+                    "UPDATE session SET agent = ?2, time_updated = ifnull(?3, time_updated)
                      WHERE aggregate = ?1",
-                    params![aggregate, switched.agent, time],
+                    params![aggregate, switched.agent, own_time],
                 )?;
                 return Ok(added);
             }
@@ -102,9 +104,9 @@ impl Transaction<'_> {
                     MessageKind::MODEL_SWITCHED,
                 )?;
                 self.run(
-                    "UPDATE session SET model = ?2, time_updated = max(time_updated, ?3)
+                    "UPDATE session SET model = ?2, time_updated = ifnull(?3, time_updated)
                      WHERE aggregate = ?1",
-                    params![aggregate, model_text(&switched.model), time],
+                    params![aggregate, model_text(&switched.model), own_time],
                 )?;
                 return Ok(added);
             }

@@ -15,8 +15,8 @@ use crate::projections::sessions::SessionRow;
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
-/// Member of the metadata of an entry that a fork copied. The cost and the files of the entry belong to the session
-/// that it was copied from.
+/// Member of the metadata of an entry that a fork copied. The cost, the files and the time of the entry belong to the
+/// session that it was copied from.
 pub(crate) const COPIED: &str = "copied";
 
 /// Maximum number of payload bytes whose entries one step deletes. A step deletes at least one entry.

@@ -7,6 +7,8 @@
 mod remap;
 mod title;
 
+use std::sync::Arc;
+
 use opencode_schema::Record;
 use opencode_schema::event::{Interrupted, SessionEvent, SessionRecord};
 use opencode_schema::id::{MessageID, SessionID};
@@ -69,7 +71,10 @@ struct Copy {
 
 impl Lifecycle {
     /// Forks a session, which must be idle.
-    pub(crate) async fn fork(&self, request: ForkSession) -> Result<SessionInfo, RuntimeError> {
+    pub(crate) async fn fork(
+        self: &Arc<Self>,
+        request: ForkSession,
+    ) -> Result<SessionInfo, RuntimeError> {
         let Some(_held) = self.coordinator.hold(&request.session_id) else {
             // An unknown session is never busy.
             return Err(RuntimeError::SessionBusy(request.session_id));
@@ -83,7 +88,7 @@ impl Lifecycle {
             let given_up =
                 store.write(move |it| Ok::<_, Abort<RuntimeError>>(it.give_up_copy(key)?));
             given_up.await?;
-            self.purge().await?;
+            self.purge_in_background();
         }
         forked
     }
@@ -218,10 +223,13 @@ impl Copy {
                 self.baseline_seq = self.last;
             }
             let metadata: Option<Record> = entry.additive()?;
-            // The cost of a step and the files of a call belong to the source.
+            // The cost of a step, the files of a call and the time of a switch belong to the source.
             let is_owned = matches!(
                 payload,
-                SessionEvent::StepEnded(_) | SessionEvent::ToolSuccess(_)
+                SessionEvent::StepEnded(_)
+                    | SessionEvent::ToolSuccess(_)
+                    | SessionEvent::AgentSwitched(_)
+                    | SessionEvent::ModelSwitched(_)
             );
             drafts.push(Draft {
                 metadata: if is_owned {
