@@ -92,7 +92,7 @@ async fn a_fork_has_the_content_of_its_source_and_ids_and_sums_of_its_own() {
     assert_eq!(f.export(&session).await, lines);
     assert_eq!(f.inbox(&fork.id).await, Vec::<String>::new());
     let children = f.runtime().children(&session).await.unwrap();
-    assert_eq!(children, [fork.clone()]);
+    assert_eq!(children, std::slice::from_ref(&fork));
     // The rows follow from the log, as after an import.
     let exported = f.export(&fork.id).await;
     f.runtime().remove_session(&fork.id, false).await.unwrap();

@@ -63,8 +63,8 @@ async fn a_session_goes_with_its_descendants_and_no_other() {
     let expected = [&root, &middle, &leaf].map(SessionID::as_str);
     assert_eq!(deleted(live.values()), expected);
     // The last record is complete, with the sums.
-    let records = live.values().iter().map(|it| &it["data"]["info"]);
-    let last = records.filter(|it| it["id"] == leaf.as_str()).next_back();
+    let mut records = live.values().iter().map(|it| &it["data"]["info"]);
+    let last = records.rfind(|it| it["id"] == leaf.as_str());
     assert!(last.unwrap()["tokens"]["output"].is_number());
 }
 
