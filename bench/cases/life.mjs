@@ -87,13 +87,13 @@ await model.close();
 /** Repeats the work until it is stopped, and returns the times. */
 function repeat(work) {
   const samples = [];
-  let isOver = false;
+  const state = { isOver: false };
   const running = (async () => {
-    while (!isOver) samples.push(await time(work));
+    while (!state.isOver) samples.push(await time(work));
   })();
   return {
     async stop() {
-      isOver = true;
+      state.isOver = true;
       await running;
       return samples;
     },

@@ -66,6 +66,8 @@ mod sequences;
 #[cfg(test)]
 mod size;
 #[cfg(test)]
+mod storage;
+#[cfg(test)]
 mod tails;
 #[cfg(test)]
 mod test_hook;
