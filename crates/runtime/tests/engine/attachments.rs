@@ -332,3 +332,55 @@ fn png() -> Vec<u8> {
         .decode(text)
         .unwrap()
 }
+
+#[tokio::test]
+async fn odd_uris_and_mentions_never_fail_a_turn() {
+    let f = Fixture::open().await;
+    for uri in [
+        "file:",
+        "file:///",
+        "file:///%00",
+        "file://host/share/x",
+        "file:///%ff%fe",
+        "file:///etc/passwd#L1-0",
+        "file:///etc/passwd?start=99999999999999999999",
+        "reference:",
+        "reference:none/../../etc/passwd",
+        "reference:/etc/passwd",
+        "mcp://",
+        "mcp://none/demo%3A%2F%2Fx",
+        "data:",
+        "data:text/plain;base64,%%%",
+        "data:text/plain;charset=utf-16le,a",
+        "data:image/png;base64,AAAA",
+        "https://example.test/a.png",
+        "",
+    ] {
+        let session = f.session().await;
+        f.model.reply(Reply::says("Yes."));
+        f.admit(request(&session, &[uri])).await;
+        f.wait(&session).await;
+        let events = f.events(&session).await;
+        assert!(
+            events.last().unwrap().starts_with("step.ended"),
+            "{uri}: {events:?}"
+        );
+    }
+    let long = format!("@{} @\"{}", "a/".repeat(3_000), "b".repeat(9_000));
+    for text in [
+        "@/proc/self/mem @/dev/zero @/dev/tty",
+        "@\u{202e}txt.exe @\u{0} @~ @. @.. @/ @//",
+        "@mcp:x/y @reference:x/y @reference:../x",
+        &long,
+    ] {
+        let session = f.session().await;
+        f.model.reply(Reply::says("Yes."));
+        f.prompt(&session, text).await;
+        f.wait(&session).await;
+        let events = f.events(&session).await;
+        assert!(
+            events.last().unwrap().starts_with("step.ended"),
+            "{text}: {events:?}"
+        );
+    }
+}
