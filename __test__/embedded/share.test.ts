@@ -175,3 +175,14 @@ test("a copy that is published while its session is unshared is removed", async 
   expect(await host.sessions.get({ sessionID })).not.toHaveProperty("share");
   expect(removed).toHaveLength(2);
 });
+
+test("the copy of a removed session is removed", async () => {
+  const gone = deferred<string>();
+  const { share } = createService({ remove: ({ session }) => gone.resolve(session.id) });
+  const { host } = await open({ share, log: "off" });
+  const { id: parentID } = await host.sessions.create();
+  const { id: sessionID } = await host.sessions.create({ parentID });
+  await host.sessions.share({ sessionID });
+  await host.sessions.remove({ sessionID: parentID });
+  await expect(gone.promise).resolves.toBe(sessionID);
+});

@@ -329,6 +329,7 @@ impl Runtime {
             questions: Arc::clone(&questions),
             unknown_agents: Arc::clone(&unknown_agents),
             shared: Arc::clone(&shared),
+            sharing: Arc::clone(&sharing),
             outputs: drains.tools.managed_output(),
             closing: closing.clone(),
             tasks: tasks.clone(),

@@ -20,6 +20,7 @@ use crate::asks::questions::Questions;
 use crate::coordinator::Coordinator;
 use crate::drain::Shared;
 use crate::journal::Journal;
+use crate::sharing::Sharing;
 
 pub use self::fork::ForkSession;
 pub use self::prune::PruneSessions;
@@ -32,6 +33,7 @@ pub(crate) struct Lifecycle {
     pub(crate) questions: Arc<Questions>,
     pub(crate) unknown_agents: Arc<UnknownAgents>,
     pub(crate) shared: Arc<Shared>,
+    pub(crate) sharing: Arc<Sharing>,
     /// The directory of Managed Tool Output Files.
     pub(crate) outputs: Arc<Path>,
     pub(crate) closing: CancellationToken,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
+use opencode_schema::session::SessionInfo;
 use opencode_store::Abort;
 
 use super::Lifecycle;
@@ -46,21 +47,23 @@ impl Lifecycle {
             let hidden = self.hide(id, &held, active_until).await?;
             drop(held);
             if let Some(removed) = hidden {
+                let ids = removed.iter().map(|it| it.id.clone()).collect();
+                self.unshare_in_background(removed);
                 self.purge_in_background();
-                return Ok(removed);
+                return Ok(ids);
             }
         }
         Err(RuntimeError::SessionBusy(id.clone()))
     }
 
-    /// Hides the sessions. Returns `None` without a change if a descendant is not held, and no session if one was active
-    /// after that time.
+    /// Hides the sessions, and returns their last state. Returns `None` without a change if a descendant is not held, and
+    /// no session if one was active after that time.
     async fn hide(
         &self,
         root: &SessionID,
         held: &HeldTree,
         active_until: Millis,
-    ) -> Result<Option<Vec<SessionID>>, RuntimeError> {
+    ) -> Result<Option<Vec<SessionInfo>>, RuntimeError> {
         let (id, now) = (root.clone(), self.journal.now());
         let may_go = held.ids();
         let hidden = self.journal.store.write(move |transaction| {
@@ -84,13 +87,32 @@ impl Lifecycle {
             for session in &sessions {
                 transaction.hide(session, now)?;
             }
-            Ok(Some(tree))
+            Ok(Some(sessions.into_iter().map(|it| it.info).collect()))
         });
-        let removed = hidden.await?;
-        for id in removed.iter().flatten() {
-            self.forget(id);
+        let removed: Option<Vec<SessionInfo>> = hidden.await?;
+        for session in removed.iter().flatten() {
+            self.forget(&session.id);
         }
         Ok(removed)
+    }
+
+    /// Removes the shared copies of removed sessions. The service of the program may take its time, and its failure
+    /// changes nothing.
+    fn unshare_in_background(&self, removed: Vec<SessionInfo>) {
+        let shared: Vec<_> = removed
+            .into_iter()
+            .filter(|it| it.share.is_some())
+            .collect();
+        if shared.is_empty() {
+            return;
+        }
+        let sharing = Arc::clone(&self.sharing);
+        let unsharing = async move {
+            for session in &shared {
+                sharing.unshare_removed(session).await;
+            }
+        };
+        drop(opencode_log::spawn_tracked(&self.tasks, unsharing));
     }
 
     /// Drops what this host holds in memory about a removed session. A later session may get its id.
