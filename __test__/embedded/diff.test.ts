@@ -47,6 +47,7 @@ test("the differences of a session, of a prompt and of an answer", async () => {
   expect((await host.sessions.get({ sessionID })).summary).toEqual({ additions: 2, deletions: 0, files: 1 });
 
   await host.sessions.revert.stage({ sessionID, messageID: first.id });
+  expect(await host.sessions.get({ sessionID })).not.toHaveProperty("summary");
   await host.sessions.revert.commit({ sessionID });
   expect(await host.sessions.diff({ sessionID })).toEqual([]);
   expect(await host.sessions.get({ sessionID })).not.toHaveProperty("summary");

@@ -3833,7 +3833,10 @@ export interface SessionInfo {
   readonly revert?: RevertState;
   /** The shared copy, if the session is shared. */
   readonly share?: SessionShare;
-  /** Sums of the changes that the steps of the session made. Absent until a step changed files. */
+  /**
+   * Sums of the changes that the steps of the session made. Absent until a step changed files, and
+   * while a revert is staged.
+   */
   readonly summary?: SessionSummary;
 }
 

@@ -335,8 +335,18 @@ impl Runtime {
             tasks: tasks.clone(),
             purging: tokio::sync::Mutex::default(),
         });
-        let sharing_waiting = Arc::clone(&sharing).share_waiting(waiting_shares, tasks.clone());
-        let following = Arc::clone(&changes).follow(changed_sessions, tasks.clone());
+        let sharing_waiting = Sharing::share_waiting(
+            Arc::downgrade(&sharing),
+            waiting_shares,
+            tasks.clone(),
+            closing.clone(),
+        );
+        let following = SessionChanges::follow(
+            Arc::downgrade(&changes),
+            changed_sessions,
+            tasks.clone(),
+            closing.clone(),
+        );
         drop(opencode_log::spawn(following));
         // They end with the host. Their work for each session is tracked.
         drop(opencode_log::spawn(sharing_waiting));

@@ -135,7 +135,8 @@ pub struct SessionInfo {
     /// The shared copy, if the session is shared.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<SessionShare>,
-    /// Sums of the changes that the steps of the session made. Absent until a step changed files.
+    /// Sums of the changes that the steps of the session made. Absent until a step changed files, and
+    /// while a revert is staged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub summary: Option<SessionSummary>,
 }

@@ -1,12 +1,13 @@
 //! Sharing that no caller waits for: of new sessions, and of shared sessions after an activity.
 
-use std::sync::Arc;
+use std::sync::Weak;
 
 use opencode_location::config::Share;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
 use opencode_store::Committed;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Sharing;
@@ -66,13 +67,19 @@ impl ShareQueue {
 }
 
 impl Sharing {
-    /// Shares the sessions of a queue, one after the other, until the host closes.
-    pub(crate) async fn share_waiting(self: Arc<Self>, waiting: Waiting, tasks: TaskTracker) {
+    /// Shares the sessions of a queue, one after the other, until the host closes or is dropped. It does not keep the
+    /// store open while it waits.
+    pub(crate) async fn share_waiting(
+        sharing: Weak<Self>,
+        waiting: Waiting,
+        tasks: TaskTracker,
+        closing: CancellationToken,
+    ) {
         let Some(mut waiting) = waiting.0 else { return };
-        while let Some(Some((occasion, id))) =
-            self.closing.run_until_cancelled(waiting.recv()).await
+        while let Some(Some((occasion, id))) = closing.run_until_cancelled(waiting.recv()).await
+            && let Some(sharing) = sharing.upgrade()
         {
-            let shared = tasks.track_future(self.share_on(occasion, &id));
+            let shared = tasks.track_future(sharing.share_on(occasion, &id));
             if let Err(error) = shared.await {
                 tracing::warn!(session_id = %id, %error, "the session was not shared in the background");
             }

@@ -4,7 +4,7 @@
 //! changed it, so the work depends on the files of the new steps.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use opencode_location::location::Locations;
 use opencode_schema::event::{Notice, SessionDiffed, SessionEvent};
@@ -176,14 +176,18 @@ impl SessionChanges {
         Ok(self.snapshots.of(&location).await)
     }
 
-    /// Counts the changed lines of these sessions until the host closes.
+    /// Counts the changed lines of these sessions until the host closes or is dropped. It does not keep the store
+    /// open while it waits.
     pub(crate) async fn follow(
-        self: Arc<Self>,
+        changes: Weak<Self>,
         mut changed: mpsc::Receiver<SessionID>,
         tasks: TaskTracker,
+        closing: CancellationToken,
     ) {
-        while let Some(Some(id)) = self.closing.run_until_cancelled(changed.recv()).await {
-            self.begin_count(&id, &tasks);
+        while let Some(Some(id)) = closing.run_until_cancelled(changed.recv()).await
+            && let Some(changes) = changes.upgrade()
+        {
+            changes.begin_count(&id, &tasks);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use opencode_schema::id::SessionID;
+use opencode_schema::session::SessionInfo;
 use opencode_store::{ReplayEvent, Sequence, StoreError};
 use serde::Serialize;
 
@@ -45,7 +46,12 @@ impl SessionExport {
         let header = Header {
             format: FORMAT.to_owned(),
             version: VERSION,
-            session,
+            // These are of this host alone, and the log does not give them again.
+            session: SessionInfo {
+                share: None,
+                summary: None,
+                ..session
+            },
         };
         Ok(Self {
             journal,

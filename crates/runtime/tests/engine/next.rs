@@ -55,8 +55,8 @@ async fn recorded(f: &Fixture, session: &SessionID) -> Vec<(Value, Value)> {
 async fn assert_is_next_request(f: &Fixture, session: &SessionID) -> ProviderRequestView {
     let before = f.export(session).await;
     let (requests, steps) = (f.model.requests().len(), recorded(f, session).await.len());
-    let view = shown(f, session).await;
-    assert_eq!(shown(f, session).await, view);
+    let view = Box::pin(shown(f, session)).await;
+    assert_eq!(Box::pin(shown(f, session)).await, view);
     assert_eq!(f.export(session).await, before);
     f.run(session).await;
     let request = f.model.requests().swap_remove(requests);

@@ -87,6 +87,10 @@ impl Reader<'_> {
     ) -> Result<SessionRow, StoreError> {
         let revert = staged.map(|seq| self.staged_by(session.key, seq));
         session.info.revert = revert.transpose()?;
+        if session.info.revert.is_some() {
+            // The files are in another state than after the steps.
+            session.info.summary = None;
+        }
         Ok(session)
     }
 
