@@ -17,7 +17,6 @@ use opencode_llm::SystemPart;
 use opencode_location::catalogue::ResolvedModelOutcome;
 use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
-use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_store::{Abort, HistoryChanges, Sequence, SessionKey, SessionRow};
@@ -25,7 +24,6 @@ use opencode_store::{Abort, HistoryChanges, Sequence, SessionKey, SessionRow};
 use super::entry::{BoundaryResult, Entry, Refusal};
 use super::epoch::{EpochChange, Known};
 use super::preparation_failure::PreparationFailure;
-use super::publisher::Publisher;
 use super::sample::Sampled;
 use super::settings::{ActiveSettings, active_settings};
 use super::{Continuation, DrainStop, Runner, nested};
@@ -292,27 +290,6 @@ impl Runner {
             });
         }
         Ok(())
-    }
-
-    /// Records that an owed turn could not run. Without this record, results that wait for a model
-    /// would wait without any sign of the failure. Inputs stay pending.
-    async fn record_failed_turn(
-        &self,
-        session: SessionRow,
-        sampled: Sampled,
-        error: DrainError,
-        owed: &Continuation,
-    ) -> Result<DrainStop, DrainError> {
-        let model = sampled.model.unwrap_or_else(|| owed.to.clone());
-        let journal = Arc::clone(&self.services.journal);
-        let secrets = sampled.location.secrets.clone();
-        let mut publisher = Publisher::new(journal, session, sampled.id, model, secrets);
-        publisher.fail_step(SessionErrorUnknown::of(
-            ErrorKind::InvalidRequest,
-            error.to_string(),
-        ));
-        publisher.flush().await?;
-        Ok(DrainStop::Recorded(error))
     }
 
     pub(super) async fn observe_turn(
