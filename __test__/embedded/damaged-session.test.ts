@@ -46,3 +46,19 @@ test("failures name the damaged session, and other sessions work", async () => {
   await run(host, other, "Again");
   expect((await host.sessions.messages({ sessionID: other })).items).toHaveLength(4);
 });
+
+test("damaged sessions can be removed", async () => {
+  const setup = await setUp();
+  setup.model.reply({ text: "One." });
+  let host = await setup.open({ log: "off" });
+  const { id: entry } = await host.sessions.create();
+  const { id: record } = await host.sessions.create({ model: { providerID: "mock", id: "MARKED-TEXT" } });
+  await run(host, entry, "MARKED-TEXT");
+  await host.close();
+  expect(damage(setup.database, "MARKED-TEXT")).toBeGreaterThan(1);
+
+  host = await setup.open({ log: "off" });
+  for (const sessionID of [entry, record]) await host.sessions.remove({ sessionID });
+  await host.storage.compact();
+  await expect(host.storage.stats()).resolves.toMatchObject({ sessions: 0, largest: [] });
+});

@@ -68,16 +68,11 @@ impl Lifecycle {
         })
     }
 
-    /// Removes a session that is old, with its descendants. Leaves it if one of them works, has a newer event now, or
-    /// cannot be read.
+    /// Removes a session that is old, with its descendants. Leaves it if one of them works or has a newer event now.
     async fn remove_old(self: &Arc<Self>, root: &Root) -> Result<Vec<SessionID>, RuntimeError> {
         match self.remove_unless_active(&root.id, root.active).await {
             Ok(removed) => Ok(removed),
             Err(RuntimeError::SessionBusy(_) | RuntimeError::SessionNotFound(_)) => Ok(Vec::new()),
-            Err(RuntimeError::Store(error @ opencode_store::StoreError::Corrupt { .. })) => {
-                tracing::warn!(session_id = %root.id, %error, "a damaged session is not pruned");
-                Ok(Vec::new())
-            }
             Err(error) => Err(error),
         }
     }

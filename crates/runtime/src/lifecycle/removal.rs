@@ -8,7 +8,7 @@ use std::sync::Arc;
 use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
 use opencode_schema::session::SessionInfo;
-use opencode_store::Abort;
+use opencode_store::{Abort, StoreError};
 
 use super::Lifecycle;
 use super::held::HeldTree;
@@ -75,19 +75,28 @@ impl Lifecycle {
                 return Ok(None);
             }
             let reader = transaction.reader();
-            let mut sessions = Vec::new();
+            let (mut sessions, mut unreadable) = (Vec::new(), Vec::new());
             for id in &tree {
-                if let Some(session) = reader.session(id)? {
-                    if reader.last_active(&session)? > active_until {
+                match reader.session(id) {
+                    Ok(Some(session)) if reader.last_active(&session)? > active_until => {
                         return Ok(Some(Vec::new()));
                     }
-                    sessions.push(session);
+                    Ok(session) => sessions.extend(session),
+                    Err(StoreError::Corrupt { .. }) => unreadable.push(id),
+                    Err(error) => return Err(error.into()),
                 }
             }
             for session in &sessions {
                 transaction.hide(session, now)?;
             }
-            Ok(Some(sessions.into_iter().map(|it| it.info).collect()))
+            for id in unreadable {
+                transaction.hide_unreadable(id)?;
+            }
+            let sessions = sessions.into_iter().map(|it| it.info);
+            Ok(Some(Removed {
+                ids: tree,
+                shared: sessions.filter(|it| it.share.is_some()).collect(),
+            }))
         });
         let removed: Option<Vec<SessionInfo>> = hidden.await?;
         for session in removed.iter().flatten() {

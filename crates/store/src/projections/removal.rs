@@ -1,15 +1,18 @@
 //! Removal of sessions. One small transaction hides a session from every read. Its rows are deleted later, in steps
 //! that other commands can follow, because a long session has tens of thousands of them.
 
+use std::borrow::Cow;
+
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{DurableEvent, SessionDeleted, SessionEvent, ToolSuccess};
+use opencode_schema::event::{DurableEvent, SessionDeleted, ToolSuccess};
 use opencode_schema::id::SessionID;
 use rusqlite::{OptionalExtension, params};
+use serde::Deserialize;
 
 use crate::error::StoreError;
 use crate::format::entry::Committed;
-use crate::format::phrases::PAYLOAD;
+use crate::format::phrases::{METADATA, PAYLOAD};
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::sessions::SessionRow;
 use crate::view::reader::Reader;
@@ -92,31 +95,43 @@ impl Reader<'_> {
         end: Option<Sequence>,
     ) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT seq, data FROM event
+            "SELECT data, metadata FROM event
              WHERE aggregate = ?1 AND seq < ifnull(?2, 9223372036854775807) AND type = ?3",
         )?;
         let mut entries = statement.query(params![session, end, ToolSuccess::NUMBER])?;
-        let mut named = Vec::new();
-        while let Some(entry) = entries.next()? {
-            let data: Option<String> = entry.get(1)?;
-            let names_files = |data: &String| PAYLOAD.lengthen(data).contains("\"outputPaths\"");
-            if data.as_ref().is_some_and(names_files) {
-                named.push(entry.get(0)?);
-            }
-        }
         let mut files = Vec::new();
-        for entry in self.entries(session, &named)? {
+        while let Some(entry) = entries.next()? {
             // A damaged entry must not keep its session from being deleted.
-            let Ok(SessionEvent::ToolSuccess(success)) = entry.payload() else {
-                continue;
-            };
-            let additive = entry.additive().ok().flatten();
-            if !additive.as_ref().is_some_and(is_copied) {
-                files.extend(success.output_paths.into_iter().flatten());
+            let text = |at| entry.get_ref(at).ok()?.as_str().ok();
+            let data = text(0).map(|data| PAYLOAD.lengthen(data));
+            let metadata = text(1).map(|text| METADATA.lengthen(text));
+            let metadata = metadata.and_then(|text| serde_json::from_str(&text).ok());
+            if !metadata.as_ref().is_some_and(is_copied) {
+                files.extend(data.iter().flat_map(|data| files_in(data)));
             }
         }
         Ok(files)
     }
+}
+
+/// The part of a result that names files.
+#[derive(Deserialize)]
+struct NamedFiles {
+    #[serde(rename = "outputPaths", default)]
+    output_paths: Vec<String>,
+}
+
+/// Returns the files in the stored payload of a result. The stored form may lack its first member, whose entry may be
+/// deleted already.
+fn files_in(data: &str) -> Vec<String> {
+    if !data.contains("\"outputPaths\"") {
+        return Vec::new();
+    }
+    let whole = match data.starts_with('{') {
+        true => Cow::Borrowed(data),
+        false => Cow::Owned(format!("{{{data}")),
+    };
+    serde_json::from_str(&whole).map_or_else(|_| Vec::new(), |it: NamedFiles| it.output_paths)
 }
 
 /// True if the metadata belong to an entry that a fork copied.
@@ -131,20 +146,7 @@ impl Transaction<'_> {
         let key = session.key;
         let info = self.reader().whole_session_record(session)?;
         let seq = self.reader().latest_seq(key)?.next();
-        self.run(
-            "UPDATE removed SET key = max(key, ?) WHERE rowid = 1",
-            [key],
-        )?;
-        self.run(
-            "INSERT INTO hidden (aggregate, is_copy) VALUES (?, 0)",
-            [key],
-        )?;
-        // No id of a session contains a slash, so the former id can be used again.
-        self.run(
-            "UPDATE aggregate SET id = 'removed/' || key, pending = 0 WHERE key = ?",
-            [key],
-        )?;
-        self.run("DELETE FROM session WHERE aggregate = ?", [key])?;
+        self.hide_rows(key)?;
         let event = DurableEvent {
             id: self.event_id(),
             session_id: session.info.id.clone(),
@@ -162,6 +164,27 @@ impl Transaction<'_> {
             aggregate: key,
             announced: true,
         })
+    }
+
+    /// Removes a session from every read although it cannot be read. There is no record to announce.
+    pub fn hide_unreadable(&self, id: &SessionID) -> Result<(), StoreError> {
+        match self.reader().aggregate(id)? {
+            Some(log) => self.hide_rows(log.key),
+            None => Ok(()),
+        }
+    }
+
+    fn hide_rows(&self, key: SessionKey) -> Result<(), StoreError> {
+        for sql in [
+            "UPDATE removed SET key = max(key, ?) WHERE rowid = 1",
+            "INSERT INTO hidden (aggregate, is_copy) VALUES (?, 0)",
+            // No id of a session contains a slash, so the former id can be used again.
+            "UPDATE aggregate SET id = 'removed/' || key, pending = 0 WHERE key = ?",
+            "DELETE FROM session WHERE aggregate = ?",
+        ] {
+            self.run(sql, [key])?;
+        }
+        Ok(())
     }
 
     /// Deletes at most about `rows` entries of removed sessions, with the rows that belong to them.

@@ -28,7 +28,7 @@ use crate::journal::append;
 use crate::sessions::slug::slug;
 
 /// Number of entries that are copied in one command.
-const STEP: usize = 128;
+const STEP: usize = 64;
 /// Maximum payload bytes of a command; the entry that exceeds it is included.
 const STEP_BYTES: usize = 1024 * 1024;
 
