@@ -2,7 +2,7 @@
 
 import type { ClientError } from "./errors.js";
 import type { OpenCodeOperations, ServiceUnavailableError } from "./generated/types.js";
-import type { RunInput, SessionRun } from "./run/types.js";
+import type { InferRunOutput, RunInput, RunOutput, SessionRun } from "./run/types.js";
 
 /** The argument of `new Headers(...)`: a `Headers`, a list of pairs, or a record. */
 export type HeadersInput = NonNullable<ConstructorParameters<typeof Headers>[0]>;
@@ -88,7 +88,10 @@ export interface OpenCodeClient extends OpenCodeOperations {
      * const { outcome, text } = await opencode.sessions.run({ prompt: "Summarise README.md" }).result
      * ```
      */
-    run(input: RunInput, options?: RequestOptions): SessionRun;
+    run<const Output extends RunOutput | undefined = undefined>(
+      input: RunInput<Output>,
+      options?: RequestOptions,
+    ): SessionRun<InferRunOutput<Output>>;
   };
 }
 

@@ -25,8 +25,20 @@ function findViolations(body) {
   if (typeof body.model !== "string" || body.model === "") violations.push("no model");
   if (body.stream !== true) violations.push("stream is not true");
   violations.push(...toolViolations(body.tools ?? []));
+  violations.push(...formatViolations(body.response_format));
   if (!Array.isArray(body.messages) || body.messages.length === 0) return [...violations, "no messages"];
   return [...violations, ...orderViolations(body.messages), ...callViolations(body.messages)];
+}
+
+/** @param {any} format */
+function formatViolations(format) {
+  if (format === undefined) return [];
+  if (format?.type !== "json_schema") return ["the format of the answer is not json_schema"];
+  const { name, schema } = format.json_schema ?? {};
+  const violations = [];
+  if (!isName(name)) violations.push(`the format of the answer has the invalid name ${JSON.stringify(name)}`);
+  if (schema?.type !== "object") violations.push("the format of the answer is not an object");
+  return violations;
 }
 
 /** @param {any[]} tools */

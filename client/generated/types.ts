@@ -2958,6 +2958,9 @@ export type OpenCodeEvent =
   | SessionNextRevertCleared
   | SessionNextRevertCommitted
   | SessionNextInterrupted
+  | SessionNextOutputProduced
+  | SessionNextOutputFailed
+  | SessionNextOutputRejected
   | SessionNextTextDelta
   | SessionNextReasoningDelta
   | SessionNextToolInputDelta
@@ -3755,7 +3758,10 @@ export type SessionDurableEvent =
   | SessionNextRevertStaged
   | SessionNextRevertCleared
   | SessionNextRevertCommitted
-  | SessionNextInterrupted;
+  | SessionNextInterrupted
+  | SessionNextOutputProduced
+  | SessionNextOutputFailed
+  | SessionNextOutputRejected;
 
 /** A Session Drain failed before it sent its request. */
 export interface SessionError {
@@ -3907,6 +3913,8 @@ export interface SessionMessageAssistant {
   readonly tokens?: Tokens;
   /** Failure of the turn, if any. */
   readonly error?: SessionErrorUnknown;
+  /** The structured output that the prompt asked for, if this turn produced it. */
+  readonly output?: Record<string, unknown>;
 }
 
 /** A checkpoint that replaces all earlier messages in later requests. */
@@ -4192,6 +4200,82 @@ export interface SessionNextMoved {
     readonly location: LocationRef;
     /** Directory relative to its project. Absent at the root of the project. */
     readonly subdirectory?: string;
+  };
+  /** Additional values of the runtime. */
+  readonly metadata?: Record<string, unknown>;
+}
+
+/** The model did not produce the structured output in all its attempts. */
+export interface SessionNextOutputFailed {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.next.output.failed";
+  /** Its position in the log. */
+  readonly durable: DurablePosition;
+  /** The Location of the session. Only the live stream has it. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** Id of the assistant message of the last attempt. */
+    readonly assistantMessageID: string;
+    /** The problem of the last attempt. */
+    readonly error: SessionErrorUnknown;
+  };
+  /** Additional values of the runtime. */
+  readonly metadata?: Record<string, unknown>;
+}
+
+/** The model produced the structured output of the activity. It is valid. */
+export interface SessionNextOutputProduced {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.next.output.produced";
+  /** Its position in the log. */
+  readonly durable: DurablePosition;
+  /** The Location of the session. Only the live stream has it. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** Id of the assistant message. */
+    readonly assistantMessageID: string;
+    /** Name of the output. */
+    readonly name: string;
+    /** The output. */
+    readonly output: Record<string, unknown>;
+  };
+  /** Additional values of the runtime. */
+  readonly metadata?: Record<string, unknown>;
+}
+
+/** An attempt of the structured output was missing or invalid. The model makes another one. */
+export interface SessionNextOutputRejected {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.next.output.rejected";
+  /** Its position in the log. */
+  readonly durable: DurablePosition;
+  /** The Location of the session. Only the live stream has it. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** Id of the assistant message of the attempt. */
+    readonly assistantMessageID: string;
+    /** Id of the message that tells the model the problem. Absent if a failed call of the attempt tells it. */
+    readonly messageID?: string;
+    /** The problem, as the model reads it. */
+    readonly text: string;
   };
   /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;

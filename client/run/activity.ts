@@ -11,6 +11,10 @@ interface Step {
   messageID: string;
   /** Tool calls whose results the model needs. */
   calls: number;
+  /** Set if the step settled the structured output, so that nothing follows. */
+  output: { value: Record<string, unknown> } | { error: RunFailure } | undefined;
+  /** True if the structured output of the step was refused, so that another attempt follows. */
+  rejected: boolean;
   declined: boolean;
   interrupted: boolean;
   /** Complete blocks of text by id. */
@@ -52,6 +56,12 @@ export class Activity {
   get text() {
     const spoken = this.#steps.findLast(({ texts }) => texts.size > 0);
     return spoken === undefined ? "" : [...spoken.texts.values()].join("");
+  }
+
+  /** The structured output of the work, if the model produced it. */
+  get output() {
+    const output = this.#steps.at(-1)?.output;
+    return output !== undefined && "value" in output ? output.value : undefined;
   }
 
   get usage(): RunUsage {
@@ -100,6 +110,8 @@ export class Activity {
         this.#steps.push({
           messageID: event.data.assistantMessageID,
           calls: 0,
+          output: undefined,
+          rejected: false,
           declined: false,
           interrupted: false,
           texts: new Map(),
@@ -128,9 +140,18 @@ export class Activity {
         step.declined ||= event.data.error.cause?.kind === "declined";
         step.interrupted ||= event.data.error.cause?.kind === "interrupted";
         break;
+      case "session.next.output.produced":
+        step.output = { value: event.data.output };
+        break;
+      case "session.next.output.failed":
+        step.output = { error: failureOf(event.data.error) };
+        break;
+      case "session.next.output.rejected":
+        step.rejected = true;
+        break;
       case "session.next.step.ended":
         this.#count(event.data);
-        if (step.calls === 0) this.end = { outcome: "completed" };
+        this.end = endOfStep(step);
         break;
       case "session.next.step.failed":
         this.end = endOf(event.data.error, step);
@@ -149,8 +170,19 @@ export class Activity {
   }
 }
 
+/** The end of the work, if a step without a failure ended it. */
+function endOfStep({ output, calls, rejected }: Step): RecordedEnd | undefined {
+  if (output !== undefined && "error" in output) return { outcome: "failed", error: output.error };
+  if (output === undefined && (calls > 0 || rejected)) return undefined;
+  return { outcome: "completed" };
+}
+
 /** @param error The failure of the step. */
-function endOf({ message, cause }: SessionErrorUnknown, step: Step): RecordedEnd {
-  if (cause?.kind === "interrupted") return { outcome: step.declined ? "declined" : "interrupted" };
-  return { outcome: "failed", error: cause === undefined ? { message } : { message, cause } };
+function endOf(error: SessionErrorUnknown, step: Step): RecordedEnd {
+  if (error.cause?.kind === "interrupted") return { outcome: step.declined ? "declined" : "interrupted" };
+  return { outcome: "failed", error: failureOf(error) };
+}
+
+function failureOf({ message, cause }: SessionErrorUnknown): RunFailure {
+  return cause === undefined ? { message } : { message, cause };
 }

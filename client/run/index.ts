@@ -4,7 +4,7 @@ import { LiveEvents } from "./live.js";
 import { Run } from "./run.js";
 import type { OpenCodeOperations } from "../generated/types.js";
 import type { OpenCodeClient, RequestOptions } from "../types.js";
-import type { RunInput, RunNeedsInput, RunPart, SessionRun } from "./types.js";
+import type { InferRunOutput, RunInput, RunNeedsInput, RunOutput, RunPart, SessionRun } from "./types.js";
 
 // Long enough for a user at the terminal, short enough for a script.
 const DENY_AFTER_MS = 60_000;
@@ -22,12 +22,16 @@ export function addRuns(
   const client: OpenCodeClient = { ...operations, sessions };
   const shared = new LiveEvents(client, undefined);
 
-  function run(input: RunInput, options: RequestOptions = {}): SessionRun {
+  function run<Output extends RunOutput | undefined>(
+    input: RunInput<Output>,
+    options: RequestOptions = {},
+  ): SessionRun<InferRunOutput<Output>> {
     // Headers belong to one run, so such a run has its own live stream.
     const live = (options.headers ?? undefined) === undefined ? shared : new LiveEvents(client, options.headers);
     const unanswered = (kind: RunNeedsInput["kind"]) =>
       input.unanswered ?? (isAnswered(kind) ? "wait" : { denyAfterMs: DENY_AFTER_MS });
-    return present(new Run(client, live, input, options, unanswered));
+    // The schema of the input checks the output at run time.
+    return present(new Run(client, live, input, options, unanswered)) as SessionRun<InferRunOutput<Output>>;
   }
 
   return client;

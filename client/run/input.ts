@@ -14,6 +14,7 @@ const MEMBERS: Readonly<Record<keyof RunInput, Shape>> = {
   system: null,
   tools: null,
   variant: null,
+  output: null,
   delivery: null,
   location: shapes.LocationRef,
   unanswered: { denyAfterMs: null },

@@ -6,11 +6,13 @@ import { Activity } from "./activity.js";
 import { OpenBlocks } from "./blocks.js";
 import { deferred } from "./deferred.js";
 import { readInput } from "./input.js";
+import { readOutput } from "./output.js";
 import { PendingRequests } from "./requests.js";
 import { conclude } from "./result.js";
 import type { NamedError, OpenCodeClient, OpenCodeEvent, SessionDurableEvent } from "../index.js";
 import type { RequestOptions } from "../types.js";
 import type { LiveEvents, LiveListener } from "./live.js";
+import type { ReadOutput } from "./output.js";
 import type { RunFailure, RunInput, RunNeedsInput, RunResult, RunUnanswered } from "./types.js";
 
 export type Begun = { sessionID: string; messageID: string; admittedSeq: number; isRepeated: boolean };
@@ -34,6 +36,7 @@ export class Run {
   /** The last failure that the session reported. No event of the log contains it. */
   #failure: RunFailure | undefined = undefined;
   #isAborted = false;
+  #output: ReadOutput | undefined = undefined;
   /** Known before the prompt is admitted. */
   #sessionID: string | undefined = undefined;
 
@@ -107,6 +110,7 @@ export class Run {
   async #begin(options: RequestOptions): Promise<Begun> {
     const { model } = readInput(this.#input, options);
     const { agent, location, id, prompt, delivery, system, tools, variant } = this.#input;
+    this.#output = readOutput(this.#input.output);
     this.#throwIfAborted();
     await this.#abortable(this.#live.join(this.#listener));
     this.#throwIfAborted();
@@ -119,7 +123,8 @@ export class Run {
     this.#throwIfAborted();
     this.#sessionID = sessionID;
     this.requests.follow(sessionID);
-    const receipt = await sessions.prompt({ sessionID, id, prompt, delivery, system, tools, variant }, this.#options);
+    const settings = { system, tools, variant, output: this.#output?.wire };
+    const receipt = await sessions.prompt({ sessionID, id, prompt, delivery, ...settings }, this.#options);
     const { id: messageID, admittedSeq, promotedSeq } = receipt;
     return { sessionID, messageID, admittedSeq, isRepeated: promotedSeq !== undefined };
   }
@@ -141,9 +146,22 @@ export class Run {
     }
     const { isDisposed, requests } = this;
     const state = { lost, isDisposed, failure: this.#failure, isAborted: this.#isAborted, denial: requests.denial };
-    const result = await conclude(this.#client, this.#options, begun, activity, state);
+    const concluded = await conclude(this.#client, this.#options, begun, activity, state);
+    const result = await this.#withOutput(concluded, activity);
     this.ended = { seq: activity.seq, result };
     return result;
+  }
+
+  /** Adds the structured output. A library may refuse a value that its JSON Schema accepts. */
+  async #withOutput(result: RunResult, { output }: Activity): Promise<RunResult> {
+    if (output === undefined || result.outcome !== "completed") return result;
+    try {
+      return { ...result, output: this.#output === undefined ? output : await this.#output.validate(output) };
+    } catch (error) {
+      const message = `The schema of the program refused the output: ${error instanceof Error ? error.message : String(error)}`;
+      const cause = { kind: "invalid-output", retryable: false } as const;
+      return { ...result, outcome: "failed", error: { message, cause }, reason: message };
+    }
   }
 
   /**

@@ -13,8 +13,50 @@ import type {
   SessionMessage,
 } from "../generated/types.js";
 
+/** A schema of a library with Standard Schema and a JSON Schema, such as zod from 4.2 on. */
+export interface RunStandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown, ...more: never[]) => unknown;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+  };
+}
+
+/** A schema of the AI SDK: the result of `jsonSchema()` or `zodSchema()`. */
+export interface RunAiSdkSchema {
+  readonly jsonSchema: unknown;
+}
+
+/** A JSON Schema of an object. */
+export interface RunJsonSchema {
+  readonly type: "object";
+  readonly [keyword: string]: unknown;
+}
+
+/** The schema of a structured output. */
+export type RunOutputSchema = RunStandardSchema | RunAiSdkSchema | RunJsonSchema;
+
+/** A structured output: its schema, or the schema with settings. */
+export type RunOutput =
+  | RunOutputSchema
+  | {
+      readonly schema: RunOutputSchema;
+      /** Name of the output for the model: a letter, then letters, digits, `_` or `-`. Default: `structured_output`. */
+      readonly name?: string | undefined;
+      /** Number of further attempts after an invalid output, from 0 to 10. Default: 2. */
+      readonly retries?: number | undefined;
+    };
+
+/** The type of the output that a schema describes: the output type of a library, otherwise `Record<string, unknown>`. */
+export type InferRunOutput<Output> = Output extends { readonly schema: infer Schema }
+  ? InferRunOutput<Schema>
+  : Output extends RunStandardSchema<infer Value>
+    ? Value
+    : Record<string, unknown>;
+
 /** The input of `sessions.run`. */
-export interface RunInput {
+export interface RunInput<Output extends RunOutput | undefined = RunOutput | undefined> {
   /** The session that answers. Default: a new one. */
   readonly sessionID?: string | undefined;
   /** The prompt, as text or with files and agents. */
@@ -44,6 +86,11 @@ export interface RunInput {
   readonly tools?: Readonly<Record<string, boolean>> | undefined;
   /** The variant of the model, for the work on this prompt alone. Default: the variant of the session. */
   readonly variant?: string | undefined;
+  /**
+   * The structured output that the work must produce: its schema, or `{ schema, name, retries }`. The result has the
+   * valid value as `output`. Default: none.
+   */
+  readonly output?: Output;
   /**
    * Delivery of the prompt to a running session. `"steer"`: the model sees it at the next turn. `"queue"`: the session
    * answers it after all earlier prompts. Default: `"steer"`.
@@ -99,7 +146,7 @@ export interface RunFailure {
 export type RunOutcome = "completed" | "failed" | "interrupted" | "declined" | "step-limit" | "not-started";
 
 /** The result of a run. */
-export interface RunResult {
+export interface RunResult<Output = unknown> {
   readonly outcome: RunOutcome;
   /** The session that answered. */
   readonly sessionID: string;
@@ -109,6 +156,8 @@ export interface RunResult {
   readonly text: string;
   /** The assistant messages that answer the prompt, oldest first. */
   readonly messages: readonly SessionMessage[];
+  /** The structured output that the prompt asked for. Absent unless the outcome is `completed`. */
+  readonly output?: Output;
   /** Tokens of all turns. */
   readonly usage: RunUsage;
   /** Cost of all turns, in the currency of the configured prices. */
@@ -186,12 +235,12 @@ export type RunPart = RunText | RunReasoning | RunTool | RunNeedsInput | RunEven
  * The work on one prompt. It begins with the call, also without an iteration. A late or slow iteration loses nothing.
  * Leaving the loop does not stop the work; `abort()` does.
  */
-export interface SessionRun extends AsyncIterable<RunPart> {
+export interface SessionRun<Output = unknown> extends AsyncIterable<RunPart> {
   /**
    * The result. Rejects only if the prompt could not be admitted: with a failure of `sessions.create`,
    * `switchAgent`, `switchModel` or `prompt`, or with a `ClientError`. The iteration then throws the same.
    */
-  readonly result: Promise<RunResult>;
+  readonly result: Promise<RunResult<Output>>;
   /** The text of the result. Rejects as `result` does. */
   readonly text: Promise<string>;
   /** The session, as soon as the prompt is admitted. Rejects as `result` does. */

@@ -69,8 +69,8 @@ pub use model::{
 };
 pub use protocol::{Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message};
 pub use request::{
-    GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, Part, PrefixCache,
-    ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
+    GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, OutputFormat, Part,
+    PrefixCache, ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
     ToolDefinition, ToolResultPart, ToolResultValue,
 };
 pub use retry::{Retry, RetryPolicy};

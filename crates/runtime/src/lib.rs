@@ -50,6 +50,7 @@ mod sharing;
 mod snapshots;
 mod sources;
 mod streams;
+mod structured;
 mod subagents;
 mod sweeps;
 mod sync;

@@ -345,6 +345,9 @@ pub struct AssistantMessage {
     /// Failure of the turn, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<SessionErrorUnknown>,
+    /// The structured output that the prompt asked for, if this turn produced it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub output: Option<Record>,
 }
 
 /// A message of a session.

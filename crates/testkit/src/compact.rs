@@ -42,6 +42,9 @@ pub fn event(name: &str, data: &Value) -> String {
             calls.flatten().map(str::to_owned).collect()
         }),
         "step.ended" => vec![text("/finish")],
+        "output.produced" => vec![text("/name"), text("/output")],
+        "output.failed" => vec![text("/error/message")],
+        "output.rejected" => vec![text("/text")],
         "step.failed" => vec![text("/error/message")],
         "agent.switched" => vec![text("/agent")],
         "model.switched" => vec![

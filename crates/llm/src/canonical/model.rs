@@ -198,6 +198,8 @@ pub struct Capabilities {
     pub tools: bool,
     /// The model reasons before it answers.
     pub reasoning: bool,
+    /// The server accepts a format of the answer. `None` if unknown.
+    pub structured_output: Option<bool>,
     /// Kinds of input that the model reads: `text`, `image`, `pdf`, `audio`, `video`. Empty means
     /// unknown: then only text and images are sent.
     pub input: Vec<String>,

@@ -31,7 +31,7 @@ pub use program::NAMESPACE as PROGRAM_OPTIONS;
 
 use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
-use crate::canonical::model::ProtocolId;
+use crate::canonical::model::{ProtocolId, ResolvedModel};
 use crate::canonical::request::LlmRequest;
 use crate::sources::Sources;
 
@@ -96,6 +96,18 @@ pub trait Decoder: Send {
 
     /// True if the outcome is reached, so that no further input is needed.
     fn is_over(&self) -> bool;
+}
+
+/// True if a request to this model may have an [output format](crate::OutputFormat). The catalogue decides if it says
+/// something about the model. Otherwise the API of OpenAI itself has formats, and compatible servers may have none.
+#[must_use]
+pub fn has_output_format(model: &ResolvedModel) -> bool {
+    let known = model.capabilities.structured_output;
+    match model.protocol {
+        ProtocolId::OpenAiResponses => known.unwrap_or(true),
+        ProtocolId::OpenAiChat => known.unwrap_or_else(|| openai::is_own_endpoint(model)),
+        ProtocolId::AnthropicMessages | ProtocolId::Program(_) => false,
+    }
 }
 
 /// Returns the adapter of a protocol.

@@ -87,6 +87,7 @@ pub(super) fn finish_model(
         id,
         api,
         capabilities: patch.capabilities.unwrap_or_default(),
+        structured_output: patch.structured_output,
         reasoning: patch.reasoning.unwrap_or_default(),
         reasoning_field: patch.reasoning_field,
         headers: patch.headers,

@@ -141,6 +141,7 @@ fn overlay_model(base: &mut ModelPatch, over: &ModelPatch, of_provider: Family) 
     set(&mut base.wire_id, &over.wire_id);
     overlay_api(&mut base.api, &over.api);
     set(&mut base.capabilities, &over.capabilities);
+    set(&mut base.structured_output, &over.structured_output);
     set(&mut base.reasoning, &over.reasoning);
     set(&mut base.reasoning_options, &over.reasoning_options);
     set(&mut base.reasoning_field, &over.reasoning_field);

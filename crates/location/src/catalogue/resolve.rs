@@ -265,6 +265,7 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
         capabilities: opencode_llm::Capabilities {
             tools: model.capabilities.tools,
             reasoning: model.reasoning,
+            structured_output: model.structured_output,
             input: model.capabilities.input.clone(),
         },
         compatibility,

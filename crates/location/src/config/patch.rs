@@ -55,6 +55,8 @@ pub(crate) struct ModelPatch {
     pub api: ApiPatch,
     /// The capabilities of the model.
     pub capabilities: Option<Capabilities>,
+    /// True if the server accepts a format of the answer of the model.
+    pub structured_output: Option<bool>,
     /// True if the model reasons.
     pub reasoning: Option<bool>,
     /// The options that control its reasoning.

@@ -87,6 +87,7 @@ pub(crate) fn listed_model(value: &Value) -> Decoded<ModelPatch> {
         wire_id: optional(source, "id", text)?,
         api: optional(source, "provider", model_api)?.unwrap_or_default(),
         capabilities: capabilities(source)?,
+        structured_output: optional(source, "structured_output", boolean)?,
         reasoning: optional(source, "reasoning", boolean)?,
         reasoning_options: optional(source, "reasoning_options", reasoning_options)?,
         reasoning_field: optional(source, "interleaved", reasoning_field)?.flatten(),

@@ -85,6 +85,8 @@ pub struct Model {
     pub api: Arc<Api>,
     /// The capabilities of the model.
     pub capabilities: Capabilities,
+    /// True if the server accepts a format of the answer of the model. `None` if unknown.
+    pub structured_output: Option<bool>,
     /// True if the model reasons.
     pub reasoning: bool,
     /// The wire field in which reasoning is sent back to the model, if it differs from the default of the protocol.

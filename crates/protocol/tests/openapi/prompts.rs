@@ -36,4 +36,19 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
             "v2.session.prompt body application/json.mentions: is added",
         ],
     },
+    Differences {
+        why: "A prompt may ask for a structured output.",
+        what: &[
+            "SessionMessageAssistant.output: is added",
+            "V2Event | session.next.output.failed: an extension",
+            "V2Event | session.next.output.produced: an extension",
+            "V2Event | session.next.output.rejected: an extension",
+            "SessionDurableEvent | session.next.output.failed: an extension",
+            "SessionDurableEvent | session.next.output.produced: an extension",
+            "SessionDurableEvent | session.next.output.rejected: an extension",
+            "SessionNextOutputFailed: an extension",
+            "SessionNextOutputProduced: an extension",
+            "SessionNextOutputRejected: an extension",
+        ],
+    },
 ];

@@ -56,14 +56,6 @@ pub(crate) struct Boundary {
     pub(crate) promoted: usize,
 }
 
-impl Boundary {
-    /// True if the turn offers tools. The last turn that the agent allows offers none, and a model
-    /// that cannot call tools is offered none.
-    pub(super) fn offers_tools(&self, is_last: bool) -> bool {
-        !is_last && self.model.model.capabilities.tools
-    }
-}
-
 /// The surroundings of a turn, before its System Context is observed.
 pub(super) struct PreparedTurn {
     pub(super) session: SessionRow,

@@ -171,6 +171,11 @@ impl Calls {
         self.settle(id, refused)
     }
 
+    /// Keeps a recorded call from being started. The caller settles it.
+    pub(super) fn hold(&mut self, id: &str) {
+        self.waiting.retain(|(waiting, _)| waiting != id);
+    }
+
     /// Starts the recorded calls. The caller has committed their record.
     pub(super) fn start(&mut self) {
         let LocalCalls::Run(tools, tasks) = &self.local else {
@@ -311,7 +316,8 @@ impl Calls {
         &self.context.assistant_message_id
     }
 
-    fn settle(&mut self, id: &str, settlement: Settlement) -> Option<SessionEvent> {
+    /// Returns the record of a settlement, unless the call is settled already.
+    pub(super) fn settle(&mut self, id: &str, settlement: Settlement) -> Option<SessionEvent> {
         if settlement == Settlement::Declined {
             // `fail_unsettled` closes it together with the other open calls.
             return None;

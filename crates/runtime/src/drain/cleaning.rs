@@ -33,6 +33,9 @@ pub(super) fn clean(event: &mut SessionEvent, secrets: &Redactor) {
             clean_result(failed.result.as_mut(), secrets);
             clean_metadata(failed.provider.metadata.as_mut(), secrets);
         }
+        SessionEvent::OutputProduced(produced) => secrets.clean_members(&mut produced.output),
+        SessionEvent::OutputFailed(failed) => clean_error(&mut failed.error, secrets),
+        SessionEvent::OutputRejected(rejected) => secrets.clean(&mut rejected.text),
         SessionEvent::StepFailed(failed) => clean_error(&mut failed.error, secrets),
         _ => {}
     }

@@ -18,6 +18,7 @@ mod manual_compaction;
 mod nested;
 mod next;
 mod offered_tools;
+mod output;
 mod prefix;
 mod preparation_failure;
 mod prune;

@@ -28,6 +28,7 @@ use super::boundary::{Boundary, ObservedTurn};
 use super::conversation::ConversationRead;
 use super::entry::BoundaryResult;
 use super::epoch::{EpochChange, Known};
+use super::output::DueOutput;
 use super::preparation_failure::PreparationFailure;
 use super::services::Services;
 use super::{DrainStop, Runner, Shared};
@@ -189,8 +190,10 @@ impl Runner {
         } = next;
         check_size(self.conversation.transcript.bytes())?;
         let sampled = &boundary.sampled;
-        let tools = sampled.tools(&self.services.tools, boundary.offers_tools(is_last));
-        let mut request = self.request(&boundary, &tools, is_last);
+        let output = DueOutput::of(&boundary).map_err(|error| unavailable(error.to_string()))?;
+        let output = output.as_ref();
+        let tools = boundary.offered(&self.services.tools, is_last, output);
+        let mut request = self.request(&boundary, &tools, is_last, output);
         let hooked = self.apply_hooks(&boundary, &mut request, true).await;
         hooked.map_err(refused)?;
         let prefix = adapter(request.model.protocol).prefix(&request, None);
@@ -363,6 +366,10 @@ fn options(request: &LlmRequest) -> JsonMap {
     });
     let provider: JsonMap = provider.collect();
     let all = [
+        (
+            "output",
+            request.output.as_ref().map(record).unwrap_or_default(),
+        ),
         ("generation", sampling(&request.effective_generation())),
         ("provider", provider),
         ("body", request.effective_overlay()),

@@ -219,7 +219,7 @@ impl Runner {
             agent: hash(own_text(boundary).as_ref()),
             baseline: hash(Some(&boundary.baseline)),
             hooks,
-            tools: self.shared.offer.hash(&request.tools),
+            tools: self.offered_hash(request),
             is_last: request.closing.is_some(),
             prefix: report.prefix.clone(),
         };
@@ -240,6 +240,20 @@ impl Runner {
         Compared {
             record: sent.record(reused, reason),
             sent: Some(sent),
+        }
+    }
+}
+
+impl Runner {
+    /// Returns a short hash of the offered tools and of the format of the answer, which providers cache together.
+    fn offered_hash(&self, request: &LlmRequest) -> Arc<str> {
+        let tools = self.shared.offer.hash(&request.tools);
+        match &request.output {
+            None => tools,
+            Some(format) => {
+                let text = serde_json::to_vec(&(&*tools, format)).unwrap_or_default();
+                short_hash(&text).into()
+            }
         }
     }
 }

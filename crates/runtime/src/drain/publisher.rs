@@ -13,7 +13,7 @@ use opencode_schema::event::{
     StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputEnded,
     ToolInputStarted,
 };
-use opencode_schema::id::MessageID;
+use opencode_schema::id::{IdSource, MessageID};
 use opencode_schema::message::{
     PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, SessionErrorUnknown,
 };
@@ -89,6 +89,10 @@ impl Publisher {
 
     pub(super) fn message_id(&self) -> &MessageID {
         &self.message_id
+    }
+
+    pub(super) fn ids(&self) -> Arc<IdSource> {
+        Arc::clone(&self.journal.ids)
     }
 
     /// True if the step has begun, which means that output of the provider is recorded.

@@ -11,6 +11,7 @@ use opencode_tools::Materialized;
 use super::Runner;
 use super::base_instructions::base_instructions;
 use super::boundary::Boundary;
+use super::output::DueOutput;
 
 /// The closing message of the last turn that the agent allows. It is not part of Session History.
 pub(super) const LAST_TURN: &str = "\
@@ -26,20 +27,32 @@ impl Runner {
         boundary: &Boundary,
         tools: &Materialized,
         is_last: bool,
+        output: Option<&DueOutput>,
     ) -> LlmRequest {
         let model = Arc::clone(&boundary.model.model);
         let settings = boundary.sampled.agent().map(|agent| &agent.request);
         let domains = settings.map(|settings| request_domains(&settings.body, model.protocol));
         let domains = domains.unwrap_or_default();
         let own = own_text(boundary);
-        let tools = self.shared.offer.definitions(tools);
+        let mut tools = self.shared.offer.definitions(tools);
+        let mut tool_choice = is_last.then_some(ToolChoice::None);
+        if let Some(output) = output {
+            tool_choice = output.tool_choice(!tools.is_empty());
+            let tool = output.tool();
+            if tool.is_some() {
+                tools = tools.iter().cloned().chain(tool).collect();
+            }
+        }
+        // The output is the summary of a last turn.
+        let is_closed = is_last && output.is_none();
         let system = own.into_iter().chain([boundary.baseline.clone()]);
         LlmRequest {
             system: system.filter(|part| !part.text.is_empty()).collect(),
             messages: self.conversation.transcript.messages(),
-            closing: is_last.then(|| Message::assistant([Part::text(LAST_TURN)])),
+            closing: is_closed.then(|| Message::assistant([Part::text(LAST_TURN)])),
             tools,
-            tool_choice: is_last.then_some(ToolChoice::None),
+            tool_choice,
+            output: output.and_then(DueOutput::format),
             generation: domains.generation,
             provider_options: domains.provider_options,
             http: HttpOverlay {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use opencode_llm::protocol::has_output_format;
 use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
 use opencode_location::definitions::agents::AgentResolutionError;
 use opencode_location::location::Location;
@@ -29,6 +30,11 @@ pub(crate) enum SampleError {
     /// Its model cannot be called.
     #[error(transparent)]
     Model(#[from] ModelResolutionError),
+    /// Its model cannot produce the structured output of a prompt.
+    #[error(
+        "The model {0} cannot produce a structured output: it calls no tools, and its server accepts no format of the answer"
+    )]
+    Output(String),
 }
 
 /// Agent, model and Location of one turn.
@@ -83,7 +89,15 @@ impl Sampled {
         if let Some(error) = &self.missing {
             return Err(error.clone().into());
         }
-        Ok(self.location.catalogue.resolve(self.model.as_ref())?)
+        let resolved = self.location.catalogue.resolve(self.model.as_ref())?;
+        let settings = self.settings.as_ref();
+        let wants_output = settings.is_some_and(|it| it.values.output.is_some());
+        let model = &resolved.model;
+        if wants_output && !model.capabilities.tools && !has_output_format(model) {
+            let name = format!("{}/{}", model.provider_id, model.model_id);
+            return Err(SampleError::Output(name));
+        }
+        Ok(resolved)
     }
 
     /// Returns the agent if it exists. A session with an unknown agent has neither agent text nor tools.
@@ -140,7 +154,7 @@ impl Sampled {
         }
         match error {
             SampleError::Agent(_) => DrainError::Agent(text),
-            SampleError::Model(_) => DrainError::Model(text),
+            SampleError::Model(_) | SampleError::Output(_) => DrainError::Model(text),
         }
     }
 }

@@ -1,22 +1,41 @@
 //! The settings of the current activity, which its prompts gave.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::matches;
-use opencode_schema::prompt::PromptSettings;
+use opencode_schema::prompt::{PromptOutput, PromptSettings};
 use opencode_store::{Reader, Sequence, SessionRow, StoreError};
 
 use crate::inbox::{Promotion, settings_after};
+use crate::structured::OutputSchema;
 
 /// The settings of an activity, and the admission of the prompt that gave them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct ActiveSettings {
     pub(super) admitted: Sequence,
     pub(super) values: Arc<PromptSettings>,
+    /// The schema of the output, read once.
+    schema: Arc<OnceLock<Result<OutputSchema, String>>>,
 }
 
 impl ActiveSettings {
+    fn new(admitted: Sequence, values: PromptSettings) -> Self {
+        Self {
+            admitted,
+            values: Arc::new(values),
+            schema: Arc::default(),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// Fails with the problem if the schema cannot be used.
+    pub(super) fn output_schema(&self, wanted: &PromptOutput) -> Result<OutputSchema, String> {
+        let read = || OutputSchema::new(&wanted.schema);
+        self.schema.get_or_init(read).clone()
+    }
+
     /// True if a turn with these settings may offer the tool. The name itself has priority over names with `*`, and a
     /// longer name over a shorter one. Of two names with equal length, the one that removes the tool has priority.
     pub(super) fn offers(&self, tool: &str) -> bool {
@@ -66,8 +85,8 @@ pub(super) fn active_settings(
     if let Some(former) = former.filter(|it| it.admitted == admitted) {
         return Ok(Some(former));
     }
-    let values = Arc::new(reader.prompt_settings(session.key, admitted)?);
-    Ok(Some(ActiveSettings { admitted, values }))
+    let values = reader.prompt_settings(session.key, admitted)?;
+    Ok(Some(ActiveSettings::new(admitted, values)))
 }
 
 #[cfg(test)]
@@ -77,10 +96,7 @@ mod tests {
     use super::*;
 
     fn settings(value: serde_json::Value) -> ActiveSettings {
-        ActiveSettings {
-            admitted: 1.into(),
-            values: Arc::new(serde_json::from_value(value).unwrap()),
-        }
+        ActiveSettings::new(1.into(), serde_json::from_value(value).unwrap())
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::error::RuntimeError;
 use crate::json::json_bytes;
 use crate::sessions::{check_agent, check_model, check_name};
+use crate::structured::OutputSchema;
 
 /// Maximum size in bytes of the system text.
 const MAX_SYSTEM_BYTES: usize = 256 * 1024;
@@ -129,7 +130,11 @@ fn check_output(output: &PromptOutput) -> Result<(), RuntimeError> {
         let message = "output.schema must describe an object: its type must be \"object\"";
         return Err(invalid("output.schema", message.to_owned()));
     }
-    Ok(())
+    let problem = |problem: String| {
+        let message = format!("output.schema is not a JSON Schema that can be used: {problem}");
+        invalid("output.schema", message)
+    };
+    OutputSchema::new(&output.schema).map(drop).map_err(problem)
 }
 
 fn is_deeper(value: &Value, levels: usize) -> bool {

@@ -17,6 +17,15 @@ use crate::error::RuntimeError;
 /// Number of times that a removal starts again because a descendant was created meanwhile.
 const ATTEMPTS: u32 = 8;
 
+/// The sessions that a removal has hidden.
+#[derive(Default)]
+struct Removed {
+    /// All of them, each after its parent.
+    ids: Vec<SessionID>,
+    /// Those with a shared copy.
+    shared: Vec<SessionInfo>,
+}
+
 impl Lifecycle {
     /// Removes a session and its descendants. Returns their ids, each after its parent, when no read finds them any more.
     pub(crate) async fn remove(
@@ -47,23 +56,22 @@ impl Lifecycle {
             let hidden = self.hide(id, &held, active_until).await?;
             drop(held);
             if let Some(removed) = hidden {
-                let ids = removed.iter().map(|it| it.id.clone()).collect();
-                self.unshare_in_background(removed);
+                self.unshare_in_background(removed.shared);
                 self.purge_in_background();
-                return Ok(ids);
+                return Ok(removed.ids);
             }
         }
         Err(RuntimeError::SessionBusy(id.clone()))
     }
 
-    /// Hides the sessions, and returns their last state. Returns `None` without a change if a descendant is not held, and
+    /// Hides the sessions. Returns `None` without a change if a descendant is not held, and
     /// no session if one was active after that time.
     async fn hide(
         &self,
         root: &SessionID,
         held: &HeldTree,
         active_until: Millis,
-    ) -> Result<Option<Vec<SessionInfo>>, RuntimeError> {
+    ) -> Result<Option<Removed>, RuntimeError> {
         let (id, now) = (root.clone(), self.journal.now());
         let may_go = held.ids();
         let hidden = self.journal.store.write(move |transaction| {
@@ -79,7 +87,7 @@ impl Lifecycle {
             for id in &tree {
                 match reader.session(id) {
                     Ok(Some(session)) if reader.last_active(&session)? > active_until => {
-                        return Ok(Some(Vec::new()));
+                        return Ok(Some(Removed::default()));
                     }
                     Ok(session) => sessions.extend(session),
                     Err(StoreError::Corrupt { .. }) => unreadable.push(id),
@@ -98,20 +106,16 @@ impl Lifecycle {
                 shared: sessions.filter(|it| it.share.is_some()).collect(),
             }))
         });
-        let removed: Option<Vec<SessionInfo>> = hidden.await?;
-        for session in removed.iter().flatten() {
-            self.forget(&session.id);
+        let removed: Option<Removed> = hidden.await?;
+        for id in removed.iter().flat_map(|it| &it.ids) {
+            self.forget(id);
         }
         Ok(removed)
     }
 
     /// Removes the shared copies of removed sessions. The service of the program may take its time, and its failure
     /// changes nothing.
-    fn unshare_in_background(&self, removed: Vec<SessionInfo>) {
-        let shared: Vec<_> = removed
-            .into_iter()
-            .filter(|it| it.share.is_some())
-            .collect();
+    fn unshare_in_background(&self, shared: Vec<SessionInfo>) {
         if shared.is_empty() {
             return;
         }

@@ -100,6 +100,8 @@ mod steps;
 #[cfg(test)]
 mod storage;
 #[cfg(test)]
+mod structured;
+#[cfg(test)]
 mod tails;
 #[cfg(test)]
 mod tasks;

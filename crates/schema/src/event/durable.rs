@@ -357,4 +357,33 @@ events! {
         #[serde(rename = "messageID", skip_serializing_if = "Option::is_none", default)]
         message_id: Option<MessageID>,
     }
+    /// The model produced the structured output of the activity. It is valid.
+    45 "session.next.output.produced" 1 OutputProduced {
+        /// Id of the assistant message.
+        #[serde(rename = "assistantMessageID")]
+        assistant_message_id: MessageID,
+        /// Name of the output.
+        name: String,
+        /// The output.
+        output: Record,
+    }
+    /// The model did not produce the structured output in all its attempts.
+    46 "session.next.output.failed" 1 OutputFailed {
+        /// Id of the assistant message of the last attempt.
+        #[serde(rename = "assistantMessageID")]
+        assistant_message_id: MessageID,
+        /// The problem of the last attempt.
+        error: SessionErrorUnknown,
+    }
+    /// An attempt of the structured output was missing or invalid. The model makes another one.
+    47 "session.next.output.rejected" 1 OutputRejected {
+        /// Id of the assistant message of the attempt.
+        #[serde(rename = "assistantMessageID")]
+        assistant_message_id: MessageID,
+        /// Id of the message that tells the model the problem. Absent if a failed call of the attempt tells it.
+        #[serde(rename = "messageID", skip_serializing_if = "Option::is_none", default)]
+        message_id: Option<MessageID>,
+        /// The problem, as the model reads it.
+        text: String,
+    }
 }

@@ -152,6 +152,26 @@ impl Transaction<'_> {
         )
     }
 
+    /// Counts a refused output.
+    pub(crate) fn reject_output(&self, aggregate: SessionKey) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET rejected = rejected + 1 WHERE aggregate = ?",
+            [aggregate],
+        )
+    }
+
+    /// Records the entry that settled the output of the newest activity.
+    pub(crate) fn settle_output(
+        &self,
+        aggregate: SessionKey,
+        seq: Sequence,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET output = ?2 WHERE aggregate = ?1 AND settings IS NOT NULL",
+            (aggregate, seq),
+        )
+    }
+
     /// Forgets the settings of prompts whose messages were reverted: those after `boundary`.
     pub(crate) fn revert_settings(
         &self,

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
 use crate::integer::Sequence;
 use crate::projections::kind::PartKind;
-use crate::projections::messages::{Entries, entry, extract};
+use crate::projections::messages::{Entries, MessageRow, entry, extract};
 
 /// A row of `part`: the sequences of the entries that define one part.
 pub(crate) struct PartRow {
@@ -219,7 +219,7 @@ pub(crate) fn assistant(
     started: StepStarted,
     metadata: Option<Record>,
     time: SpanTime,
-    settled: Option<Sequence>,
+    row: &MessageRow,
     parts: &[PartRow],
     entries: &Entries,
 ) -> Result<AssistantMessage, StoreError> {
@@ -241,8 +241,14 @@ pub(crate) fn assistant(
         cost: None,
         tokens: None,
         error: None,
+        output: None,
     };
-    if let Some(entry) = settled.map(|seq| entry(entries, seq)).transpose()? {
+    let output = extract(entries, row.output, |it| match it {
+        SessionEvent::OutputProduced(it) => Some(it.output),
+        _ => None,
+    })?;
+    message.output = output.map(|(_, output)| output);
+    if let Some(entry) = row.settled.map(|seq| entry(entries, seq)).transpose()? {
         settle(&mut message, entry)?;
     }
     let attached = parts.iter().map(|part| part.attached(entries));

@@ -26,7 +26,7 @@ impl MessageKind {
             SessionEvent::Prompted(_) => Self::USER,
             SessionEvent::StepStarted(_) => Self::ASSISTANT,
             SessionEvent::ContextUpdated(_) => Self::SYSTEM,
-            SessionEvent::Synthetic(_) => Self::SYNTHETIC,
+            SessionEvent::Synthetic(_) | SessionEvent::OutputRejected(_) => Self::SYNTHETIC,
             SessionEvent::ShellStarted(_) => Self::SHELL,
             SessionEvent::CompactionEnded(_) => Self::COMPACTION,
             SessionEvent::AgentSwitched(_) => Self::AGENT_SWITCHED,

@@ -41,12 +41,14 @@ pub(crate) struct MessageRow {
     pub(crate) kind: MessageKind,
     pub(crate) settled: Option<Sequence>,
     pub(crate) completed: Option<Millis>,
+    /// Entry with the structured output.
+    pub(crate) output: Option<Sequence>,
 }
 
 /// Entries by sequence, used to build messages.
 pub(crate) type Entries = HashMap<Sequence, StoredEvent>;
 
-const SELECT: &str = "SELECT seq, type, settled, completed FROM message";
+const SELECT: &str = "SELECT seq, type, settled, completed, output FROM message";
 
 impl Reader<'_> {
     pub(crate) fn message_exists(&self, id: &MessageID) -> Result<bool, StoreError> {
@@ -282,6 +284,7 @@ fn sequences(rows: &[MessageRow], parts: &HashMap<Sequence, Vec<PartRow>>) -> Ve
     for row in rows {
         seqs.push(row.seq);
         seqs.extend(row.settled);
+        seqs.extend(row.output);
         for part in parts.get(&row.seq).into_iter().flatten() {
             seqs.extend(part.entries());
         }
@@ -302,6 +305,7 @@ fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
         kind: row.get(1)?,
         settled: row.get(2)?,
         completed: row.get(3)?,
+        output: row.get(4)?,
     })
 }
 
@@ -355,12 +359,7 @@ fn message(
             agents: it.prompt.agents,
         },
         SessionEvent::StepStarted(it) => SessionMessage::Assistant(Box::new(assemble::assistant(
-            it,
-            metadata,
-            span,
-            row.settled,
-            parts,
-            entries,
+            it, metadata, span, row, parts, entries,
         )?)),
         SessionEvent::ContextUpdated(it) => SessionMessage::System {
             id: it.message_id,
@@ -374,6 +373,16 @@ fn message(
             session_id: session_id.clone(),
             text: it.text,
             files: it.files,
+        },
+        SessionEvent::OutputRejected(it) => SessionMessage::Synthetic {
+            id: it
+                .message_id
+                .ok_or_else(|| StoreError::corrupt(row.seq, "it makes no message"))?,
+            metadata,
+            time,
+            session_id: session_id.clone(),
+            text: it.text,
+            files: None,
         },
         SessionEvent::ShellStarted(it) => {
             let ended = extract(entries, row.settled, |it| match it {

@@ -153,6 +153,13 @@ impl Transaction<'_> {
                 "UPDATE aggregate SET retries = retries + 1 WHERE key = ?",
                 [aggregate],
             )?,
+            SessionEvent::OutputRejected(rejected) => {
+                self.reject_output(aggregate)?;
+                return match &rejected.message_id {
+                    Some(id) => self.add(aggregate, seq, id, MessageKind::SYNTHETIC),
+                    None => Ok(Target::default()),
+                };
+            }
             SessionEvent::CompactionStarted(_) | SessionEvent::Interrupted(_) => {}
             _ => return self.project_assistant(aggregate, seq, time, event),
         }

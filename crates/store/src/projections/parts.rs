@@ -89,6 +89,14 @@ impl Transaction<'_> {
                 )?;
             }
             SessionEvent::StepFailed(_) => self.complete(at, time)?,
+            SessionEvent::OutputProduced(_) => {
+                self.settle_output(at.aggregate, at.seq)?;
+                self.run(
+                    "UPDATE message SET output = ?3 WHERE aggregate = ?1 AND seq = ?2",
+                    (at.aggregate, at.message, at.seq),
+                )?;
+            }
+            SessionEvent::OutputFailed(_) => self.settle_output(at.aggregate, at.seq)?,
             SessionEvent::TextStarted(it) => self.begin(at, PartKind::TEXT, &it.text_id)?,
             SessionEvent::TextEnded(it) => {
                 self.advance(at, PartKind::TEXT, &it.text_id, Step::Closed)?;
@@ -243,6 +251,8 @@ pub(crate) fn owner(payload: &SessionEvent) -> Option<&MessageID> {
     match payload {
         SessionEvent::StepEnded(it) => Some(&it.assistant_message_id),
         SessionEvent::StepFailed(it) => Some(&it.assistant_message_id),
+        SessionEvent::OutputProduced(it) => Some(&it.assistant_message_id),
+        SessionEvent::OutputFailed(it) => Some(&it.assistant_message_id),
         SessionEvent::TextStarted(it) => Some(&it.assistant_message_id),
         SessionEvent::TextEnded(it) => Some(&it.assistant_message_id),
         SessionEvent::ReasoningStarted(it) => Some(&it.assistant_message_id),

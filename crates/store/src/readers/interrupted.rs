@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::activity::Activity;
 use crate::projections::kind::{MessageKind, PartKind};
 use crate::projections::messages::entry;
 use crate::view::reader::Reader;
@@ -56,6 +57,7 @@ struct Newest {
     seq: Sequence,
     kind: MessageKind,
     settled: Option<Sequence>,
+    activity: Option<Activity>,
 }
 
 impl Reader<'_> {
@@ -114,7 +116,7 @@ impl Reader<'_> {
         values: impl Params,
     ) -> Result<Vec<Newest>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT a.key, a.id, m.seq, m.type, m.settled
+            "SELECT a.key, a.id, m.seq, m.type, m.settled, s.settings, s.output, s.rejected
              FROM session s CROSS JOIN aggregate a ON a.key = s.aggregate
              CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
                SELECT max(seq) FROM message INDEXED BY message_turn
@@ -130,6 +132,7 @@ impl Reader<'_> {
                 seq: row.get(2)?,
                 kind: row.get(3)?,
                 settled: row.get(4)?,
+                activity: Activity::read(row, 5)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -170,8 +173,17 @@ impl Reader<'_> {
         Ok(Some(state))
     }
 
-    /// True if the step ended without failure and either paused or had calls of this host that no
-    /// user interrupted.
+    /// True if the activity still has to produce a structured output. `None` if it has none to produce.
+    fn owes_output(&self, newest: &Newest) -> Result<Option<bool>, StoreError> {
+        let Some(activity) = newest.activity else {
+            return Ok(None);
+        };
+        let settings = self.prompt_settings(newest.session, activity.settings)?;
+        Ok(settings.output.map(|_| !activity.is_output_settled))
+    }
+
+    /// True if the step ended without failure, and paused, owes the structured output of the activity, or had calls of
+    /// this host that no user interrupted. Nothing continues after the output.
     fn is_continued(&self, newest: &Newest, ended: Sequence) -> Result<bool, StoreError> {
         let session = newest.session;
         let entry = self.entries(session, &[ended])?.pop();
@@ -184,8 +196,12 @@ impl Reader<'_> {
             return Ok(false);
         }
         let additive = entry.as_ref().map(StoredEvent::additive).transpose()?;
+        let owes_output = self.owes_output(newest)?;
+        if owes_output == Some(false) {
+            return Ok(false);
+        }
         let is_paused = |it: Record| it.get(PAUSED_TURN) == Some(&Value::Bool(true));
-        let mut is_due = additive.flatten().is_some_and(is_paused);
+        let mut is_due = owes_output.is_some() || additive.flatten().is_some_and(is_paused);
         let mut statement = self.connection.prepare_cached(
             "SELECT called, settled FROM part
              WHERE aggregate = ? AND message = ? AND kind = ? AND called IS NOT NULL",

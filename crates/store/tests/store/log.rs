@@ -126,6 +126,15 @@ fn catalogue(session: &str, owner: &str) -> Vec<(&'static str, Value)> {
             ),
         ),
         ("step.failed", of(json!({"error": error}))),
+        (
+            "output.produced",
+            of(json!({"name": "answer", "output": structured})),
+        ),
+        ("output.failed", of(json!({"error": error}))),
+        (
+            "output.rejected",
+            of(json!({"messageID": "msg_r", "text": "no"})),
+        ),
         ("interrupted", json!({"messageID": "msg_u"})),
         (
             "retried",

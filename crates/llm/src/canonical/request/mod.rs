@@ -1,6 +1,7 @@
 //! The canonical request, independent of the provider.
 
 mod message;
+mod output;
 mod prefix;
 mod tool;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 pub use message::{
     Media, Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart,
 };
+pub use output::OutputFormat;
 pub use prefix::PrefixCache;
 pub use tool::{ToolChoice, ToolContent, ToolDefinition, ToolResultValue};
 
@@ -40,6 +42,9 @@ pub struct LlmRequest {
     pub tools: Arc<[ToolDefinition]>,
     /// The choice of the tool. If absent, the default of the provider applies.
     pub tool_choice: Option<ToolChoice>,
+    /// The format of the answer, for a model with [structured output](crate::Capabilities). Other
+    /// models ignore it.
+    pub output: Option<OutputFormat>,
     /// Sampling controls of this request. They override those of the model.
     pub generation: GenerationControls,
     /// Model Request Options of this request by namespace. They override those of the model.
@@ -65,6 +70,7 @@ impl LlmRequest {
             closing: None,
             tools: Arc::from([]),
             tool_choice: None,
+            output: None,
             generation: GenerationControls::default(),
             provider_options: JsonMap::new(),
             http: HttpOverlay::default(),

@@ -41,6 +41,15 @@ fn members(request: &LlmRequest, dialect: &Dialect) -> Result<Members, LlmError>
     {
         members.add("tool_choice", tool_choice(choice));
     }
+    if let Some(format) = &request.output {
+        let schema = json!({
+            "name": format.name, "strict": format.is_strict(), "schema": format.schema,
+        });
+        members.add(
+            "response_format",
+            json!({"type": "json_schema", "json_schema": schema}),
+        );
+    }
     members.add("stream", true);
     if dialect.usage_chunk {
         members.add("stream_options", json!({"include_usage": true}));

@@ -83,6 +83,13 @@ fn members(request: &LlmRequest, options: &JsonMap) -> Result<Members, LlmError>
     if let Some(verbosity) = option(options, "textVerbosity") {
         members.add_within("text", "verbosity", verbosity.clone());
     }
+    if let Some(format) = &request.output {
+        let format = json!({
+            "type": "json_schema", "name": format.name, "strict": format.is_strict(),
+            "schema": format.schema,
+        });
+        members.add_within("text", "format", format);
+    }
     let controls = request.effective_generation();
     members.add_some("max_output_tokens", controls.max_tokens);
     if !openai::is_own_reasoning(&request.model) {

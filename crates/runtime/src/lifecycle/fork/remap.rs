@@ -88,6 +88,21 @@ impl Remap {
                     return None;
                 }
             }
+            // The fork does not get the end of a message at the boundary, which settles its output.
+            SessionEvent::OutputProduced(it) if self.is_boundary(&it.assistant_message_id) => {
+                return None;
+            }
+            SessionEvent::OutputFailed(it) if self.is_boundary(&it.assistant_message_id) => {
+                return None;
+            }
+            SessionEvent::OutputProduced(it) => self.rename(&mut it.assistant_message_id)?,
+            SessionEvent::OutputFailed(it) => self.rename(&mut it.assistant_message_id)?,
+            SessionEvent::OutputRejected(it) => {
+                self.rename(&mut it.assistant_message_id)?;
+                if let Some(message) = &mut it.message_id {
+                    self.rename(message)?;
+                }
+            }
             SessionEvent::SessionCreated(_)
             | SessionEvent::SessionUpdated(_)
             | SessionEvent::SessionDeleted(_)

@@ -5,26 +5,27 @@ use std::sync::Arc;
 use futures::StreamExt;
 use opencode_llm::{FinishReason, LlmError, LlmEvent};
 use opencode_schema::event::StepEnded;
-use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown};
+use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::session::Tokens;
-use opencode_tools::ToolCall;
 
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
 use super::compacting::CompactionAttempts;
 use super::ends::{Finish, Refusal, StreamEnd, TurnOutcome};
 use super::files::StepFiles;
-use super::publisher::{FragmentKind, Publisher};
+use super::output::{DueOutput, TurnOutput};
+use super::publisher::Publisher;
 use super::repetition::Repetition;
-use super::translate::{hosted, hosted_failure, is_paused, step_error, tokens_of};
+use super::translate::{step_error, tokens_of};
 use super::{DrainStop, INTERRUPTED_CALL, Runner};
 use crate::compaction::CompactionInput;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
-use crate::history::lowering::from_llm;
-use crate::json::escaped_bytes;
-use crate::provider::{Answer, AskError, cause_of, kind_of};
+use crate::provider::{Answer, AskError, cause_of};
 use crate::snapshots::StepSnapshot;
+
+mod events;
+mod output;
 
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";
 /// Maximum size of one answer in bytes: an endless stream must not exhaust the memory.
@@ -52,6 +53,8 @@ struct Turn<'a> {
     route: String,
     /// The provider's id in the catalogue.
     provider_id: String,
+    /// The structured output that the turn asks for.
+    output: Option<TurnOutput>,
 }
 
 impl Runner {
@@ -63,10 +66,11 @@ impl Runner {
         attempts: &mut CompactionAttempts,
     ) -> Result<TurnOutcome, DrainStop> {
         let sampled = &boundary.sampled;
-        let offers_tools = boundary.offers_tools(is_last);
-        let tools = Arc::new(sampled.tools(&self.services.tools, offers_tools));
+        let output = DueOutput::of(&boundary)?;
+        let offered = boundary.offered(&self.services.tools, is_last, output.as_ref());
+        let tools = Arc::new(offered);
         let compaction = CompactionInput::of(&boundary.fence, sampled, &boundary.model.model);
-        let mut request = self.request(&boundary, &tools, is_last);
+        let mut request = self.request(&boundary, &tools, is_last, output.as_ref());
         let hooks = self.apply_hooks(&boundary, &mut request, false).await?;
         let compacted = self.compact_if_needed(&boundary, &request, &compaction, attempts);
         if compacted.await? {
@@ -92,7 +96,7 @@ impl Runner {
         self.conversation.sent = report.sent.or(self.conversation.sent.take());
         let fence = boundary.fence.clone();
         let secrets = boundary.sampled.location.secrets.clone();
-        let mut turn = self.begun(boundary, local, recovers);
+        let mut turn = self.begun(boundary, local, recovers, output);
         turn.publisher.remember_report(report.record);
         turn.begin(found);
         let stream = services.provider.ask(request, fence, secrets);
@@ -109,7 +113,13 @@ impl Runner {
     }
 
     /// Returns a turn in its initial state.
-    fn begun(&mut self, boundary: Boundary, local: LocalCalls, recovers: bool) -> Turn<'_> {
+    fn begun(
+        &mut self,
+        boundary: Boundary,
+        local: LocalCalls,
+        recovers: bool,
+        output: Option<DueOutput>,
+    ) -> Turn<'_> {
         let route = boundary.model.model.route();
         let provider_id = boundary.model.model.provider_id.clone();
         let Boundary {
@@ -146,6 +156,7 @@ impl Runner {
             received: 0,
             route,
             provider_id,
+            output: output.map(TurnOutput::new),
         }
     }
 }
@@ -241,159 +252,6 @@ impl Turn<'_> {
         }
     }
 
-    /// Counts the received bytes. Returns an error if they exceed the limit of one answer.
-    fn count(&mut self, event: &LlmEvent) -> Option<LlmError> {
-        if let LlmEvent::TextDelta { text, .. }
-        | LlmEvent::ReasoningDelta { text, .. }
-        | LlmEvent::ToolInputDelta { text, .. } = event
-        {
-            self.received += escaped_bytes(text);
-        }
-        (self.received > MAX_ANSWER).then(|| {
-            let message = format!("The provider sent more than {MAX_ANSWER} bytes in one answer");
-            LlmError::invalid_output(&self.route, message)
-        })
-    }
-
-    fn apply(&mut self, event: LlmEvent) -> Option<LlmError> {
-        let publisher = &mut self.publisher;
-        match event {
-            LlmEvent::StepStart { .. } | LlmEvent::Finish { .. } => {}
-            LlmEvent::TextStart { id, .. } => publisher.begin_text(id),
-            LlmEvent::TextDelta { id, text, .. } => publisher.append(FragmentKind::Text, &id, text),
-            LlmEvent::TextEnd {
-                id,
-                provider_metadata,
-            } => publisher.end(FragmentKind::Text, &id, from_llm(provider_metadata)),
-            LlmEvent::ReasoningStart {
-                id,
-                provider_metadata,
-            } => {
-                publisher.begin_reasoning(id, from_llm(provider_metadata));
-            }
-            LlmEvent::ReasoningDelta { id, text, .. } => {
-                publisher.append(FragmentKind::Reasoning, &id, text);
-            }
-            LlmEvent::ReasoningEnd {
-                id,
-                provider_metadata,
-            } => {
-                publisher.end(FragmentKind::Reasoning, &id, from_llm(provider_metadata));
-            }
-            LlmEvent::ToolInputStart { id, name, .. } => {
-                self.calls.begin(&id);
-                publisher.begin_tool_input(id, &name);
-            }
-            LlmEvent::ToolInputDelta { id, text, .. } => {
-                publisher.append(FragmentKind::ToolInput, &id, text);
-            }
-            LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
-            call @ (LlmEvent::ToolCall { .. }
-            | LlmEvent::ToolResult { .. }
-            | LlmEvent::ToolError { .. }) => return self.apply_call(call),
-            LlmEvent::StepFinish {
-                reason,
-                usage,
-                provider_metadata,
-                ..
-            } => {
-                if let Some(id) = self.calls.incomplete() {
-                    let message =
-                        format!("The provider finished its answer inside the tool call {id}");
-                    let error = LlmError::invalid_output(&self.route, message);
-                    return Some(error.ended_by(Some(reason)));
-                }
-                publisher.ensure_step();
-                publisher.end_all();
-                self.finish = Some(Finish {
-                    reason,
-                    usage,
-                    is_paused: is_paused(provider_metadata.as_ref()) && self.calls.may_run(),
-                });
-            }
-            LlmEvent::ProviderError {
-                message,
-                kind,
-                retryable,
-                ..
-            } => {
-                let cause = ErrorCause {
-                    kind: kind_of(kind),
-                    status: None,
-                    retryable,
-                    retry_after_ms: None,
-                    provider_id: Some(self.provider_id.clone()),
-                };
-                publisher.fail_step(SessionErrorUnknown {
-                    cause: Some(cause),
-                    ..SessionErrorUnknown::new(message)
-                });
-                self.provider_failed = true;
-            }
-        }
-        None
-    }
-
-    /// Records a complete call, or the outcome of a call that the provider ran itself.
-    fn apply_call(&mut self, event: LlmEvent) -> Option<LlmError> {
-        let (id, outcome) = match event {
-            LlmEvent::ToolCall {
-                id,
-                name,
-                input,
-                provider_executed,
-                provider_metadata,
-            } => {
-                if self.calls.is_repeated(&id) {
-                    let message =
-                        format!("The provider repeated the tool call {id} in one message");
-                    return Some(LlmError::invalid_output(&self.route, message));
-                }
-                if !self.calls.is_begun(&id) {
-                    // Some protocols send a call in one piece. Its record still needs a beginning.
-                    self.calls.begin(&id);
-                    self.publisher.begin_tool_input(Arc::clone(&id), &name);
-                }
-                self.publisher.end(FragmentKind::ToolInput, &id, None);
-                let metadata = from_llm(provider_metadata);
-                let kind = self.repetition.count(&name, &input);
-                let call = ToolCall {
-                    name: name.to_string(),
-                    input,
-                    kind,
-                };
-                let called = self.calls.record(&id, call, provider_executed, metadata);
-                self.publisher.push(called);
-                if let Some(refused) = self.calls.refuse(&id) {
-                    self.publisher.push(refused);
-                }
-                return None;
-            }
-            LlmEvent::ToolResult {
-                id,
-                result,
-                output,
-                provider_metadata,
-                ..
-            } => (id, hosted(result, output, from_llm(provider_metadata))),
-            LlmEvent::ToolError {
-                id,
-                message,
-                error,
-                provider_metadata,
-                ..
-            } => {
-                let metadata = from_llm(provider_metadata);
-                (id, hosted_failure(message, error, metadata))
-            }
-            _ => return None,
-        };
-        if let Some(event) = self.calls.settle_hosted(&id, outcome) {
-            self.publisher.push(event);
-        }
-        None
-    }
-
     /// Records a settled call together with all others that have settled by now, because many calls can
     /// settle during one commit.
     async fn settled(&mut self, settled: super::calls::Settled) -> Result<(), DrainError> {
@@ -435,6 +293,7 @@ impl Turn<'_> {
             let settled = self.calls.next().await;
             self.settled(settled).await?;
         }
+        self.settle_output_calls().await;
         let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
         let is_paused = self.finish.as_ref().is_some_and(|it| it.is_paused);
         let was_stopped = self.calls.cancelled().is_cancelled();
@@ -448,6 +307,7 @@ impl Turn<'_> {
             let (ran, stopped) = (self.calls.any_local(), self.stopper.stopped());
             self.files.end(ran, stopped).await;
         }
+        let continues = self.finish_output(&end, is_paused).await;
         self.end_step(&end, cost);
         let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
         self.fail_calls(true, &lost);
@@ -462,7 +322,8 @@ impl Turn<'_> {
                 .into())
             }
             _ if was_stopped => Err(DrainStop::Interrupted),
-            _ => Ok(!self.provider_failed && (is_paused || self.calls.any_local())),
+            _ => Ok(!self.provider_failed
+                && continues.unwrap_or_else(|| is_paused || self.calls.any_local())),
         }
     }
 
