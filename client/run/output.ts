@@ -33,7 +33,10 @@ export function readOutput(output: unknown): ReadOutput | undefined {
   if (output === undefined) return undefined;
   const { schema, name, retries } = isSchema(output) ? { schema: output } : readSettings(output);
   const { json, validate } = readSchema(schema);
-  return { wire: { schema: json, ...(name !== undefined && { name }), ...(retries !== undefined && { retries }) }, validate };
+  return {
+    wire: { schema: json, ...(name !== undefined && { name }), ...(retries !== undefined && { retries }) },
+    validate,
+  };
 }
 
 function readSettings(output: unknown): Exclude<RunOutput, RunOutputSchema> {
