@@ -246,7 +246,7 @@ impl Runner {
                 return match &due.owed {
                     None => Err(error.into()),
                     Some(owed) => Err(self
-                        .record_failed_turn(*session, sampled, error, owed)
+                        .record_failed_turn(*session, *sampled, error, owed)
                         .await?),
                 };
             }
@@ -316,7 +316,7 @@ impl Runner {
                 return Err(PreparationFailure::Unresolved {
                     session: Box::new(session),
                     error: sampled.explain(&error),
-                    sampled,
+                    sampled: Box::new(sampled),
                 });
             }
         };

@@ -91,7 +91,7 @@ pub(crate) async fn next_request(
     let mut runner = Runner::new(services, shared, session.clone(), stopper);
     let observing = async {
         loop {
-            match runner.next(is_running).await {
+            match Box::pin(runner.next(is_running)).await {
                 // A caller changed the session meanwhile.
                 Err(DrainStop::Outdated) => runner.location = None,
                 other => break other,

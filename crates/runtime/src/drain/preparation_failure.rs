@@ -17,7 +17,7 @@ pub(super) enum PreparationFailure {
     /// The agent or the model cannot be resolved.
     Unresolved {
         session: Box<SessionRow>,
-        sampled: Sampled,
+        sampled: Box<Sampled>,
         error: DrainError,
     },
 }

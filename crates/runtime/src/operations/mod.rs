@@ -94,13 +94,13 @@ impl Runtime {
     ) -> Result<SessionInputAdmitted, RuntimeError> {
         let (inbox, coordinator) = (Arc::clone(&self.inbox), self.coordinator.clone());
         let resume = request.resume;
-        self.uninterruptible(async move {
+        self.uninterruptible(Box::pin(async move {
             let receipt = inbox.admit_hooked(request).await?;
             if resume {
                 coordinator.wake(&receipt.session_id);
             }
             Ok(receipt)
-        })
+        }))
         .await
     }
 
