@@ -92,7 +92,7 @@ fn messages_other_than_answers_are_lowered() {
                     "type": "media", "mediaType": "image/png",
                     "data": "data:image/png;base64,AA==", "filename": "a.png",
                 },
-                {"type": "media", "mediaType": "application/pdf", "data": "file:///a.pdf"},
+                text("[Attached: \"attachment\" (application/pdf)]"),
             ]}]),
         ),
         (
