@@ -97,7 +97,7 @@ fn a_compatible_provider_is_resolved_as_configured() {
     assert_eq!(
         model.capabilities,
         opencode_llm::Capabilities {
-            structured_output: false,
+            structured_output: None,
             tools: true,
             reasoning: true,
             input: vec!["text".into(), "image".into()],

@@ -1,10 +1,46 @@
-//! The input of operations that create, copy and remove whole sessions.
+//! The input of operations that create, change, copy and remove whole sessions.
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
-use opencode_schema::id::MessageID;
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::model::ModelRef;
+use opencode_schema::permission::PermissionRule;
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+/// The properties of a new session.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct SessionCreatePayload {
+    /// Id that the caller chooses for the session. It begins with `ses`.
+    pub id: Option<SessionID>,
+    /// The agent. Default: the default agent.
+    pub agent: Option<String>,
+    /// The model. Default: the model of the agent, else the default model.
+    pub model: Option<ModelRef>,
+    /// The Location of the session. Default: the Location of the host.
+    pub location: Option<LocationRef>,
+    /// Title of the session, at most 1,024 bytes. Default: a text with the time of the creation.
+    pub title: Option<String>,
+    /// The parent session. It must exist. Removing the parent removes this session, too.
+    #[serde(rename = "parentID")]
+    pub parent_id: Option<SessionID>,
+    /// Permission rules of the session, at most 256. They follow the rules of the agent, and the last rule that matches
+    /// decides. They loosen neither the ceiling of the host nor other restrictions.
+    pub permission: Option<Vec<PermissionRule>>,
+}
+
+/// Changes of a session. Absent fields stay.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct SessionUpdatePayload {
+    /// New title, at most 1,024 bytes. The host never replaces it.
+    pub title: Option<String>,
+    /// `true` archives the session, `false` takes it back. An archived session still works.
+    pub archived: Option<bool>,
+    /// The new permission rules of the session, at most 256. They replace the former ones. Limits that a task of another
+    /// session set stay.
+    pub permission: Option<Vec<PermissionRule>>,
+}
 
 /// A session in the older form.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
