@@ -288,7 +288,7 @@ impl Runner {
                 continues,
                 model,
                 allowed,
-            } = self.answered(boundary, step).await?;
+            } = Box::pin(self.answered(boundary, step)).await?;
             let steered = self.pending().await?.steer;
             if !continues && !steered {
                 return Ok(true);
