@@ -49,7 +49,7 @@ fn methods_are_in_groups() {
             "create list get update remove fork children active prompt interrupt wait compact todo switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
              resume interrupted export import importDocument request revert.stage revert.clear revert.commit \
-              prune diff share unshare",
+             diff share unshare prune",
         ),
         ("skills", "list"),
         ("storage", "stats compact"),

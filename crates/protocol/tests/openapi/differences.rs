@@ -330,6 +330,8 @@ const DIFFERENCES: &[Differences] = &[
             "Session*.durable: is required",
             "CatalogUpdated.durable: is not there",
             "CatalogUpdated.metadata: is not there",
+            "ReferenceUpdated.durable: is not there",
+            "ReferenceUpdated.metadata: is not there",
             "FileWatcherUpdated.durable: is not there",
             "FileWatcherUpdated.metadata: is not there",
             "GlobalDisposed.durable: is not there",

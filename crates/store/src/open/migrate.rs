@@ -21,8 +21,6 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0006_tools.sql"),
     include_str!("../../migrations/0007_credentials.sql"),
     include_str!("../../migrations/0008_session_life.sql"),
-    include_str!("../../migrations/0009_prompt_settings.sql"),
-    include_str!("../../migrations/0010_share_and_changes.sql"),
 ];
 
 /// Fails without changing the file if another program or a newer version of this program wrote it.

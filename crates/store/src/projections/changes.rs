@@ -87,9 +87,11 @@ impl Reader<'_> {
             .connection
             .prepare_cached(&format!(
                 "SELECT seq FROM message INDEXED BY message_turn
-                 WHERE aggregate = ?1 AND seq > ?2 AND type IN (1, 2) AND type = {prompt}
+                 WHERE aggregate = ?1 AND seq > ?2 AND type IN ({prompt}, {answer})
+                   AND type = {prompt}
                  ORDER BY seq LIMIT 1",
-                prompt = MessageKind::USER
+                prompt = MessageKind::USER,
+                answer = MessageKind::ASSISTANT
             ))?
             .query_row((session, after), |row| row.get(0))
             .optional()?;

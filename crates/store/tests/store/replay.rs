@@ -209,7 +209,7 @@ async fn payloads_are_converted_to_their_canonical_form() {
     assert_eq!(
         data,
         [
-            r#"{"sessionID":"ses_a","info":{"id":"ses_a","slug":"s","projectID":"p","directory":"/w/app/sub","path":"sub","title":"T","version":"1","time":{"created":7,"updated":8}}}"#,
+            r#"{"sessionID":"ses_a","info":{"id":"ses_a","slug":"s","projectID":"p","directory":"/w/app/sub","path":"sub","title":"T","version":"1","time":{"created":7,"updated":8},"share":{"url":"x"}}}"#,
             r#"{"timestamp":9,"sessionID":"ses_a","messageID":"msg_u","prompt":{"text":"x","files":[]},"delivery":"steer"}"#,
             r#"{"timestamp":9,"sessionID":"ses_a","messageID":"msg_s","text":"t"}"#,
         ]

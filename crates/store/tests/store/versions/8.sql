@@ -117,13 +117,13 @@ CREATE TABLE session (
   time_created INTEGER NOT NULL,
   time_updated INTEGER NOT NULL,
   time_archived INTEGER
-, staged INTEGER, permission TEXT, forked INTEGER NOT NULL DEFAULT 0);
-INSERT INTO session VALUES (1, 'project', NULL, NULL, 'quiet-river', '/b', 'x', 'New session', '1.0.0', 'plan', '{"id":"claude-sonnet-4-5","providerID":"anthropic"}', 0.25, 1, 2, 3, 4, 5, 1000, 2000, NULL, 38, NULL, 0);
-INSERT INTO session VALUES (2, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 1000, NULL, NULL, NULL, 0);
-INSERT INTO session VALUES (3, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 1000, NULL, NULL, NULL, 0);
-INSERT INTO session VALUES (4, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.25, 1, 2, 3, 4, 5, 1000, 1000, NULL, NULL, NULL, 0);
-INSERT INTO session VALUES (5, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 2000, NULL, NULL, NULL, 0);
-INSERT INTO session VALUES (6, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'Old', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 9, 9, NULL, NULL, 0);
+, staged INTEGER, permission TEXT, forked INTEGER NOT NULL DEFAULT 0, settings INTEGER, output INTEGER, rejected INTEGER NOT NULL DEFAULT 0, share_url TEXT, diff_start TEXT, diff_end TEXT, summary_additions INTEGER, summary_deletions INTEGER, summary_files INTEGER);
+INSERT INTO session VALUES (1, 'project', NULL, NULL, 'quiet-river', '/b', 'x', 'New session', '1.0.0', 'plan', '{"id":"claude-sonnet-4-5","providerID":"anthropic"}', 0.25, 1, 2, 3, 4, 5, 1000, 2000, NULL, 38, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO session VALUES (2, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 1000, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO session VALUES (3, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 1000, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO session VALUES (4, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.25, 1, 2, 3, 4, 5, 1000, 1000, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO session VALUES (5, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'New session', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 2000, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO session VALUES (6, 'project', NULL, NULL, 'quiet-river', '/project', NULL, 'Old', '1.0.0', NULL, NULL, 0.0, 0, 0, 0, 0, 0, 1000, 9, 9, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL);
 CREATE INDEX session_created ON session(time_created);
 CREATE INDEX session_project ON session(project, time_created);
 CREATE INDEX session_directory ON session(directory, time_created);
@@ -135,24 +135,24 @@ CREATE TABLE message (
   changed INTEGER NOT NULL,             -- entry that changed it last
   settled INTEGER,                      -- entry that ended it
   completed INTEGER,                    -- when it was completed
-  run TEXT,                             -- of a shell command: the name of its run
+  run TEXT, output INTEGER,                             -- of a shell command: the name of its run
   PRIMARY KEY (aggregate, seq)
 ) WITHOUT ROWID;
-INSERT INTO message VALUES (1, 2, 'msg_g', 7, 2, NULL, NULL, NULL);
-INSERT INTO message VALUES (1, 3, 'msg_m', 8, 3, NULL, NULL, NULL);
-INSERT INTO message VALUES (1, 11, 'msg_1', 1, 11, NULL, NULL, NULL);
-INSERT INTO message VALUES (1, 12, 'msg_c', 3, 12, NULL, NULL, NULL);
-INSERT INTO message VALUES (1, 13, 'msg_s', 4, 13, NULL, NULL, NULL);
-INSERT INTO message VALUES (1, 14, 'msg_h', 5, 15, 15, 2000, 'sh');
-INSERT INTO message VALUES (1, 16, 'msg_a', 2, 35, 34, 2000, NULL);
-INSERT INTO message VALUES (1, 37, 'msg_k', 6, 37, NULL, NULL, NULL);
-INSERT INTO message VALUES (2, 2, 'msg_unanswered', 1, 2, NULL, NULL, NULL);
-INSERT INTO message VALUES (3, 2, 'msg_open', 1, 2, NULL, NULL, NULL);
-INSERT INTO message VALUES (3, 3, 'msg_open_a', 2, 3, NULL, NULL, NULL);
-INSERT INTO message VALUES (4, 2, 'msg_progress', 1, 2, NULL, NULL, NULL);
-INSERT INTO message VALUES (4, 4, 'msg_progress_a', 2, 5, 5, 2000, NULL);
-INSERT INTO message VALUES (5, 2, 'msg_kept', 1, 2, NULL, NULL, NULL);
-INSERT INTO message VALUES (5, 3, 'msg_kept_a', 2, 4, 4, 2000, NULL);
+INSERT INTO message VALUES (1, 2, 'msg_g', 7, 2, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (1, 3, 'msg_m', 8, 3, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (1, 11, 'msg_1', 1, 11, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (1, 12, 'msg_c', 3, 12, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (1, 13, 'msg_s', 4, 13, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (1, 14, 'msg_h', 5, 15, 15, 2000, 'sh', NULL);
+INSERT INTO message VALUES (1, 16, 'msg_a', 2, 35, 34, 2000, NULL, NULL);
+INSERT INTO message VALUES (1, 37, 'msg_k', 6, 37, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (2, 2, 'msg_unanswered', 1, 2, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (3, 2, 'msg_open', 1, 2, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (3, 3, 'msg_open_a', 2, 3, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (4, 2, 'msg_progress', 1, 2, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (4, 4, 'msg_progress_a', 2, 5, 5, 2000, NULL, NULL);
+INSERT INTO message VALUES (5, 2, 'msg_kept', 1, 2, NULL, NULL, NULL, NULL);
+INSERT INTO message VALUES (5, 3, 'msg_kept_a', 2, 4, 4, 2000, NULL, NULL);
 CREATE INDEX message_changed ON message(aggregate, changed);
 CREATE INDEX message_open ON message(aggregate, seq) WHERE type = 2 AND completed IS NULL;
 CREATE INDEX message_system ON message(aggregate, seq) WHERE type = 3;
@@ -251,3 +251,13 @@ CREATE INDEX session_archived ON session(time_created) WHERE time_archived IS NO
 CREATE INDEX session_current ON session(time_created) WHERE time_archived IS NULL;
 CREATE INDEX session_parent ON session(parent, time_created) WHERE parent IS NOT NULL;
 CREATE INDEX session_root ON session(time_created) WHERE parent IS NULL;
+CREATE TABLE changed_file (
+  aggregate INTEGER NOT NULL REFERENCES aggregate(key) ON DELETE CASCADE,
+  path TEXT NOT NULL,
+  stale INTEGER NOT NULL,                -- 1: the counts are older than the newest snapshot
+  additions INTEGER NOT NULL DEFAULT 0,
+  deletions INTEGER NOT NULL DEFAULT 0,
+  differs INTEGER NOT NULL DEFAULT 0,    -- 1: the file differs between the two snapshots of the session
+  PRIMARY KEY (aggregate, path)
+) WITHOUT ROWID;
+CREATE INDEX changed_file_stale ON changed_file(aggregate) WHERE stale = 1;
