@@ -20,6 +20,7 @@ export const examples = {
         ["resume.mjs", () => runExample("resume.mjs")],
         ["recover.mjs", () => runExample("recover.mjs")],
         ["commands.mjs", () => runExample("commands.mjs")],
+        ["structured-output.mjs", runStructuredOutput],
         ["plugins.mjs", runPlugins],
         ["mcp.mjs", runMcp],
       ],
@@ -59,6 +60,21 @@ async function runPlugins() {
       mustContain(output, "read failed: ");
       mustContain(output, "Nothing but a test.");
       mustContain(JSON.stringify(model.requests[0].body), "The checked-out branch is feature/x.");
+    }),
+  );
+}
+
+async function runStructuredOutput() {
+  await inScratch((scratch) =>
+    withModel(async (model) => {
+      model.reply(
+        { text: "There is one." },
+        { text: '{"scripts":[{"name":"build","purpose":"compiles the package"}]}' },
+      );
+      const example = node(inProject("examples", "structured-output.mjs"));
+      const output = await mustRun(example, { cwd: scratch.folder, env: userlessEnv(scratch, modelEnv(model)) });
+      mustContain(output, "build: compiles the package");
+      if (model.requests.length !== 2) throw new Error("Expected a second request after the answer that is not JSON");
     }),
   );
 }
