@@ -383,7 +383,7 @@ impl Runtime {
         if options.recovery == Recovery::Resume {
             runtime.resume_interrupted();
         }
-        runtime.continue_removals();
+        runtime.continue_removals().await;
         runtime.begin_sweeps();
         Ok(runtime)
     }
@@ -397,8 +397,10 @@ impl Runtime {
     }
 
     /// Deletes the rest of sessions whose removal a crash interrupted, in the background.
-    fn continue_removals(&self) {
-        self.lifecycle.purge_in_background();
+    async fn continue_removals(&self) {
+        if self.lifecycle.has_removed_rows().await {
+            self.lifecycle.purge_in_background();
+        }
     }
 
     /// Starts the regular sweeps of files that are no longer needed.

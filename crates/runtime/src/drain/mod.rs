@@ -255,7 +255,7 @@ impl Runner {
         loop {
             if self.activity(promotion, force).await? {
                 (force, exit) = (false, Exit::Done);
-                self.services.begin_title(&self.session, &self.shared.tasks);
+                self.begin_title();
                 self.prune().await?;
             }
             if !self.pending().await?.queue {

@@ -24,6 +24,15 @@ impl Lifecycle {
         });
     }
 
+    /// True if rows of removed sessions remain. A failed read counts as none: a later removal looks again.
+    pub(crate) async fn has_removed_rows(&self) -> bool {
+        let read = self.journal.store.read(|db| db.has_removed_rows()).await;
+        read.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the rows of removed sessions stay for now");
+            false
+        })
+    }
+
     /// Deletes all rows of removed sessions, and then their Managed Tool Output Files. Ends early if the host closes:
     /// the next host continues.
     pub(crate) async fn purge(&self) -> Result<(), RuntimeError> {

@@ -19,8 +19,8 @@ use opencode_schema::message::SessionMessage;
 use opencode_schema::session::{SessionInfo, is_default_title};
 use opencode_store::{Abort, Order, SessionRow};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
+use super::Runner;
 use super::request::headers;
 use super::sample::Sampled;
 use super::services::Services;
@@ -62,32 +62,38 @@ enum Untitled {
     Blank,
 }
 
-impl Services {
+impl Runner {
     /// Begins to write a title in the background if the session needs one. Never waits.
-    pub(super) fn begin_title(self: &Arc<Self>, session: &SessionID, tasks: &TaskTracker) {
-        if self.titles.wanted == Some(false) {
+    pub(super) fn begin_title(&self) {
+        let titles = &self.services.titles;
+        let Some(location) = self.location.clone() else {
+            return;
+        };
+        if titles.wanted == Some(false) {
             return;
         }
-        let (services, session) = (Arc::clone(self), session.clone());
-        let closing = self.titles.closing.clone();
-        opencode_log::spawn_tracked(tasks, async move {
-            let titled = closing.run_until_cancelled(services.write_title(&session));
+        let (services, session) = (Arc::clone(&self.services), self.session.clone());
+        let closing = titles.closing.clone();
+        opencode_log::spawn_tracked(&self.shared.tasks, async move {
+            let titled = services.write_title(&session, &location.directory);
+            let titled = closing.run_until_cancelled(titled);
             if let Some(Err(error)) = titled.await {
                 tracing::warn!(session_id = %session, %error, "the session keeps its default title");
             }
         });
     }
+}
 
-    async fn write_title(&self, id: &SessionID) -> Result<(), Untitled> {
-        let Some((session, question)) = self.untitled(id).await? else {
-            return Ok(());
-        };
-        let directory = &session.info.location.directory;
+impl Services {
+    async fn write_title(&self, id: &SessionID, directory: &str) -> Result<(), Untitled> {
         let location = self.locations.get(directory).await;
         let location = location.map_err(|error| Untitled::Model(error.to_string()))?;
         if !self.titles.are_wanted(&location) {
             return Ok(());
         }
+        let Some((session, question)) = self.untitled(id).await? else {
+            return Ok(());
+        };
         let secrets = location.secrets.clone();
         let tolerates = self.unknown_agents.are_tolerated(id);
         let sampled = Sampled::of(&session, Arc::clone(&location), tolerates, None);
