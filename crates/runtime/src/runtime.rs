@@ -175,6 +175,7 @@ impl Runtime {
             clock: options.clock,
             announcer,
         });
+        let has_removed_rows = Box::pin(Lifecycle::has_removed_rows(&journal)).await;
         let closing = CancellationToken::new();
         let sessions = Arc::new(Sessions {
             journal: Arc::clone(&journal),
@@ -383,7 +384,10 @@ impl Runtime {
         if options.recovery == Recovery::Resume {
             runtime.resume_interrupted();
         }
-        runtime.continue_removals().await;
+        if has_removed_rows {
+            // A crash interrupted their deletion.
+            runtime.lifecycle.purge_in_background();
+        }
         runtime.begin_sweeps();
         Ok(runtime)
     }
@@ -394,13 +398,6 @@ impl Runtime {
         let (journal, coordinator) = (Arc::clone(&self.journal), self.coordinator.clone());
         let recovery = recover(journal, coordinator, self.closing.clone());
         opencode_log::spawn_tracked(&self.tasks, recovery);
-    }
-
-    /// Deletes the rest of sessions whose removal a crash interrupted, in the background.
-    async fn continue_removals(&self) {
-        if self.lifecycle.has_removed_rows().await {
-            self.lifecycle.purge_in_background();
-        }
     }
 
     /// Starts the regular sweeps of files that are no longer needed.

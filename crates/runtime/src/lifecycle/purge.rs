@@ -7,6 +7,7 @@ use opencode_tools::remove_managed_output;
 
 use super::Lifecycle;
 use crate::error::RuntimeError;
+use crate::journal::Journal;
 
 /// Maximum number of entries of one step. A step takes milliseconds.
 const STEP: usize = 256;
@@ -25,8 +26,8 @@ impl Lifecycle {
     }
 
     /// True if rows of removed sessions remain. A failed read counts as none: a later removal looks again.
-    pub(crate) async fn has_removed_rows(&self) -> bool {
-        let read = self.journal.store.read(|db| db.has_removed_rows()).await;
+    pub(crate) async fn has_removed_rows(journal: &Journal) -> bool {
+        let read = journal.store.read(|db| db.has_removed_rows()).await;
         read.unwrap_or_else(|error| {
             tracing::warn!(%error, "the rows of removed sessions stay for now");
             false
