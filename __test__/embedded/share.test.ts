@@ -186,3 +186,16 @@ test("the copy of a removed session is removed", async () => {
   await host.sessions.remove({ sessionID: parentID });
   await expect(gone.promise).resolves.toBe(sessionID);
 });
+
+test("no entry of the log contains the address of a shared copy", async () => {
+  const { share } = createService({ publish: () => ({ url: "https://share.example/secret" }) });
+  const { host } = await open({ share, log: "off" });
+  const { id: sessionID } = await host.sessions.create();
+  await host.sessions.share({ sessionID });
+  await host.sessions.update({ sessionID, title: "Renamed" });
+  expect(await host.sessions.get({ sessionID })).toMatchObject({ title: "Renamed", share: expect.any(Object) });
+  const lines: string[] = [];
+  for await (const line of host.sessions.export({ sessionID })) lines.push(line);
+  expect(lines.join("\n")).toContain("Renamed");
+  expect(lines.join("\n")).not.toContain("share.example");
+});

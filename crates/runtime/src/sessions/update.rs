@@ -1,6 +1,6 @@
 //! Changes of the title, the archive and the permission rules of a session.
 
-use opencode_schema::event::{RecordedRule, SessionUpdated};
+use opencode_schema::event::{RecordedRule, SessionRecord, SessionUpdated};
 use opencode_schema::id::SessionID;
 use opencode_schema::permission::PermissionRule;
 use opencode_schema::session::SessionInfo;
@@ -40,7 +40,12 @@ impl Sessions {
             let Some(session) = reader.session(&id)? else {
                 return Err(Abort::Refused(RuntimeError::SessionNotFound(id)));
             };
-            let mut info = reader.whole_session_record(&session)?;
+            // The log has nothing that belongs to this host alone: no address of a shared copy, no counts of its snapshots.
+            let mut info = SessionRecord {
+                share: None,
+                summary: None,
+                ..reader.whole_session_record(&session)?
+            };
             let before = info.clone();
             if let Some(title) = request.title {
                 info.title = title;
