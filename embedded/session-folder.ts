@@ -133,9 +133,9 @@ class FolderReading {
   }
 
   async #json(file: string): Promise<unknown> {
-    const text = await fs.promises.readFile(file, "utf8");
-    this.#bytes += text.length;
+    this.#bytes += (await fs.promises.stat(file)).size;
     if (this.#bytes > MAX_BYTES) throw new RangeError(`The session has more than ${MAX_BYTES} bytes.`);
+    const text = await fs.promises.readFile(file, "utf8");
     try {
       return JSON.parse(text);
     } catch {
