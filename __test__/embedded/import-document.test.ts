@@ -130,7 +130,7 @@ test("a document that is not a session is refused with the reason, and stores no
     [{ directory: 1 }, /info\.directory is missing/],
     [{ directory: "relative" }, /info\.directory: /],
     [{ time: {} }, /info\.time\.created is missing/],
-    [{ parentID: "nobody" }, /info\.parentID: /],
+    [{ parentID: "other" }, /info\.parentID: /],
     [{ permission: [{ permission: "*" }] }, /info\.permission: /],
   ] as const) {
     const document = { info: { ...info, ...wrong }, messages };

@@ -356,7 +356,7 @@ async fn a_prompt_with_an_unknown_model_stays_pending() {
     let (f, session) = opened().await;
     f.ask_with(&session, "a", json!({"model": model("m9")}))
         .await;
-    f.ask_with(&session, "b", json!({"agent": "nobody"})).await;
+    f.ask_with(&session, "b", json!({"agent": "absent"})).await;
     assert_eq!(f.inbox(&session).await, ["a", "b"]);
     assert_eq!(f.model.requests().len(), 0);
 }
