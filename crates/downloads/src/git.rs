@@ -26,9 +26,9 @@ const FOREIGN: [&str; 8] = [
     "GIT_CEILING_DIRECTORIES",
 ];
 
-/// Settings of every command. A repository can name other repositories; only network protocols reach them. No hook and
-/// no file system monitor runs, and nothing asks for credentials.
-const SETTINGS: [&str; 12] = [
+/// Settings of every command. A repository can name other repositories; only network protocols reach them. No hook,
+/// no file system monitor and no maintenance runs, and nothing asks for credentials.
+const SETTINGS: [&str; 16] = [
     "-c",
     "protocol.file.allow=never",
     "-c",
@@ -41,6 +41,10 @@ const SETTINGS: [&str; 12] = [
     "init.templateDir=",
     "-c",
     "credential.interactive=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
 ];
 
 /// A command of Git.

@@ -11,11 +11,13 @@
 
 mod kept;
 mod processes;
+mod program;
 mod spawn;
 #[cfg(test)]
 mod tests;
 mod watch;
 
 pub use kept::{Kept, Process, start};
+pub use program::program;
 pub use spawn::leader;
 pub use watch::{Guard, reap};

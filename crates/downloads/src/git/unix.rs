@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::{self, pipe};
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 
 use nix::unistd::Pid;
-use opencode_guard::{Guard, leader};
+use opencode_guard::{Guard, program};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::net::unix::pipe::Receiver;
 
@@ -26,10 +25,15 @@ pub(super) async fn run(command: GitCommand) -> io::Result<Ended> {
     let kept = opencode_guard::start("opencode-git", spawn).await?;
     let output = Receiver::from_owned_fd(kept.pipes.output)?;
     let messages = Receiver::from_owned_fd(kept.pipes.messages)?;
-    let (output, messages, code) = tokio::join!(read(output), read(messages), kept.exited);
-    kept.process.end().await;
+    // A helper of Git that goes on holds its pipes open, so the other processes end with the program.
+    let ended = async {
+        let code = kept.exited.await;
+        kept.process.end().await;
+        code.ok().flatten()
+    };
+    let (output, messages, code) = tokio::join!(read(output), read(messages), ended);
     Ok(Ended {
-        code: code.ok().flatten(),
+        code,
         output: output?,
         messages: messages?,
     })
@@ -39,23 +43,20 @@ fn spawn(command: &GitCommand, guard: &Guard) -> io::Result<(Pid, Pipes)> {
     let input = File::open("/dev/null")?;
     let (output, output_end) = pipe()?;
     let (messages, messages_end) = pipe()?;
-    let mut arguments = vec![
-        BECOME.as_bytes(),
-        b"git",
-        command.directory.as_os_str().as_bytes(),
-    ];
-    arguments.extend(command.arguments.iter().map(|it| it.as_bytes()));
-    let variables = command.variables.iter();
-    let variables: Vec<_> = variables
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let mut arguments = vec!["git"];
+    arguments.extend(command.arguments.iter().map(String::as_str));
     let files = [
-        (input.as_raw_fd(), 0),
-        (output_end.as_raw_fd(), 1),
-        (messages_end.as_raw_fd(), 2),
-        (guard.register(), 3),
+        input.as_raw_fd(),
+        output_end.as_raw_fd(),
+        messages_end.as_raw_fd(),
     ];
-    let number = leader(&arguments, &variables, &files)?;
+    let number = program(
+        &arguments,
+        &command.directory,
+        &command.variables,
+        files,
+        guard,
+    )?;
     let pipes = Pipes {
         output: output.into(),
         messages: messages.into(),
@@ -74,8 +75,3 @@ async fn read(mut from: impl AsyncRead + Unpin) -> io::Result<String> {
         kept.extend_from_slice(&buffer[..count.min(room)]);
     }
 }
-
-/// Registers with the guard and then runs the program in the arguments.
-const BECOME: &str = r#"
-echo $$ >&3 && cd "$1" && shift && exec "$0" "$@" 3>&-
-"#;
