@@ -16,8 +16,8 @@
 //!   folder there and an arm in [`protocol::adapter`].
 //! - `sse`: framing shared by the adapters.
 //! - [`error`] and [`redact`]: the content of failures, and the removal of secrets from them.
-//! - [`transport`]: the only part with network access: request, body and cancellation by drop. It
-//!   also downloads documents.
+//! - [`net`]: HTTP clients, their proxies, and downloads of documents.
+//! - [`transport`]: one request to a model: address, credential, body, and cancellation by drop.
 //! ```no_run
 //! use std::sync::Arc;
 //!
@@ -50,6 +50,7 @@
 pub mod canonical;
 pub mod client;
 pub mod lifecycle;
+pub mod net;
 pub mod protocol;
 pub mod redact;
 pub mod retry;
@@ -58,7 +59,8 @@ pub mod sources;
 mod sse;
 pub mod transport;
 
-pub use canonical::{error, event, model, request, usage};
+pub use authorizer::{Authorizer, OutgoingRequest};
+pub use canonical::{authorizer, error, event, model, request, usage};
 pub use client::{EventStream, ModelClient};
 pub use error::{ErrorKind, LlmError, LlmErrorReason};
 pub use event::{BlockId, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};
@@ -67,6 +69,7 @@ pub use model::{
     Auth, Capabilities, Compatibility, Endpoint, Limits, ProtocolId, ResolvedModel, SystemRole,
     Timeouts, ToolSchema,
 };
+pub use net::{DownloadError, HttpClients, HttpDownloads, HttpRequest, HttpResponse, Proxies};
 pub use protocol::{Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message};
 pub use request::{
     GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, OutputFormat, Part,
@@ -76,8 +79,5 @@ pub use request::{
 pub use retry::{Retry, RetryPolicy};
 pub use secret::Secret;
 pub use sources::Sources;
-pub use transport::{
-    DownloadError, HttpClients, HttpDownloads, HttpModelClient, HttpOptions, HttpRequest,
-    HttpResponse, Proxies,
-};
+pub use transport::{HttpModelClient, HttpOptions};
 pub use usage::{TokenCounts, Usage};

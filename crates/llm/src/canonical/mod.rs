@@ -1,5 +1,6 @@
 //! The canonical request and event stream that all protocols share.
 
+pub mod authorizer;
 pub mod error;
 pub mod event;
 pub(crate) mod json;

@@ -2,8 +2,10 @@
 //! deviations of its server from the protocol.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::canonical::authorizer::Authorizer;
 use crate::canonical::request::{GenerationControls, JsonMap};
 use crate::redact::{Fields, Redactor};
 use crate::secret::Secret;
@@ -164,7 +166,7 @@ impl fmt::Debug for Endpoint {
 }
 
 /// The authentication of a request. `Debug` hides the credential.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub enum Auth {
     /// No credential. Local servers accept this.
     #[default]
@@ -178,6 +180,44 @@ pub enum Auth {
         /// Its value.
         secret: Secret,
     },
+    /// Headers that a service makes for each request.
+    Service(Arc<dyn Authorizer>),
+}
+
+/// Two services are equal if they are the same value.
+impl PartialEq for Auth {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::None, Self::None) => true,
+            (Self::Bearer(one), Self::Bearer(other)) => one == other,
+            (
+                Self::Header { name, secret },
+                Self::Header {
+                    name: other_name,
+                    secret: other_secret,
+                },
+            ) => name == other_name && secret == other_secret,
+            (Self::Service(one), Self::Service(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Auth {}
+
+impl fmt::Debug for Auth {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => formatter.write_str("None"),
+            Self::Bearer(secret) => formatter.debug_tuple("Bearer").field(secret).finish(),
+            Self::Header { name, secret } => formatter
+                .debug_struct("Header")
+                .field("name", name)
+                .field("secret", secret)
+                .finish(),
+            Self::Service(_) => formatter.write_str("Service"),
+        }
+    }
 }
 
 /// Token limits of a model. Zero means unknown.

@@ -8,17 +8,30 @@ use reqwest::{Client, Response};
 use tokio::time::Instant;
 use url::Url;
 
+use crate::canonical::authorizer::OutgoingRequest;
 use crate::canonical::error::{
     HttpFailure, LlmError, LlmErrorReason, TransportKind, is_page, page_message, place,
 };
 use crate::canonical::model::{Auth, ResolvedModel, Timeouts};
 use crate::canonical::request::LlmRequest;
+use crate::net::{HttpClients, root_cause};
 use crate::protocol::WireRequest;
 use crate::redact::{Redactor, Secrets};
+use crate::secret::Secret;
 
 /// Maximum number of bytes read of an error body. More than a failure keeps, so that redaction sees
 /// every kept secret whole.
 const MAX_ERROR_BODY: usize = 64 << 10;
+
+/// Maximum time that a service may take for the credential of one request.
+const AUTHORIZATION_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The surroundings of one attempt.
+#[derive(Clone, Copy)]
+pub(super) struct Exchange<'a> {
+    pub(super) clients: &'a HttpClients,
+    pub(super) now: SystemTime,
+}
 
 /// A request with its address, headers and body.
 pub(super) struct Call {
@@ -45,15 +58,24 @@ pub(super) struct Opened {
 }
 
 impl Call {
-    /// Creates a request. `timeouts` apply if the model has none of its own.
-    pub(super) fn new(
+    /// Creates a request with its credential. `timeouts` apply if the model has none of its own.
+    pub(super) async fn new(
         request: &LlmRequest,
         wire: WireRequest,
         timeouts: Timeouts,
+        exchange: Exchange<'_>,
     ) -> Result<Self, LlmError> {
         let url = address(request, &wire.path)?;
-        let headers = headers(request, &wire)?;
-        let redactor = secrets(request, &headers, &url).of_failures();
+        let mut headers = headers(request, &wire)?;
+        let fresh = authorize(&request.model, &url, &headers, &wire.body, exchange).await?;
+        for (name, secret) in &fresh {
+            insert(&mut headers, name, secret.expose())?;
+        }
+        let mut secrets = secrets(request, &headers, &url);
+        for (_, secret) in &fresh {
+            secrets.learn_credential(secret.expose());
+        }
+        let redactor = secrets.of_failures();
         let target = Target {
             route: request.model.route(),
             model: format!("{}/{}", request.model.provider_id, request.model.model_id),
@@ -212,31 +234,6 @@ impl Target {
     }
 }
 
-/// Returns the innermost cause. The outer errors only repeat the address, which may contain a secret.
-pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    match cause.downcast_ref::<reqwest::Error>() {
-        // Only the outermost error contains the address.
-        Some(outermost) if outermost.is_timeout() => "timed out".to_owned(),
-        Some(outermost) if outermost.is_builder() => "the request could not be built".to_owned(),
-        Some(_) => "the exchange broke".to_owned(),
-        None => plain(&cause.to_string()),
-    }
-}
-
-/// Returns a cause for use within a sentence, without the error number of the operating system.
-fn plain(cause: &str) -> String {
-    let text = cause
-        .split_once(" (os error ")
-        .map_or(cause, |(text, _)| text);
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_lowercase());
-    first.into_iter().chain(letters).collect()
-}
-
 /// Returns the time at which a limit passes. A limit that is too large to represent does not apply.
 fn from_now(limit: Option<Duration>) -> Option<Instant> {
     Instant::now().checked_add(limit?)
@@ -265,7 +262,7 @@ fn secrets(request: &LlmRequest, headers: &HeaderMap, url: &Url) -> Secrets {
         secrets.learn_header(&name, &value);
     }
     match &request.model.auth {
-        Auth::None => {}
+        Auth::None | Auth::Service(_) => {}
         Auth::Bearer(secret) | Auth::Header { secret, .. } => {
             secrets.learn_credential(secret.expose());
         }
@@ -325,13 +322,43 @@ fn headers(request: &LlmRequest, wire: &WireRequest) -> Result<HeaderMap, LlmErr
 
 fn add_auth(headers: &mut HeaderMap, model: &ResolvedModel) -> Result<(), LlmError> {
     match &model.auth {
-        Auth::None => Ok(()),
+        Auth::None | Auth::Service(_) => Ok(()),
         Auth::Bearer(secret) => {
             let value = format!("Bearer {}", secret.expose());
             insert(headers, "authorization", &value)
         }
         Auth::Header { name, secret } => insert(headers, name, secret.expose()),
     }
+}
+
+/// Returns the headers that a service makes for this request. The service sees all other headers and the body.
+async fn authorize(
+    model: &ResolvedModel,
+    url: &Url,
+    headers: &HeaderMap,
+    body: &[u8],
+    exchange: Exchange<'_>,
+) -> Result<Vec<(String, Secret)>, LlmError> {
+    let Auth::Service(authorizer) = &model.auth else {
+        return Ok(Vec::new());
+    };
+    let outgoing = OutgoingRequest {
+        url,
+        headers,
+        body,
+        now: exchange.now,
+        clients: exchange.clients,
+    };
+    let authorized = within(
+        from_now(Some(AUTHORIZATION_TIMEOUT)),
+        authorizer.authorize(outgoing),
+    );
+    authorized.await.unwrap_or_else(|| {
+        let place = place(&format!("{}/{}", model.provider_id, model.model_id), url);
+        let message = format!("{place} was not asked: its credential was not ready in time");
+        let url = Some(Redactor::default().url(url.as_str()));
+        Err(LlmError::transport(TransportKind::Timeout, url, message))
+    })
 }
 
 fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), LlmError> {

@@ -1,9 +1,6 @@
 //! The part with network access: one HTTP request per call.
 
 mod call;
-mod connect;
-mod download;
-mod proxies;
 mod reply;
 
 use std::sync::Arc;
@@ -11,17 +8,14 @@ use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
-pub use connect::HttpClients;
-pub use download::{DownloadError, HttpDownloads, HttpRequest, HttpResponse};
-pub use proxies::Proxies;
-
 use crate::canonical::error::LlmError;
 use crate::canonical::model::Timeouts;
 use crate::canonical::request::LlmRequest;
 use crate::client::{EventStream, ModelClient};
+use crate::net::{HttpClients, Proxies};
 use crate::protocol;
 use crate::sources::Sources;
-use call::Call;
+use call::{Call, Exchange};
 use reply::Reply;
 
 /// Options of the HTTP client.
@@ -97,7 +91,11 @@ impl Shared {
     async fn open(&self, request: LlmRequest) -> Result<Reply, LlmError> {
         let protocol = protocol::adapter(request.model.protocol);
         let wire = protocol.encode(&request)?;
-        let call = Call::new(&request, wire, self.options.timeouts)?;
+        let exchange = Exchange {
+            clients: &self.clients,
+            now: self.options.sources.now(),
+        };
+        let call = Call::new(&request, wire, self.options.timeouts, exchange).await?;
         let client = self.clients.get(&call.target.url).await;
         let client = client.map_err(|problem| call.target.not_set_up(&problem))?;
         let response = call.send(&client, self.options.sources.now()).await;

@@ -5,6 +5,7 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
+mod authorized;
 mod downloads;
 mod exchange;
 mod failures;

@@ -7,8 +7,8 @@ use http::{HeaderMap, StatusCode};
 use reqwest::Response;
 use url::Url;
 
-use super::call::root_cause;
-use super::connect::HttpClients;
+use super::cause::root_cause;
+use super::clients::HttpClients;
 use super::proxies::Proxies;
 
 /// Maximum time to establish a connection.

@@ -1,0 +1,41 @@
+//! Credentials that are made for one request: tokens that expire, and signatures.
+
+use std::time::SystemTime;
+
+use futures::future::BoxFuture;
+use http::HeaderMap;
+use url::Url;
+
+use crate::canonical::error::LlmError;
+use crate::net::HttpClients;
+use crate::secret::Secret;
+
+/// Makes the credential of a request right before it is sent.
+pub trait Authorizer: Send + Sync {
+    /// Returns the headers to add to the request. Runs once per attempt; dropping the future cancels it. An
+    /// implementation keeps a token until it expires, and renews it once for all requests that wait for it.
+    ///
+    /// # Errors
+    ///
+    /// `Authentication` if there is no valid credential, `Transport` if its service cannot be reached. The request is
+    /// not sent.
+    fn authorize<'a>(
+        &'a self,
+        request: OutgoingRequest<'a>,
+    ) -> BoxFuture<'a, Result<Vec<(String, Secret)>, LlmError>>;
+}
+
+/// A request without its credential.
+#[derive(Clone, Copy)]
+pub struct OutgoingRequest<'a> {
+    /// The address with its query. The method is POST.
+    pub url: &'a Url,
+    /// All other headers.
+    pub headers: &'a HeaderMap,
+    /// The bytes of the body.
+    pub body: &'a [u8],
+    /// The current time.
+    pub now: SystemTime,
+    /// Clients for requests to the service of the credential.
+    pub clients: &'a HttpClients,
+}
