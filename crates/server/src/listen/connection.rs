@@ -113,15 +113,19 @@ impl HttpBody for AnswerBody {
 }
 
 /// A body that breaks when the listener disconnects its clients, because a stream of events has no end.
+///
+/// A break drops the pieces that are not sent yet. So the body pauses before it, and the connection sends them.
 fn until(part: CancellationToken, body: Body) -> Body {
     let pieces = stream::unfold(Some((part, body.into_data_stream())), |state| async {
         let (part, mut pieces) = state?;
-        match part.run_until_cancelled(pieces.next()).await {
-            Some(Some(Ok(piece))) => Some((Ok(piece), Some((part, pieces)))),
-            Some(Some(Err(error))) => Some((Err(io::Error::other(error)), None)),
-            Some(None) => None,
-            None => Some((Err(io::Error::other("the listener is closed")), None)),
-        }
+        let error = match part.run_until_cancelled(pieces.next()).await {
+            Some(Some(Ok(piece))) => return Some((Ok(piece), Some((part, pieces)))),
+            Some(Some(Err(error))) => io::Error::other(error),
+            Some(None) => return None,
+            None => io::Error::other("the listener is closed"),
+        };
+        tokio::task::yield_now().await;
+        Some((Err(error), None))
     });
     Body::from_stream(pieces.fuse())
 }

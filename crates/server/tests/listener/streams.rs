@@ -169,6 +169,23 @@ async fn the_stream_of_a_disconnected_client_is_freed_at_once() {
     }
 }
 
+#[tokio::test]
+async fn a_client_gets_the_last_piece_before_a_break() {
+    let stream = || async {
+        let broken = std::io::Error::other("the host is closed");
+        let pieces = futures::stream::iter([Ok("data: last\n\n"), Err(broken)]);
+        let kind = [("content-type", "text/event-stream")];
+        (kind, Body::from_stream(pieces))
+    };
+    let routes = Router::new().route("/", get(stream));
+    let server = Server::on(routes, unlocked(), patient()).await;
+    let mut client = server.client().await;
+    client.request("GET", "/", "", "").await;
+    client.head().await;
+    let last = "data: last\n\n".to_owned();
+    assert_eq!(client.rest().await, (last, Err("it broke")));
+}
+
 type Left = futures::future::BoxFuture<'static, Option<Client>>;
 
 fn leave_by_dropping(client: Client) -> Left {
