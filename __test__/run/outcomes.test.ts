@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { isClientError } from "../../index.js";
+import { createClient, isClientError } from "../../index.js";
 import { finish, ofType, readHistory, readUntil, setUpClient, streamedText, WAYS } from "./support";
 
 describe.each(WAYS)("a run %s", (way) => {
@@ -180,6 +180,21 @@ describe.each(WAYS)("a run %s", (way) => {
     const rest = await readUntil(parts, ({ type }) => type === "end");
     expect(rest.at(-1)).toMatchObject({ result: { outcome: "interrupted" } });
   });
+});
+
+test("an iteration ends with the result if the server is gone after the end of the work", async () => {
+  const { host, model } = await setUpClient("in memory");
+  model.reply({ deltas: ["Done."] });
+  let isGone = false;
+  const client = createClient({
+    baseUrl: "http://localhost",
+    fetch: (input, init) => (isGone ? Promise.reject(new TypeError("no connection")) : host.fetch(input, init)),
+  });
+  const run = client.sessions.run({ prompt: "Hi" });
+  const result = await run.result;
+  isGone = true;
+  const parts = await readUntil(run[Symbol.asyncIterator](), ({ type }) => type === "end");
+  expect(parts).toEqual([{ type: "end", result }]);
 });
 
 test("a run of a closed host rejects", async () => {

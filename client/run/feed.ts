@@ -6,6 +6,9 @@ import type { Feed } from "../internal.js";
 import type { Begun, Run } from "./run.js";
 import type { RunPart } from "./types.js";
 
+// Failed connections in a row, about four seconds.
+const RETRIES_AFTER_END = 4;
+
 /** Position of a reader in a block, in pieces and in characters. */
 type Position = { pieces: number; length: number };
 
@@ -34,7 +37,7 @@ export class RunFeed implements Feed<RunPart> {
   constructor(run: Run, begun: Begun) {
     this.#run = run;
     this.#activity = new Activity(begun.messageID, begun.admittedSeq);
-    this.#events = run.events(begun)[Symbol.asyncIterator]();
+    this.#events = run.events(begun, (retry) => this.#giveUpAfter(retry))[Symbol.asyncIterator]();
     run.watch(this.#notify);
   }
 
@@ -57,6 +60,13 @@ export class RunFeed implements Feed<RunPart> {
     this.#isOver = true;
     this.#run.unwatch(this.#notify);
     this.#events.return?.().catch(() => {});
+    this.#notify();
+  }
+
+  /** The result of an ended run is complete, so the caller does not wait minutes for a server that is gone. */
+  #giveUpAfter(retry: number) {
+    if (this.#run.ended === undefined || retry <= RETRIES_AFTER_END) return;
+    this.#isCut = true;
     this.#notify();
   }
 

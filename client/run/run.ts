@@ -86,10 +86,20 @@ export class Run {
     this.#watchers.delete(notify);
   }
 
-  /** The durable events after the admission of the prompt. */
-  events({ sessionID, admittedSeq }: Begun) {
+  /**
+   * The durable events after the admission of the prompt.
+   *
+   * @param onRetry Called before a reconnection with the number of failed connections in a row.
+   */
+  events({ sessionID, admittedSeq }: Begun, onRetry?: (retry: number) => void) {
     const { headers } = this.#options;
-    return resumeEvents(this.#client, { sessionID, after: admittedSeq, headers, maxRetries: MAX_RETRIES });
+    return resumeEvents(this.#client, {
+      sessionID,
+      after: admittedSeq,
+      headers,
+      maxRetries: MAX_RETRIES,
+      onRetry: ({ retry }) => onRetry?.(retry),
+    });
   }
 
   /** Withdraws the prompt, or interrupts the session if it was promoted. Resolves after that. */
