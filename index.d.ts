@@ -7,6 +7,7 @@ import type {
   PermissionReply,
   PermissionRequest,
   QuestionRequest,
+  SessionBudget,
   SessionInfo,
 } from "./client/index.js";
 import type { McpConfig, OpenCodeConfig } from "./embedded/config.js";
@@ -70,6 +71,24 @@ export interface RetryPolicy {
    * Default: 30000.
    */
   readonly maxDelayMs?: number | undefined;
+}
+
+/**
+ * Limits on the work of sessions. A session that has used up a budget pauses before its next Provider Turn, so the work
+ * can exceed a limit by one turn. The pause is durable (`session.next.paused`), and prompts stay pending. To continue,
+ * set a larger budget and call `sessions.resume`.
+ */
+export interface Budgets {
+  /**
+   * The budget of each session together with its child sessions. A session with a budget of its own
+   * (`sessions.create({ budget })`, `sessions.update`) uses that one. Default: no limit.
+   */
+  readonly session?: SessionBudget | undefined;
+  /**
+   * The budget of all sessions together. It counts the work from the opening of the host on. `setBudget` replaces it.
+   * Default: no limit.
+   */
+  readonly host?: SessionBudget | undefined;
 }
 
 /** Time limits for a provider, in milliseconds: whole numbers from 1 on, `false` for no limit. */
@@ -323,6 +342,15 @@ export interface OpenCodeOptions {
    * seconds for the connection, and no other limit.
    */
   readonly deadlines?: "interactive" | Deadlines | undefined;
+  /** Limits on the work of sessions: tokens, cost, Provider Turns and time. Default: no limits. */
+  readonly budgets?: Budgets | undefined;
+  /**
+   * Models that take over if the provider of a turn has no capacity or cannot be reached (rate limit, quota, overload,
+   * transport, timeout), as `provider/model`, best first, at most 16. A model takes over after the retries of the one
+   * before, only before any output, and for the rest of the activity. The log records it as
+   * `session.next.model.fallback`. Default: none.
+   */
+  readonly fallback?: readonly string[] | undefined;
   /**
    * Functions that register tools, Context Sources, hooks and handlers. The host calls them one after the other before
    * `create` resolves. If one fails, `create` rejects with its error and opens no host. `close()` first disposes of their
@@ -619,6 +647,19 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
    * ```
    */
   listen(options?: ListenOptions): Promise<Listener>;
+  /**
+   * Replaces the budget of all sessions together (the option `budgets.host`). The work since the opening of the host
+   * still counts. `{}` removes the limits. A paused session continues when the program calls `sessions.resume`. Only the
+   * host can do this, not its network clients.
+   *
+   * Throws `InvalidOptionError` for an invalid limit.
+   *
+   * @example
+   * ```ts
+   * opencode.setBudget({ cost: 20 })
+   * ```
+   */
+  setBudget(budget: SessionBudget): void;
   /**
    * Closes the host: ends its listeners, interrupts running sessions, ends all streams and closes the file. Resolves
    * when this is done, after at most ten seconds, or twelve with a listener. Work that has not settled by then has the

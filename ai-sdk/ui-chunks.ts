@@ -97,7 +97,7 @@ export class ChunkWriter {
     const { outcome, usage, cost, error, reason = outcome } = result;
     const after = this.#seq < 0 ? {} : { after: this.#seq };
     const messageMetadata = this.#metadata({ ...after, outcome, usage, cost });
-    if (outcome === "completed" || outcome === "declined" || outcome === "step-limit") {
+    if (outcome === "completed" || outcome === "declined" || outcome === "step-limit" || outcome === "paused") {
       return [{ type: "finish", finishReason: outcome === "completed" ? "stop" : "other", messageMetadata }];
     }
     const metadata: Chunk = { type: "message-metadata", messageMetadata };

@@ -3,6 +3,7 @@
 import { taggedError } from "../client/failures.js";
 import { suggest } from "../client/suggest.js";
 import type {
+  Budgets,
   CommandEnvironment,
   Deadlines,
   Limits,
@@ -11,6 +12,7 @@ import type {
   OpenCodeOptions,
   PermissionOptions,
   RetryPolicy,
+  SessionBudget,
   ShareOptions,
 } from "../index.js";
 
@@ -22,6 +24,15 @@ const LIMITS: Readonly<Record<keyof Limits, Check>> = {
   subagentDepth: checkCount,
   subagents: checkCount,
 };
+
+const BUDGET: Readonly<Record<keyof SessionBudget, Check>> = {
+  tokens: checkAmount,
+  cost: checkCost,
+  turns: checkAmount,
+  durationMs: checkAmount,
+};
+
+const BUDGETS: Readonly<Record<keyof Budgets, Check>> = { session: checkBudget, host: checkBudget };
 
 const RETRY: Readonly<Record<keyof RetryPolicy, Check>> = {
   maxElapsedMs: checkCount,
@@ -103,6 +114,8 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   limits: checkLimits,
   log: checkLog,
   retry: checkRetry,
+  budgets: checkBudgets,
+  fallback: checkTexts,
   deadlines: checkDeadlines,
   plugins: checkPlugins,
   ptyEnvironment: checkFunction,
@@ -273,6 +286,26 @@ function checkShare(option: string, value: unknown) {
   checkMembers(value, SHARE, `${option}.`);
   // Without one of them a session could not be shared, or never be unshared.
   for (const name of ["publish", "remove"]) checkFunction(`${option}.${name}`, value[name]);
+}
+
+function checkBudgets(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, BUDGETS, `${option}.`);
+}
+
+export function checkBudget(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, BUDGET, `${option}.`);
+}
+
+function checkAmount(option: string, value: unknown) {
+  if (Number.isSafeInteger(value) && Number(value) >= 0) return;
+  throw invalidOption(option, `Option "${option}" must be a whole number from 0 on, got ${describe(value)}`);
+}
+
+function checkCost(option: string, value: unknown) {
+  if (typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return;
+  throw invalidOption(option, `Option "${option}" must be a number from 0 on, got ${describe(value)}`);
 }
 
 function checkRetry(option: string, value: unknown) {

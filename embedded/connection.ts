@@ -188,6 +188,11 @@ export class NativeConnection {
     if (failure !== null) throw taggedError(JSON.parse(failure));
   }
 
+  /** Replaces the budget of the host. Returns a tagged failure as JSON. */
+  setBudget(limits: string) {
+    return this.#native.setBudget(limits);
+  }
+
   /**
    * Writes a warning about a function of the program to the log.
    *

@@ -3,6 +3,7 @@ import { taggedError, transportError } from "../client/failures.js";
 import { createOperations } from "../client/generated/operations.js";
 import { encodeJson } from "../client/request.js";
 import { addRuns } from "../client/run/index.js";
+import { setBudget } from "./budgets.js";
 import { timers } from "./builtins.js";
 import { NativeConnection } from "./connection.js";
 import { ContextSources } from "./context-sources.js";
@@ -23,7 +24,7 @@ import { Tools } from "./tools.js";
 import { createNativeTransport } from "./transport.js";
 import { importFolder } from "./session-folder.js";
 import { answerTrust, createTrust } from "./trust.js";
-import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook } from "../index.js";
+import type { ListenOptions, OpenCodeHost, OpenCodeOptions, PtyEnvironmentHook, SessionBudget } from "../index.js";
 import type { ResolvedLog } from "./log.js";
 import type { Addon } from "./native-types.js";
 import type { DisposePlugins } from "./plugins.js";
@@ -119,6 +120,7 @@ function createHost(
     },
     fetch: createFetch(connection),
     listen: (options?: ListenOptions) => listen(connection, options),
+    setBudget: (budget: SessionBudget) => setBudget(connection, budget),
     close,
   };
   return asyncDisposable(host, close);

@@ -125,6 +125,8 @@ export interface NativeHost {
    * text is a tagged failure as JSON.
    */
   trust(directory: string | undefined | null, trusted: boolean): Promise<string | null>;
+  /** Replaces the budget of the host, given as JSON. A text is a tagged failure as JSON. */
+  setBudget(limits: string): string | null;
   /**
    * Adds a warning about a function of the program to the log. The fields are a JSON object; `sessionID` and
    * `directory` in it name the subject.

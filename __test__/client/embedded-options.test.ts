@@ -122,6 +122,8 @@ test("keeps every option that is given", () => {
     limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
     retry: { maxElapsedMs: 1, maxAttempts: 2, maxDelayMs: 3 },
     deadlines: { connectMs: 1, firstByteMs: 2, idleMs: 3, requestMs: 4 },
+    budgets: { session: { tokens: 1, cost: 0.5 }, host: { turns: 2, durationMs: 3 } },
+    fallback: ["provider/other"],
     keepAlive: false,
     log: { level: "info", targets: { "opencode::store": "trace" }, sink: () => {} },
   };
@@ -259,6 +261,8 @@ test.each<[option: string, value: unknown, message: string | RegExp]>([
   ["retry", true, 'Option "retry" must be false or an object, got true'],
   ["deadlines", "fast", 'Option "deadlines" must be "interactive" or an object, got "fast"'],
   ["limits", [], 'Option "limits" must be an object, got an array'],
+  ["budgets", 5, 'Option "budgets" must be an object, got 5'],
+  ["fallback", "a/b", 'Option "fallback" must be an array, got "a/b"'],
 ])("option %s refuses %p", (option, value, message) => {
   const error = refusal({ [option]: value });
   expect({ ...error }).toEqual({ _tag: "InvalidOptionError", option, message: expect.stringMatching(message) });
@@ -280,6 +284,24 @@ test.each([
   const option = `limits.${limit}`;
   const message = `Option "${option}" must be a whole number from 1 on, got ${given}`;
   expect({ ...refusal({ limits: { [limit]: value } }) }).toEqual({ _tag: "InvalidOptionError", option, message });
+});
+
+test.each([
+  ["tokens", 0.5, "a whole number from 0 on, got 0.5"],
+  ["turns", -1, "a whole number from 0 on, got -1"],
+  ["durationMs", 2 ** 53, "a whole number from 0 on, got 9007199254740992"],
+  ["cost", -0.1, "a number from 0 on, got -0.1"],
+  ["cost", Infinity, "a number from 0 on, got Infinity"],
+  ["cost", "1", 'a number from 0 on, got "1"'],
+])("the limit %s of a budget refuses %p", (limit, value, expected) => {
+  const option = `budgets.host.${limit}`;
+  const message = `Option "${option}" must be ${expected}`;
+  expect({ ...refusal({ budgets: { host: { [limit]: value } } }) }).toEqual({
+    _tag: "InvalidOptionError",
+    option,
+    message,
+  });
+  expect(() => resolveOptions({ budgets: { session: { tokens: 0, cost: 0, turns: 0, durationMs: 0 } } })).not.toThrow();
 });
 
 test.each([[null], ["/project"], [[]], [5]])("refuses options that are not an object: %p", (options) => {

@@ -93,6 +93,7 @@ const LocationQuery = { directory: null, workspace: null };
 const ModelRef = { id: null, providerID: null, variant: null };
 const LocationRef = { directory: null, workspaceID: null };
 const PermissionRule = { action: null, resource: null, effect: null };
+const SessionBudget = { tokens: null, cost: null, turns: null, durationMs: null };
 const PromptSource = { start: null, end: null, text: null };
 const PromptInputFileAttachment = { uri: null, name: null, description: null, source: PromptSource };
 const PromptAgentAttachment = { name: null, source: PromptSource };
@@ -107,7 +108,7 @@ const McpServerOAuthSettings = { clientId: null, clientSecret: null, scope: null
 const McpServerOAuth = McpServerOAuthSettings;
 const McpServerDescriptionRemote = { type: null, url: null, headers: null, oauth: McpServerOAuth, enabled: null, timeout: McpServerTimeouts };
 
-export const shapes = { LocationQuery, ModelRef, LocationRef, PermissionRule, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PromptOutput, SessionDocumentMessage, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
+export const shapes = { LocationQuery, ModelRef, LocationRef, PermissionRule, SessionBudget, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PromptOutput, SessionDocumentMessage, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
 
 const healthGet: OperationOf<object> = {
   group: "health",
@@ -245,8 +246,8 @@ const sessionsCreate: OperationOf<SessionsCreateInput> = {
   method: "POST",
   path: ["/api/session"],
   query: [],
-  payload: ["id", "agent", "model", "location", "title", "parentID", "permission"],
-  shapes: { model: ModelRef, location: LocationRef, permission: [PermissionRule] },
+  payload: ["id", "agent", "model", "location", "title", "parentID", "permission", "budget"],
+  shapes: { model: ModelRef, location: LocationRef, permission: [PermissionRule], budget: SessionBudget },
   unwrap: true,
   errors: [400, 401, 404, 408, 413, 500, 503],
 };
@@ -279,8 +280,8 @@ const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
   method: "PATCH",
   path: ["/api/session/", { param: "sessionID" }],
   query: [],
-  payload: ["title", "archived", "permission"],
-  shapes: { permission: [PermissionRule] },
+  payload: ["title", "archived", "permission", "budget"],
+  shapes: { permission: [PermissionRule], budget: SessionBudget },
   unwrap: true,
   errors: [400, 401, 404, 408, 413, 500, 503],
 };

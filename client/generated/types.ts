@@ -286,7 +286,8 @@ export interface OpenCodeOperations {
     /**
      * Resumes the session, with or without a pending prompt.
      *
-     * The host makes at least one Provider Turn. A session without history and without a pending prompt is refused. Returns
+     * The host makes at least one Provider Turn. A session that paused because its budget is used up pauses again, unless
+     * `sessions.update` gave it a larger one. A session without history and without a pending prompt is refused. Returns
      * when a Session Drain runs. `wait` waits for its end.
      *
      * @throws {SessionNotFoundError}
@@ -750,6 +751,8 @@ export interface SessionsCreateInput {
    * decides. They loosen neither the ceiling of the host nor other restrictions.
    */
   readonly permission?: PermissionRule[] | undefined;
+  /** Limits on the work of the session and its child sessions. Default: those of the host. */
+  readonly budget?: SessionBudget | undefined;
 }
 
 /** The result of `sessions.create`. */
@@ -824,6 +827,11 @@ export interface SessionsUpdateInput {
    * session set stay.
    */
   readonly permission?: PermissionRule[] | undefined;
+  /**
+   * The new limits on the work of the session. They replace the former ones. `{}` removes them, and those of the host
+   * apply.
+   */
+  readonly budget?: SessionBudget | undefined;
 }
 
 /** The result of `sessions.update`. */
@@ -1819,6 +1827,20 @@ export interface AssistantPartTool {
   readonly time: ToolTime;
 }
 
+/** A limit of a budget. */
+export type BudgetLimit =
+  | "tokens"
+  | "cost"
+  | "turns"
+  | "duration";
+
+/** The owner of a budget. */
+export type BudgetScope =
+  /** The session, or a session whose task it works on. */
+  | "session"
+  /** The host. */
+  | "host";
+
 /** Tokens read from and written to the provider's prompt cache. */
 export interface CacheTokens {
   /** Tokens read from the cache. */
@@ -2012,6 +2034,7 @@ export type ErrorKind =
   | "interrupted"
   | "declined"
   | "step-limit"
+  | "budget"
   | "tool"
   | "permission"
   | "unknown";
@@ -2961,6 +2984,8 @@ export type OpenCodeEvent =
   | SessionNextOutputProduced
   | SessionNextOutputFailed
   | SessionNextOutputRejected
+  | SessionNextPaused
+  | SessionNextModelFallback
   | SessionNextTextDelta
   | SessionNextReasoningDelta
   | SessionNextToolInputDelta
@@ -3647,6 +3672,21 @@ export interface SessionActive {
   readonly type: "running";
 }
 
+/**
+ * Limits on the work of a session together with its child sessions. An absent limit does not apply. A session that has
+ * used up a limit pauses before its next Provider Turn.
+ */
+export interface SessionBudget {
+  /** Number of tokens of all kinds, including those that a provider read from its cache. */
+  readonly tokens?: number;
+  /** Cost, in the currency of the catalogue's prices. The model must have prices. */
+  readonly cost?: number;
+  /** Number of Provider Turns. */
+  readonly turns?: number;
+  /** Time of the Provider Turns with their tools, in milliseconds. */
+  readonly durationMs?: number;
+}
+
 /** A compaction of the session ended. */
 export interface SessionCompacted {
   /** Id of the event, equal on every stream. */
@@ -3761,7 +3801,9 @@ export type SessionDurableEvent =
   | SessionNextInterrupted
   | SessionNextOutputProduced
   | SessionNextOutputFailed
-  | SessionNextOutputRejected;
+  | SessionNextOutputRejected
+  | SessionNextPaused
+  | SessionNextModelFallback;
 
 /** A Session Drain failed before it sent its request. */
 export interface SessionError {
@@ -3844,6 +3886,8 @@ export interface SessionInfo {
    * while a revert is staged.
    */
   readonly summary?: SessionSummary;
+  /** Limits on the work of the session. Absent without limits. */
+  readonly budget?: SessionBudget;
 }
 
 /** The durable receipt of an Admitted Prompt. */
@@ -4157,6 +4201,35 @@ export interface SessionNextInterrupted {
   readonly metadata?: Record<string, unknown>;
 }
 
+/**
+ * The provider refused a Provider Turn before any output, and the next one uses another model of the option
+ * `fallback`. The model of the session stays; its next activity begins with it.
+ */
+export interface SessionNextModelFallback {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.next.model.fallback";
+  /** Its position in the log. */
+  readonly durable: DurablePosition;
+  /** The Location of the session. Only the live stream has it. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** The refused model. */
+    readonly from: ModelRef;
+    /** The model of the next turn. */
+    readonly to: ModelRef;
+    /** The refusal. */
+    readonly error: SessionErrorUnknown;
+  };
+  /** Additional values of the runtime. */
+  readonly metadata?: Record<string, unknown>;
+}
+
 /** Another model was chosen. Applies from the next Provider Turn on. */
 export interface SessionNextModelSwitched {
   /** Id of the event, equal on every stream. */
@@ -4276,6 +4349,41 @@ export interface SessionNextOutputRejected {
     readonly messageID?: string;
     /** The problem, as the model reads it. */
     readonly text: string;
+  };
+  /** Additional values of the runtime. */
+  readonly metadata?: Record<string, unknown>;
+}
+
+/**
+ * The work paused before a Provider Turn, because a budget is used up. A run of the session with a larger budget
+ * continues it.
+ */
+export interface SessionNextPaused {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.next.paused";
+  /** Its position in the log. */
+  readonly durable: DurablePosition;
+  /** The Location of the session. Only the live stream has it. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** Owner of the budget. */
+    readonly scope: BudgetScope;
+    /** The session with the budget: this session, or one whose task it works on. Absent for the budget of the host. */
+    readonly budgetID?: string;
+    /** The limit that is reached. */
+    readonly limit: BudgetLimit;
+    /** The value that is used. */
+    readonly used: number;
+    /** The value that the budget allows. */
+    readonly allowed: number;
+    /** The reason, for users. */
+    readonly message: string;
   };
   /** Additional values of the runtime. */
   readonly metadata?: Record<string, unknown>;
@@ -5057,6 +5165,8 @@ export interface SessionRecord {
    * task also contains the denials of the session that gave the task.
    */
   readonly permission?: RecordedRule[];
+  /** Limits on the work of the session. Empty in the record that removes them, absent without limits. */
+  readonly budget?: SessionBudget;
   /**
    * Cost of all turns, in the currency of the catalogue's prices. This and the following members
    * are present only in records that are derived from another event.

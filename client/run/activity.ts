@@ -3,6 +3,7 @@ import type { RunFailure, RunUsage } from "./types.js";
 
 /** The end of the work on a prompt, from the log. */
 type RecordedEnd =
+  | { outcome: "paused"; reason: string }
   | { outcome: "completed" | "declined" | "interrupted" }
   | { outcome: "failed"; error: RunFailure }
   | { outcome: "not-started"; reason: string };
@@ -95,6 +96,10 @@ export class Activity {
       this.end = { outcome: "not-started", reason: "The prompt was withdrawn before the session took it" };
       return true;
     }
+    if (event.type === "session.next.paused") {
+      this.end = { outcome: "paused", reason: event.data.message };
+      return true;
+    }
     this.isPromoted = event.type === "session.next.prompted" && event.data.messageID === this.#messageID;
     return this.isPromoted;
   }
@@ -119,6 +124,9 @@ export class Activity {
         return true;
       case "session.next.interrupted":
         this.end = { outcome: "interrupted" };
+        return true;
+      case "session.next.paused":
+        this.end = { outcome: "paused", reason: event.data.message };
         return true;
       default:
         if ("assistantMessageID" in event.data) this.#step(event);

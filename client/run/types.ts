@@ -140,10 +140,11 @@ export interface RunFailure {
  * - `interrupted`: a user, `abort()`, the signal, or the end of the host stopped it.
  * - `declined`: a rejected permission or question ended it.
  * - `step-limit`: the model called tools in as many turns as one prompt may take.
+ * - `paused`: a budget is used up. `sessions.resume` continues the work with a larger budget, without this run.
  * - `not-started`: the session did not take the prompt; `reason` is a sentence, for example about an unusable model or a missing
  *   directory. The prompt stays pending, unless it was withdrawn. The session takes it when it runs the next time.
  */
-export type RunOutcome = "completed" | "failed" | "interrupted" | "declined" | "step-limit" | "not-started";
+export type RunOutcome = "completed" | "failed" | "interrupted" | "declined" | "step-limit" | "paused" | "not-started";
 
 /** The result of a run. */
 export interface RunResult<Output = unknown> {

@@ -106,7 +106,7 @@ impl Host {
     pub async fn open_with_log(options: HostOptions, log: HostLog) -> Result<Self, Failure> {
         log.learn_options(&options);
         let dispatch = log.log().dispatch();
-        let opening = panics::caught(Self::compose(options, log));
+        let opening = panics::caught(Box::pin(Self::compose(options, log)));
         opening.with_subscriber(dispatch).await
     }
 
@@ -132,6 +132,7 @@ impl Host {
         let reminders = options.reminders;
         let unanswered = options.permissions.unanswered.into();
         let titles = options.titles;
+        let (budgets, fallback) = (options.budgets, options.fallback()?);
         let share = options.share.map(|mode| ShareService {
             sessions: Arc::new(ProgramSharing::new(calls.clone())),
             is_automatic: mode == ShareOption::Auto,
@@ -183,6 +184,8 @@ impl Host {
             reminders,
             titles,
             share,
+            budgets: budgets.into(),
+            fallback,
             test_hook: None,
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
@@ -378,6 +381,22 @@ impl Host {
         self.log
             .log()
             .run(|| decided.map_err(opencode_server::failure))
+    }
+
+    /// Replaces the budget of the host, given as JSON. The work since its opening still counts.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` names an invalid limit.
+    pub fn set_budget(&self, limits: &str) -> Result<(), Failure> {
+        let invalid = |message: String| Failure::InvalidOption {
+            option: "budget".to_owned(),
+            message,
+        };
+        let limits: options::Limited =
+            serde_json::from_str(limits).map_err(|error| invalid(error.to_string()))?;
+        let set = self.runtime.set_host_budget(limits.into());
+        set.map_err(|error| invalid(error.to_string()))
     }
 
     /// Adds a warning about a function of the program to the log, if the log options include it. The fields are a JSON

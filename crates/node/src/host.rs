@@ -322,6 +322,13 @@ impl NativeHost {
         })
     }
 
+    /// Replaces the budget of the host, given as JSON. A text is a tagged failure as JSON.
+    #[napi(catch_unwind)]
+    pub fn set_budget(&self, limits: String) -> Option<String> {
+        let set = self.host.set_budget(&limits);
+        set.err().map(|failure| text(&failure))
+    }
+
     /// Adds a warning about a function of the program to the log. The fields are a JSON object; `sessionID` and
     /// `directory` in it name the subject.
     #[napi(catch_unwind)]

@@ -33,6 +33,8 @@ const EXTENSIONS: &[&str] = &[
     "session.next.output.produced",
     "session.next.output.failed",
     "session.next.output.rejected",
+    "session.next.paused",
+    "session.next.model.fallback",
     "server.heartbeat",
     "mcp.updated",
     "mcp.removed",

@@ -256,6 +256,9 @@ pub enum DrainError {
         /// The maximum number of Provider Turns.
         limit: u32,
     },
+    /// A budget is used up. The log records the pause.
+    #[error("{0}")]
+    Budget(String),
     /// Callers moved the session, or switched its agent or model, on each attempt to prepare its turn.
     #[error(
         "the Location, agent or model of the session {session_id} changed {times} times while its Provider Turn was prepared, and nothing was sent; resume the session once it does not change any more"
@@ -305,6 +308,7 @@ impl DrainError {
             Self::Context(_) => "ContextUnavailable",
             Self::Provider { .. } => "ProviderFailed",
             Self::StepLimit { .. } => "StepLimitExceeded",
+            Self::Budget(_) => "BudgetUsedUp",
             Self::Outdated { .. } => "TurnOutdated",
             Self::Store(_) => "StoreFailed",
             Self::Internal(_) => "Internal",
@@ -317,6 +321,7 @@ impl DrainError {
             // The event of the removal announced it.
             Self::Provider { .. } | Self::SessionGone(_) => return None,
             Self::StepLimit { .. } => ErrorKind::StepLimit,
+            Self::Budget(_) => ErrorKind::Budget,
             Self::Agent(_) | Self::Model(_) => ErrorKind::InvalidRequest,
             _ => ErrorKind::Unknown,
         };

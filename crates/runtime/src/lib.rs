@@ -21,6 +21,7 @@
 
 mod agents;
 mod asks;
+mod budgets;
 mod commands;
 mod compaction;
 mod coordinator;
@@ -62,6 +63,7 @@ mod transfer;
 pub use asks::notice::RequestNotice;
 pub use asks::permissions::{AskPermission, PermissionDecided};
 pub use asks::unanswered::Unanswered;
+pub use budgets::BudgetOptions;
 pub use commands::CommandRequest;
 pub use error::{DrainError, ImportError, MAX_IMPORT_LINE_BYTES, RuntimeError};
 pub use hooks::{

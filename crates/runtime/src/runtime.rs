@@ -9,6 +9,7 @@ use opencode_location::location::Locations;
 use opencode_mcp::oauth::OAuth;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
+use opencode_schema::model::ModelRef;
 use opencode_store::{DatabasePath, Durability, OpenError, Store, StoreOptions, TestHook};
 use opencode_tools::{Registry, SearchServices, Web};
 use tokio_util::sync::CancellationToken;
@@ -18,6 +19,7 @@ use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
 use crate::asks::unanswered::{AnswerTimeout, Unanswered};
+use crate::budgets::{BudgetOptions, Budgets};
 use crate::commands::CommandRunner;
 use crate::compaction::Compactor;
 use crate::coordinator::Coordinator;
@@ -98,6 +100,10 @@ pub struct RuntimeOptions {
     pub recovery: Recovery,
     /// True if sessions get titles from the agent `title`. Default: if the configuration names a model for them.
     pub titles: Option<bool>,
+    /// Limits on the work of sessions and of the host.
+    pub budgets: BudgetOptions,
+    /// Models for turns that their provider refuses before any output, best first.
+    pub fallback: Vec<ModelRef>,
     /// Keeps shared copies of sessions. Without it no session is shared.
     pub share: Option<ShareService>,
     /// Observes accesses to the database and injects faults; for tests only.
@@ -239,6 +245,7 @@ impl Runtime {
             journal: Arc::clone(&journal),
             model: options.model,
             retry: options.retry,
+            limits: Arc::default(),
             timer: Arc::clone(&timer),
         });
         let oauth = oauth(&journal, Arc::clone(&options.http));
@@ -306,6 +313,8 @@ impl Runtime {
                 wanted: options.titles,
                 closing: closing.clone(),
             },
+            budgets: Arc::new(Budgets::new(options.budgets)),
+            fallback: options.fallback.into(),
             steer_batch: options.limits.steer_batch.max(1),
         });
         let tasks = TaskTracker::new();

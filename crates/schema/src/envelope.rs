@@ -262,6 +262,7 @@ mod tests {
                 archived: None,
             },
             permission: None,
+            budget: None,
             cost: None,
             tokens: None,
             revert: None,

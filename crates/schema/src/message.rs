@@ -136,6 +136,7 @@ pub enum ErrorKind {
     Interrupted,
     Declined,
     StepLimit,
+    Budget,
     Tool,
     Permission,
     Unknown,

@@ -139,6 +139,59 @@ pub struct SessionInfo {
     /// while a revert is staged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub summary: Option<SessionSummary>,
+    /// Limits on the work of the session. Absent without limits.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub budget: Option<SessionBudget>,
+}
+
+/// Limits on the work of a session together with its child sessions. An absent limit does not apply. A session that has
+/// used up a limit pauses before its next Provider Turn.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SessionBudget {
+    /// Number of tokens of all kinds, including those that a provider read from its cache.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tokens: Option<u64>,
+    /// Cost, in the currency of the catalogue's prices. The model must have prices.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cost: Option<f64>,
+    /// Number of Provider Turns.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turns: Option<u64>,
+    /// Time of the Provider Turns with their tools, in milliseconds.
+    #[serde(
+        rename = "durationMs",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
+    pub duration_ms: Option<u64>,
+}
+
+impl SessionBudget {
+    /// True without any limit.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A limit of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "each name says what it is")]
+pub enum BudgetLimit {
+    Tokens,
+    Cost,
+    Turns,
+    Duration,
+}
+
+/// The owner of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BudgetScope {
+    /// The session, or a session whose task it works on.
+    Session,
+    /// The host.
+    Host,
 }
 
 /// The shared copy of a session.

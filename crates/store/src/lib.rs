@@ -66,6 +66,7 @@ pub use projections::messages::{Anchored, Order};
 pub use projections::removal::Purged;
 pub use projections::revert::StepFiles;
 pub use projections::sessions::{SessionFilter, SessionRow};
+pub use readers::budgets::{AppliedBudget, Spent};
 pub use readers::calls::OpenCall;
 pub use readers::continuity::{HistoryChanges, RecordedStep};
 pub use readers::history::{HistoryPoint, HistoryRead};

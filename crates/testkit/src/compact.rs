@@ -45,6 +45,12 @@ pub fn event(name: &str, data: &Value) -> String {
         "output.produced" => vec![text("/name"), text("/output")],
         "output.failed" => vec![text("/error/message")],
         "output.rejected" => vec![text("/text")],
+        "paused" => vec![
+            text("/limit"),
+            text("/used"),
+            "of".to_owned(),
+            text("/allowed"),
+        ],
         "step.failed" => vec![text("/error/message")],
         "agent.switched" => vec![text("/agent")],
         "model.switched" => vec![

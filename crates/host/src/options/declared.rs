@@ -7,7 +7,9 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::providers::{DeadlineMembers, RetryForm};
-use super::{CommandEnvironmentOptions, HostOptions, LimitOptions, PermissionOptions};
+use super::{
+    BudgetsOption, CommandEnvironmentOptions, HostOptions, LimitOptions, PermissionOptions,
+};
 
 /// The public declarations, without their documentation.
 const DECLARATIONS: &str = include_str!("../../../../docs/declarations.txt");
@@ -50,6 +52,7 @@ fn typescript_declares_the_options_that_rust_reads() {
     assert_eq!(read::<HostOptions>(), options);
     for (interface, members) in [
         ("CommandEnvironment", read::<CommandEnvironmentOptions>()),
+        ("Budgets", read::<BudgetsOption>()),
         ("Deadlines", read::<DeadlineMembers>()),
         ("Limits", read::<LimitOptions>()),
         ("ListenOptions", read::<ListenOptions>()),

@@ -3,6 +3,7 @@
 //! Folders and the environment have no default here: nothing below reads the environment, the home directory or the
 //! working directory of the process.
 
+mod budgets;
 #[cfg(test)]
 mod declared;
 mod providers;
@@ -27,6 +28,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
+pub(crate) use self::budgets::{BudgetsOption, Limited};
 pub(crate) use self::providers::{DeadlineOptions, RetryOptions};
 use crate::trust::TrustQuestions;
 
@@ -100,6 +102,12 @@ pub struct HostOptions {
     /// Time limits of providers.
     #[serde(default)]
     pub deadlines: DeadlineOptions,
+    /// Limits on the work of sessions and of the host.
+    #[serde(default)]
+    pub budgets: BudgetsOption,
+    /// Models for turns that their provider refuses, as `provider/model`, best first.
+    #[serde(default)]
+    pub fallback: Vec<String>,
 }
 
 /// The environment variables of processes of agents and clients.

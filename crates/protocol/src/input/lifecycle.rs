@@ -6,6 +6,7 @@ use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
+use opencode_schema::session::SessionBudget;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,6 +29,8 @@ pub struct SessionCreatePayload {
     /// Permission rules of the session, at most 256. They follow the rules of the agent, and the last rule that matches
     /// decides. They loosen neither the ceiling of the host nor other restrictions.
     pub permission: Option<Vec<PermissionRule>>,
+    /// Limits on the work of the session and its child sessions. Default: those of the host.
+    pub budget: Option<SessionBudget>,
 }
 
 /// Changes of a session. Absent fields stay.
@@ -40,6 +43,9 @@ pub struct SessionUpdatePayload {
     /// The new permission rules of the session, at most 256. They replace the former ones. Limits that a task of another
     /// session set stay.
     pub permission: Option<Vec<PermissionRule>>,
+    /// The new limits on the work of the session. They replace the former ones. `{}` removes them, and those of the host
+    /// apply.
+    pub budget: Option<SessionBudget>,
 }
 
 /// A session in the older form.

@@ -7,7 +7,8 @@ use crate::output::{ImportedDocument, ImportedSession, InterruptedSession};
 operations! {
     /// Resumes the session, with or without a pending prompt.
     ///
-    /// The host makes at least one Provider Turn. A session without history and without a pending prompt is refused. Returns
+    /// The host makes at least one Provider Turn. A session that paused because its budget is used up pauses again, unless
+    /// `sessions.update` gave it a larger one. A session without history and without a pending prompt is refused. Returns
     /// when a Session Drain runs. `wait` waits for its end.
     SessionResume = "v2.session.resume" => "sessions.resume" {
         Post "/api/session/{sessionID}/resume",

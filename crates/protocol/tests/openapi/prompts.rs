@@ -51,4 +51,21 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
             "SessionNextOutputRejected: an extension",
         ],
     },
+    Differences {
+        why: "A session may have a budget, and a turn may change its model.",
+        what: &[
+            "SessionV2Info.budget: is added",
+            "Session.budget: is added",
+            "v2.session.create body application/json.budget: is added",
+            "BudgetLimit: is added",
+            "BudgetScope: is added",
+            "SessionBudget: is added",
+            "SessionNextModelFallback: an extension",
+            "SessionNextPaused: an extension",
+            "V2Event | session.next.model.fallback: an extension",
+            "V2Event | session.next.paused: an extension",
+            "SessionDurableEvent | session.next.model.fallback: an extension",
+            "SessionDurableEvent | session.next.paused: an extension",
+        ],
+    },
 ];

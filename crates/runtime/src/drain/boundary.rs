@@ -251,6 +251,7 @@ impl Runner {
                 };
             }
         };
+        self.check_budgets(&here.session, &here.model).await?;
         if here.known.is_some() {
             self.promote(&mut here, due).await?;
         }
@@ -308,7 +309,10 @@ impl Runner {
         let tolerates = self.services.unknown_agents.are_tolerated(&session.info.id);
         let servers = self.services.mcp.prepare(&location).await;
         let servers = servers.as_deref();
-        let sampled = Sampled::of(&session, location, tolerates, settings);
+        let mut sampled = Sampled::of(&session, location, tolerates, settings);
+        if let Some(model) = self.fallback_model() {
+            sampled.model = Some(model);
+        }
         self.report_unread(&session, &sampled);
         let model = match sampled.resolve() {
             Ok(model) => model,

@@ -119,6 +119,11 @@ impl Runner {
                         allowed,
                     });
                 }
+                TurnOutcome::FallBack(step) => {
+                    self.fall_back(*step).await?;
+                    let owed = Some(Continuation { to: model });
+                    boundary = self.boundary(Promotion::Nothing, owed).await?;
+                }
                 TurnOutcome::Anew => {
                     let owed = Some(Continuation { to: model });
                     boundary = self.boundary(Promotion::Nothing, owed).await?;

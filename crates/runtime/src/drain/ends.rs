@@ -2,6 +2,8 @@
 
 use opencode_llm::{FinishReason, LlmError, LlmEvent, Usage};
 
+use super::fallback::FallbackStep;
+
 /// The end of the provider's stream.
 pub(super) enum StreamEnd {
     /// The stream ended with a finish, or with a failure that the provider reported in it.
@@ -11,6 +13,8 @@ pub(super) enum StreamEnd {
     /// The provider refused the request because of its size, before it produced output, and the turn
     /// can still be made smaller.
     Overflow(Refusal),
+    /// The provider refused the request before it produced output, and another model can take over.
+    Refused(Refusal),
     /// A caller interrupted the session.
     Interrupted,
 }
@@ -40,4 +44,6 @@ pub(super) enum TurnOutcome {
     /// The turn starts again: there is a new checkpoint, or the session differs from the state that the
     /// turn was prepared for. No request was sent, or the provider refused it because of its size.
     Anew,
+    /// Another model takes over.
+    FallBack(Box<FallbackStep>),
 }

@@ -3,6 +3,7 @@
 mod abandoned;
 mod base_instructions;
 mod boundary;
+mod budgets;
 mod calls;
 mod cleaning;
 mod compacting;
@@ -12,6 +13,7 @@ mod dispatch;
 mod ends;
 mod entry;
 mod epoch;
+mod fallback;
 mod files;
 mod hooked;
 mod manual_compaction;
@@ -143,6 +145,8 @@ pub(crate) struct Runner {
     rest: Option<Pause>,
     /// Number of times that the next turn was prepared and then found outdated.
     outdated: u32,
+    /// Number of models of the option `fallback` that are used up in this activity.
+    fallbacks: usize,
     /// The settings of the newest prepared turn. A prompt with settings may be large, so it is read once.
     settings: Option<ActiveSettings>,
 }
@@ -179,6 +183,7 @@ impl Runner {
             repetition: Repetition::default(),
             rest: None,
             outdated: 0,
+            fallbacks: 0,
             settings: None,
         }
     }
@@ -274,6 +279,7 @@ impl Runner {
         let mut owed = None;
         self.repetition = Repetition::default();
         self.rest = None;
+        self.fallbacks = 0;
         loop {
             let is_owed = owed.is_some();
             let boundary = self.boundary(promotion, owed).await?;

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use opencode_location::location::Locations;
+use opencode_schema::model::ModelRef;
 use opencode_tools::{Registry, SearchServices, Web};
 
 use super::titles::Titles;
 use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
+use crate::budgets::Budgets;
 use crate::compaction::Compactor;
 use crate::hooks::Hooks;
 use crate::journal::Journal;
@@ -42,6 +44,9 @@ pub(crate) struct Services {
     pub(crate) search: Arc<SearchServices>,
     pub(crate) metrics: Metrics,
     pub(crate) titles: Titles,
+    pub(crate) budgets: Arc<Budgets>,
+    /// Models for turns that their provider refuses, best first.
+    pub(crate) fallback: Arc<[ModelRef]>,
     /// True if the model is reminded of prompts that arrived during its work.
     pub(crate) reminders: bool,
     /// Largest number of steers that one boundary promotes.

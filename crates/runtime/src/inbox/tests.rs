@@ -40,6 +40,7 @@ async fn store() -> (Store, SessionID) {
             archived: None,
         },
         permission: None,
+        budget: None,
         cost: None,
         tokens: None,
         revert: None,

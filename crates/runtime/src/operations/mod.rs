@@ -23,7 +23,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::SessionMessage;
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
-use opencode_schema::session::SessionInfo;
+use opencode_schema::session::{SessionBudget, SessionInfo};
 use opencode_schema::todo::Todo;
 use opencode_store::{Anchored, Interrupted, Order, Sequence, SessionFilter, StoredEvent};
 
@@ -34,7 +34,7 @@ use crate::inbox::PromptRequest;
 use crate::live::{LiveSubscription, Selection};
 use crate::recovery::interrupted;
 use crate::runtime::Runtime;
-use crate::sessions::{CreateSession, UpdateSession};
+use crate::sessions::{CreateSession, UpdateSession, check_limits};
 use crate::streams::SessionEvents;
 
 impl Runtime {
@@ -215,6 +215,18 @@ impl Runtime {
         }
         // The call has registered the run. No caller needs its outcome here.
         drop(self.coordinator.run(id));
+        Ok(())
+    }
+
+    /// Replaces the budget of the host. The work since its opening still counts. A paused session continues only when a
+    /// caller resumes it.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidField` for an impossible limit.
+    pub fn set_host_budget(&self, budget: SessionBudget) -> Result<(), RuntimeError> {
+        check_limits(&budget)?;
+        self.drains.budgets.set_host(budget);
         Ok(())
     }
 

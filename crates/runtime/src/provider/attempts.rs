@@ -17,6 +17,7 @@ use opencode_schema::event::{Retried, RetryError, SessionStatus};
 use opencode_store::{Draft, SessionRow};
 
 use super::fence::Fence;
+use super::rate_limits::{Pass, RateLimits};
 use crate::error::DrainError;
 use crate::journal::Journal;
 use crate::live::Announcer;
@@ -41,6 +42,9 @@ pub(crate) enum AskError {
     Outdated,
 }
 
+/// The session changed while its request waited.
+struct Outdated;
+
 /// The output of one turn.
 pub(crate) type Answer = BoxStream<'static, Result<Vec<LlmEvent>, AskError>>;
 
@@ -53,6 +57,8 @@ struct Attempts {
     /// The request to send again. `None` once the provider has produced output.
     request: Option<LlmRequest>,
     stream: EventStream,
+    /// Present from the sending of the request to its first output.
+    pass: Option<Pass>,
     began: Millis,
     retries: u32,
 }
@@ -62,6 +68,7 @@ pub(crate) struct Provider {
     pub(crate) journal: Arc<Journal>,
     pub(crate) model: Arc<dyn ModelClient>,
     pub(crate) retry: RetryPolicy,
+    pub(crate) limits: Arc<RateLimits>,
     pub(crate) timer: Arc<dyn Timer>,
 }
 
@@ -81,6 +88,7 @@ impl Provider {
             fence,
             secrets,
             request: Some(request),
+            pass: None,
             retries: 0,
         };
         Box::pin(stream::unfold(attempts, |mut attempts| async {
@@ -93,29 +101,40 @@ impl Provider {
 impl Attempts {
     async fn next(&mut self) -> Option<Result<Vec<LlmEvent>, AskError>> {
         let item = loop {
-            let item = self.listen().await?;
-            let Some(request) = &self.request else {
-                break item;
+            let Some(request) = self.request.clone() else {
+                break self.listen().await?;
             };
+            let provider_id = &request.model.provider_id;
+            if self.pass.is_none() {
+                let waiting = self.waiting();
+                let Ok(pass) = waiting.enter(provider_id).await else {
+                    return Some(Err(AskError::Outdated));
+                };
+                self.pass = Some(pass);
+            }
+            let item = self.listen().await?;
             let Some(error) = refusal(&item) else {
-                if has_output(&item) {
+                if has_output(&item) || item.is_err() {
+                    self.accepted();
                     self.request = None;
                 }
                 break item.map_err(LlmError::without_output);
             };
-            let (request, elapsed) = (request.clone(), self.elapsed());
+            let elapsed = self.elapsed();
             let asked = error.retry_after_ms.map(Duration::from_millis);
             let fraction = Sources::default().fraction();
             let policy = match error.gets_few_attempts() {
                 true => self.provider.retry.with_few_attempts(),
                 false => self.provider.retry,
             };
-            let wait = match policy.next(asked, self.retries, elapsed, fraction) {
+            let next = policy.next(asked, self.retries, elapsed, fraction);
+            self.refused(&error, next);
+            let wait = match next {
                 Retry::After(wait) => wait,
                 Retry::TooLate(wait) => break item.map_err(|error| too_late(error, wait)),
                 Retry::Never => break item,
             };
-            match self.wait(error, &request.model.provider_id, wait).await {
+            match self.wait(error, provider_id, wait).await {
                 Ok(true) => self.stream = self.provider.model.stream(request),
                 Ok(false) => return Some(Err(AskError::Outdated)),
                 // If the store fails here, it also fails to record the refusal. That error states the reason.
@@ -123,6 +142,35 @@ impl Attempts {
             }
         };
         Some(item.map_err(AskError::Failed))
+    }
+
+    fn waiting(&self) -> Waiting {
+        let provider = Arc::clone(&self.provider);
+        Waiting {
+            fence: self.fence.clone(),
+            retries: self.retries,
+            longest: provider.retry.max_elapsed.saturating_sub(self.elapsed()),
+            provider,
+        }
+    }
+
+    fn accepted(&mut self) {
+        if let Some(pass) = self.pass.take() {
+            pass.accepted();
+        }
+    }
+
+    /// Notes a refusal that may be temporary. A rate limit holds for the whole host.
+    fn refused(&mut self, refused: &Refused, next: Retry) {
+        let Some(pass) = self.pass.take() else {
+            return;
+        };
+        match next {
+            Retry::After(wait) if refused.reason == opencode_llm::ErrorKind::RateLimit => {
+                pass.refused(after(&self.provider.journal, wait));
+            }
+            _ => pass.accepted(),
+        }
     }
 
     /// Returns the next item. Notifies clients if the provider sends no data for a long time.
@@ -168,8 +216,7 @@ impl Attempts {
             passed.await;
             return self.fence.is_current(&self.provider.journal).await;
         }
-        let millis = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-        let next = self.provider.journal.now().saturating_add(millis);
+        let next = after(&self.provider.journal, wait);
         let error = refused.recorded(next, provider, &self.secrets);
         let status = SessionStatus::Retry {
             attempt: self.retries,
@@ -200,6 +247,57 @@ impl Attempts {
         let elapsed = self.provider.journal.now().saturating_sub(self.began);
         Duration::from_millis(u64::try_from(elapsed).unwrap_or(0))
     }
+}
+
+/// A request that waits for the rate limit of its provider.
+struct Waiting {
+    provider: Arc<Provider>,
+    fence: Fence,
+    retries: u32,
+    longest: Duration,
+}
+
+impl Waiting {
+    /// Waits until the rate limit lets the request go.
+    ///
+    /// # Errors
+    ///
+    /// The session changed during the wait.
+    async fn enter(self, provider_id: &str) -> Result<Pass, Outdated> {
+        let journal = &self.provider.journal;
+        let session = self.fence.session();
+        let mut has_waited = false;
+        let announce = |until| {
+            has_waited = true;
+            let status = SessionStatus::Retry {
+                attempt: self.retries,
+                message: format!(
+                    "The provider {provider_id} limits its requests; this session waits behind others of the host"
+                ),
+                next: until,
+            };
+            journal
+                .announcer
+                .announce_status_change(&session.info.id, status);
+        };
+        let (limits, timer) = (&self.provider.limits, &*self.provider.timer);
+        let entering = limits.enter(provider_id, self.longest, timer, || journal.now(), announce);
+        let pass = entering.await;
+        if has_waited {
+            announce_busy(&journal.announcer, session, None);
+            // If the store fails here, it also fails to record the turn. That error states the reason.
+            if let Ok(false) = self.fence.is_current(journal).await {
+                return Err(Outdated);
+            }
+        }
+        Ok(pass)
+    }
+}
+
+/// The time after this wait.
+fn after(journal: &Journal, wait: Duration) -> Millis {
+    let millis = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+    journal.now().saturating_add(millis)
 }
 
 fn announce_busy(announcer: &Announcer, session: &SessionRow, silent: Option<Duration>) {

@@ -5,6 +5,7 @@ mod cause;
 mod fence;
 #[cfg(test)]
 mod fence_interleavings;
+mod rate_limits;
 
 pub(crate) use self::attempts::{Answer, AskError, Provider};
 pub(crate) use self::cause::{cause_of, kind_of};

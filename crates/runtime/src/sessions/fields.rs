@@ -3,7 +3,9 @@
 use opencode_schema::event::RecordedRule;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
+use opencode_schema::session::SessionBudget;
 
+use crate::budgets::check_budget;
 use crate::error::RuntimeError;
 
 /// Maximum size in bytes of a name. The agent or model is looked up only when it is used.
@@ -60,6 +62,14 @@ pub(super) fn check_title(title: &str) -> Result<(), RuntimeError> {
 }
 
 /// Refuses too many rules, and rules that no caller may write. A rule without an action would begin a limit.
+/// Refuses a budget with an impossible limit.
+pub(crate) fn check_limits(budget: &SessionBudget) -> Result<(), RuntimeError> {
+    check_budget(budget).map_err(|(limit, problem)| RuntimeError::InvalidField {
+        field: "budget",
+        message: format!("budget.{limit}: {problem}"),
+    })
+}
+
 pub(super) fn check_permission(rules: &[PermissionRule]) -> Result<(), RuntimeError> {
     let problem = if rules.len() > MAX_RULES {
         let count = rules.len();

@@ -16,7 +16,9 @@ use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
-use opencode_schema::session::{SessionInfo, SessionTime, default_child_title, default_title};
+use opencode_schema::session::{
+    SessionBudget, SessionInfo, SessionTime, default_child_title, default_title,
+};
 use opencode_store::{Abort, Draft};
 
 use crate::error::{RuntimeError, check_new_id};
@@ -24,7 +26,7 @@ use crate::journal::{Journal, append};
 use fields::{check_permission, check_title, limits_of, recorded};
 use slug::slug;
 
-pub(crate) use fields::{check_agent, check_model, check_name};
+pub(crate) use fields::{check_agent, check_limits, check_model, check_name};
 pub use update::UpdateSession;
 
 /// A request to create a session.
@@ -44,6 +46,8 @@ pub struct CreateSession {
     pub parent_id: Option<SessionID>,
     /// The session's own permission rules.
     pub permission: Vec<PermissionRule>,
+    /// Limits on its work.
+    pub budget: Option<SessionBudget>,
 }
 
 /// The origin of a request to create a session.
@@ -99,6 +103,7 @@ impl Sessions {
         if creator == Creator::Client {
             request.title.as_deref().map_or(Ok(()), check_title)?;
             check_permission(&request.permission)?;
+            request.budget.as_ref().map_or(Ok(()), check_limits)?;
         }
         let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
         let project = self.locations.projects().resolve(&directory).await;
@@ -128,6 +133,7 @@ impl Sessions {
                 archived: None,
             },
             permission: None,
+            budget: request.budget.filter(|it| !it.is_empty()).map(Box::new),
             cost: None,
             tokens: None,
             revert: None,

@@ -1,13 +1,13 @@
-//! Changes of the title, the archive and the permission rules of a session.
+//! Changes of the title, the archive, the permission rules and the budget of a session.
 
 use opencode_schema::event::{RecordedRule, SessionRecord, SessionUpdated};
 use opencode_schema::id::SessionID;
 use opencode_schema::permission::PermissionRule;
-use opencode_schema::session::SessionInfo;
+use opencode_schema::session::{SessionBudget, SessionInfo};
 use opencode_store::Abort;
 
 use super::Sessions;
-use super::fields::{check_permission, check_title, limits_of};
+use super::fields::{check_limits, check_permission, check_title, limits_of};
 use crate::error::RuntimeError;
 use crate::journal::append;
 
@@ -20,6 +20,8 @@ pub struct UpdateSession {
     pub archived: Option<bool>,
     /// The new permission rules of the session itself. Limits that a task set stay.
     pub permission: Option<Vec<PermissionRule>>,
+    /// The new limits on its work. Empty limits remove the budget.
+    pub budget: Option<SessionBudget>,
 }
 
 impl Sessions {
@@ -34,6 +36,7 @@ impl Sessions {
             .permission
             .as_deref()
             .map_or(Ok(()), check_permission)?;
+        request.budget.as_ref().map_or(Ok(()), check_limits)?;
         let (id, now) = (id.clone(), self.journal.now());
         let updated = self.journal.store.write(move |transaction| {
             let reader = transaction.reader();
@@ -46,7 +49,10 @@ impl Sessions {
                 summary: None,
                 ..reader.whole_session_record(&session)?
             };
-            let before = info.clone();
+            let before = SessionRecord {
+                budget: None,
+                ..info.clone()
+            };
             if let Some(title) = request.title {
                 info.title = title;
             }
@@ -55,17 +61,23 @@ impl Sessions {
                 Some(false) => info.time.archived = None,
                 None => {}
             }
+            let current = info.budget.take();
+            let budget = request.budget.map(Box::new);
+            let budget =
+                budget.filter(|it| **it != current.as_deref().copied().unwrap_or_default());
             let permission = request
                 .permission
                 .map(|rules| [&rules, limits_of(&session.permission)].concat());
             let permission = permission.filter(|rules| *rules != session.permission);
-            if info == before && permission.is_none() {
+            if info == before && permission.is_none() && budget.is_none() {
                 return Ok(session.info);
             }
             if let Some(rules) = permission {
                 // An empty list is recorded, because an absent one would keep the former rules.
                 info.permission = Some(rules.into_iter().map(RecordedRule::from).collect());
             }
+            // Empty limits are recorded, because absent ones would keep the former budget.
+            info.budget = budget.or(current);
             info.time.updated = now;
             append(transaction, &session, now, SessionUpdated { info })?;
             let updated = transaction.reader().session(&id)?;

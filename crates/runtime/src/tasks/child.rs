@@ -47,6 +47,8 @@ impl TurnTasks {
             title: title(&task.description),
             parent_id: Some(parent.id.clone()),
             permission: limits(&self.rule_scope.rules()),
+            // The budget of the parent includes the work of its tasks.
+            budget: None,
         };
         let created = self.tasks.sessions.create_child(request).await;
         Ok(created.map_err(unavailable)?.id)

@@ -13,6 +13,8 @@ mod boundary;
 #[cfg(test)]
 mod broken_answers;
 #[cfg(test)]
+mod budgets;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod compaction;
@@ -28,6 +30,8 @@ mod epoch_crashes;
 mod epoch_fences;
 #[cfg(test)]
 mod fairness;
+#[cfg(test)]
+mod fallback;
 #[cfg(test)]
 mod forced;
 #[cfg(test)]
@@ -70,6 +74,8 @@ mod provider;
 mod pruning;
 #[cfg(test)]
 mod questions;
+#[cfg(test)]
+mod rate_limits;
 #[cfg(test)]
 mod reasons;
 #[cfg(test)]

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{EventError, EventProvider, EventSpec, PrunedCall, RetryError, SessionRecord};
-use crate::id::MessageID;
+use crate::id::{MessageID, SessionID};
 use crate::location::LocationRef;
 use crate::message::{CompactionReason, ProviderMetadata, SessionErrorUnknown, ToolContent};
 use crate::model::ModelRef;
 use crate::prompt::{Delivery, Prompt, PromptFileAttachment};
 use crate::record::Record;
-use crate::session::{RevertState, Tokens};
+use crate::session::{BudgetLimit, BudgetScope, RevertState, Tokens};
 
 events! {
     /// The payload of a durable event.
@@ -385,5 +385,32 @@ events! {
         message_id: Option<MessageID>,
         /// The problem, as the model reads it.
         text: String,
+    }
+    /// The work paused before a Provider Turn, because a budget is used up. A run of the session with a larger budget
+    /// continues it.
+    48 "session.next.paused" 1 Paused {
+        /// Owner of the budget.
+        scope: BudgetScope,
+        /// The session with the budget: this session, or one whose task it works on. Absent for the budget of the host.
+        #[serde(rename = "budgetID", skip_serializing_if = "Option::is_none", default)]
+        budget_id: Option<SessionID>,
+        /// The limit that is reached.
+        limit: BudgetLimit,
+        /// The value that is used.
+        used: f64,
+        /// The value that the budget allows.
+        allowed: f64,
+        /// The reason, for users.
+        message: String,
+    }
+    /// The provider refused a Provider Turn before any output, and the next one uses another model of the option
+    /// `fallback`. The model of the session stays; its next activity begins with it.
+    49 "session.next.model.fallback" 1 ModelFallback {
+        /// The refused model.
+        from: ModelRef,
+        /// The model of the next turn.
+        to: ModelRef,
+        /// The refusal.
+        error: SessionErrorUnknown,
     }
 }

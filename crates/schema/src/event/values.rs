@@ -10,7 +10,9 @@ use crate::id::{MessageID, SessionID, WorkspaceID};
 use crate::message::{ErrorCause, ProviderMetadata};
 use crate::model::ModelRef;
 use crate::permission::{PermissionEffect, PermissionRule};
-use crate::session::{RevertState, SessionShare, SessionSummary, SessionTime, Tokens};
+use crate::session::{
+    RevertState, SessionBudget, SessionShare, SessionSummary, SessionTime, Tokens,
+};
 
 /// The failure before a retry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -110,6 +112,9 @@ pub struct SessionRecord {
     /// task also contains the denials of the session that gave the task.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub permission: Option<Vec<RecordedRule>>,
+    /// Limits on the work of the session. Empty in the record that removes them, absent without limits.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub budget: Option<Box<SessionBudget>>,
     /// Cost of all turns, in the currency of the catalogue's prices. This and the following members
     /// are present only in records that are derived from another event.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -31,6 +31,7 @@ pub(crate) async fn create(call: Call<op::SessionCreate>) -> Answered<SessionInf
         title: payload.title,
         parent_id: payload.parent_id,
         permission: payload.permission.unwrap_or_default(),
+        budget: payload.budget,
     };
     let data = call.runtime.create_session(request).await?;
     Ok(data)
@@ -102,6 +103,7 @@ pub(crate) async fn update(call: Call<op::SessionUpdate>) -> Answered<SessionInf
         title: payload.title,
         archived: payload.archived,
         permission: payload.permission,
+        budget: payload.budget,
     };
     let updated = call
         .runtime

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0006_tools.sql"),
     include_str!("../../migrations/0007_credentials.sql"),
     include_str!("../../migrations/0008_session_life.sql"),
+    include_str!("../../migrations/0009_budgets.sql"),
 ];
 
 /// Fails without changing the file if another program or a newer version of this program wrote it.

@@ -160,7 +160,10 @@ impl Transaction<'_> {
                     None => Ok(Target::default()),
                 };
             }
-            SessionEvent::CompactionStarted(_) | SessionEvent::Interrupted(_) => {}
+            SessionEvent::CompactionStarted(_)
+            | SessionEvent::Interrupted(_)
+            | SessionEvent::Paused(_)
+            | SessionEvent::ModelFallback(_) => {}
             _ => return self.project_assistant(aggregate, seq, time, event),
         }
         Ok(Target::default())
@@ -173,8 +176,8 @@ impl Transaction<'_> {
         self.run(
             "INSERT INTO session (aggregate, project, workspace, parent, slug, directory, path,
                title, version, agent, model, time_created, time_updated, time_archived, permission,
-               forked)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               budget, forked)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 aggregate,
                 info.project_id,
@@ -191,6 +194,7 @@ impl Transaction<'_> {
                 info.time.updated,
                 info.time.archived,
                 permission_text(info),
+                budget_text(info).filter(|budget| budget != "{}"),
                 is_fork,
             ],
         )?;
@@ -200,7 +204,7 @@ impl Transaction<'_> {
     fn update(&self, aggregate: SessionKey, info: &SessionRecord) -> Result<(), StoreError> {
         self.run(
             "UPDATE session SET title = ?2, parent = ?3, time_updated = ?4, time_archived = ?5,
-               permission = ifnull(?6, permission)
+               permission = ifnull(?6, permission), budget = nullif(ifnull(?7, budget), '{}')
              WHERE aggregate = ?1",
             params![
                 aggregate,
@@ -209,6 +213,7 @@ impl Transaction<'_> {
                 info.time.updated,
                 info.time.archived,
                 permission_text(info),
+                budget_text(info),
             ],
         )
     }
@@ -329,6 +334,11 @@ impl Transaction<'_> {
 
 fn permission_text(info: &SessionRecord) -> Option<String> {
     serde_json::to_string(info.permission.as_ref()?).ok()
+}
+
+/// The limits as JSON. Without any limit, an empty object.
+fn budget_text(info: &SessionRecord) -> Option<String> {
+    serde_json::to_string(info.budget.as_ref()?).ok()
 }
 
 fn model_text(model: &ModelRef) -> String {

@@ -55,11 +55,14 @@ impl Transaction<'_> {
             seq,
         };
         let source = self.change(&at, time, payload)?;
-        if let SessionEvent::StepEnded(ended) = payload
-            && !event.metadata.as_ref().is_some_and(is_copied)
-        {
-            self.add_spent(aggregate, ended)?;
-            self.add_changes(aggregate, message, ended)?;
+        if !event.metadata.as_ref().is_some_and(is_copied) {
+            if let SessionEvent::StepEnded(_) | SessionEvent::StepFailed(_) = payload {
+                self.add_turn(&at, time)?;
+            }
+            if let SessionEvent::StepEnded(ended) = payload {
+                self.add_spent(aggregate, ended)?;
+                self.add_changes(aggregate, message, ended)?;
+            }
         }
         self.run(
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
@@ -167,6 +170,16 @@ impl Transaction<'_> {
         self.run(
             "UPDATE message SET settled = ?3, completed = ?4 WHERE aggregate = ?1 AND seq = ?2",
             (at.aggregate, at.message, at.seq, time),
+        )
+    }
+
+    /// Counts a Provider Turn that ended now.
+    fn add_turn(&self, at: &At, time: Millis) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET turns = turns + 1, worked = worked + max(0, ?3 - (
+               SELECT time FROM event WHERE aggregate = ?1 AND seq = ?2))
+             WHERE aggregate = ?1",
+            (at.aggregate, at.message, time),
         )
     }
 

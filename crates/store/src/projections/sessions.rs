@@ -59,7 +59,7 @@ const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model,
     s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
     s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
     s.staged, s.permission, s.settings, s.output, s.rejected, s.forked, s.share_url,
-    s.summary_additions, s.summary_deletions, s.summary_files
+    s.summary_additions, s.summary_deletions, s.summary_files, s.budget
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
 
 /// The readable sessions of a query, and the number of unreadable ones.
@@ -124,6 +124,7 @@ impl Reader<'_> {
             version,
             time: info.time,
             permission: Some(rules.collect()).filter(|rules: &Vec<_>| !rules.is_empty()),
+            budget: info.budget.map(Box::new),
             cost: None,
             tokens: None,
             revert: None,
@@ -285,6 +286,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
             .get::<_, Option<String>>(25)?
             .map(|url| SessionShare { url }),
         summary: summary(row, 26)?,
+        budget: json(row, 29)?,
     };
     let permission: Option<Vec<RecordedRule>> = json(row, 20)?;
     let permission = permission.unwrap_or_default().into_iter();

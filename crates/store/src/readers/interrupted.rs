@@ -146,13 +146,14 @@ impl Reader<'_> {
         Ok(state)
     }
 
-    /// True if a user stopped the work on the newest prompt or answer. The log has an event for it
-    /// if no output shows it.
+    /// True if a user or a budget stopped the work on the newest prompt or answer. The log has an event for it if no
+    /// output shows it.
     fn was_stopped(&self, newest: &Newest) -> Result<bool, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM event WHERE aggregate = ? AND seq > ? AND type = ?)",
+            "SELECT EXISTS (SELECT 1 FROM event WHERE aggregate = ? AND seq > ? AND type IN (?, ?))",
         )?;
-        let values = (newest.session, newest.seq, event::Interrupted::NUMBER);
+        let stops = (event::Interrupted::NUMBER, event::Paused::NUMBER);
+        let values = (newest.session, newest.seq, stops.0, stops.1);
         Ok(statement.query_row(values, |row| row.get(0))?)
     }
 

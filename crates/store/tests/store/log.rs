@@ -137,6 +137,17 @@ fn catalogue(session: &str, owner: &str) -> Vec<(&'static str, Value)> {
         ),
         ("interrupted", json!({"messageID": "msg_u"})),
         (
+            "paused",
+            json!({
+                "scope": "session", "budgetID": "ses_p", "limit": "cost", "used": 1.25, "allowed": 1.0,
+                "message": "used up",
+            }),
+        ),
+        (
+            "model.fallback",
+            json!({"from": model(), "to": model(), "error": error}),
+        ),
+        (
             "retried",
             json!({"attempt": 1, "error": {"message": "cut", "statusCode": 500, "isRetryable": true}}),
         ),

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod backlog;
 #[cfg(test)]
+mod budgets;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod checkpoints;

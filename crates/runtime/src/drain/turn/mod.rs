@@ -12,12 +12,14 @@ use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
 use super::compacting::CompactionAttempts;
 use super::ends::{Finish, Refusal, StreamEnd, TurnOutcome};
+use super::fallback::{FallbackStep, event_may_fall_back, may_fall_back};
 use super::files::StepFiles;
 use super::output::{DueOutput, TurnOutput};
 use super::publisher::Publisher;
 use super::repetition::Repetition;
 use super::translate::{step_error, tokens_of};
 use super::{DrainStop, INTERRUPTED_CALL, Runner};
+use crate::budgets::Budgets;
 use crate::compaction::CompactionInput;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
@@ -47,6 +49,10 @@ struct Turn<'a> {
     provider_failed: bool,
     /// A refusal because of the request's size is not recorded yet, so that compaction can run.
     recovers: bool,
+    /// A refusal is not recorded, because another model can take over.
+    falls_back: bool,
+    /// The budgets of the host.
+    budgets: Arc<Budgets>,
     /// Bytes of text, reasoning and arguments so far.
     received: usize,
     /// Provider and protocol, for error messages.
@@ -79,6 +85,8 @@ impl Runner {
         let capturing = self.begin_step(&boundary.sampled.location);
         let report = self.report(&boundary, &request, hooks);
         let recovers = attempts.recovers(&boundary);
+        let fallback = self.next_fallback(&boundary);
+        let refused = (boundary.session.clone(), boundary.model.selection.clone());
         let cost = boundary.model.cost.clone();
         let (services, stopped) = (Arc::clone(&self.services), self.stopper.stopped().clone());
         let local = if is_last {
@@ -96,7 +104,9 @@ impl Runner {
         self.conversation.sent = report.sent.or(self.conversation.sent.take());
         let fence = boundary.fence.clone();
         let secrets = boundary.sampled.location.secrets.clone();
+        let began = services.journal.now();
         let mut turn = self.begun(boundary, local, recovers, output);
+        turn.falls_back = fallback.is_some();
         turn.publisher.remember_report(report.record);
         turn.begin(found);
         let stream = services.provider.ask(request, fence, secrets);
@@ -108,7 +118,17 @@ impl Runner {
             }
             end = turn.end_of_refusal(refusal).await?;
         }
-        let continues = turn.settle(end, |tokens| cost.of(tokens)).await?;
+        if let StreamEnd::Refused(refusal) = end {
+            let Some(to) = fallback else {
+                return Err(DrainError::Internal("no model takes over".to_owned()).into());
+            };
+            let step = FallbackStep::new(refused.0, refused.1, to, &refusal);
+            return Ok(TurnOutcome::FallBack(Box::new(step)));
+        }
+        let settled = turn.settle(end, |tokens| cost.of(tokens)).await;
+        let took = services.journal.now().saturating_sub(began);
+        services.budgets.add_turn(u64::try_from(took).unwrap_or(0));
+        let continues = settled?;
         Ok(TurnOutcome::Settled { continues })
     }
 
@@ -153,6 +173,8 @@ impl Runner {
             finish: None,
             provider_failed: false,
             recovers,
+            falls_back: false,
+            budgets: Arc::clone(&self.services.budgets),
             received: 0,
             route,
             provider_id,
@@ -195,6 +217,11 @@ impl Turn<'_> {
                     {
                         return Ok(StreamEnd::Overflow(Refusal::Error(error)));
                     }
+                    Some(Err(AskError::Failed(error)))
+                        if self.may_change_model(may_fall_back(&error)) =>
+                    {
+                        return Ok(StreamEnd::Refused(Refusal::Error(error)));
+                    }
                     Some(Err(AskError::Failed(error))) => return Ok(StreamEnd::Failed(error)),
                     None if self.finish.is_none() => {
                         let error = LlmError::invalid_output(&self.route, NO_FINISH);
@@ -212,6 +239,9 @@ impl Turn<'_> {
         for event in events {
             if self.may_recover(event.is_context_overflow()) {
                 return Ok(Some(StreamEnd::Overflow(Refusal::Event(event))));
+            }
+            if self.may_change_model(event_may_fall_back(&event)) {
+                return Ok(Some(StreamEnd::Refused(Refusal::Event(event))));
             }
             let failed = self.count(&event).or_else(|| self.apply(event));
             // The events after a failure have no effect.
@@ -238,6 +268,11 @@ impl Turn<'_> {
     /// True if a failure is not final yet: its cause is the request's size, and nothing is recorded.
     fn may_recover(&self, is_overflow: bool) -> bool {
         is_overflow && self.recovers && !self.publisher.has_started()
+    }
+
+    /// True if another model can take over: nothing of this one is recorded.
+    fn may_change_model(&self, is_refusal: bool) -> bool {
+        is_refusal && self.falls_back && !self.publisher.has_started()
     }
 
     /// Turns a refusal into the end of the stream.
@@ -349,10 +384,12 @@ impl Turn<'_> {
         };
         let assistant_message_id = self.publisher.message_id().clone();
         let (snapshot, files) = self.files.changes();
+        let cost = cost(&tokens);
+        self.budgets.add_usage(&tokens, cost);
         self.publisher.push(StepEnded {
             assistant_message_id,
             finish: finish.as_str().to_owned(),
-            cost: cost(&tokens),
+            cost,
             tokens,
             snapshot,
             files,

@@ -112,7 +112,9 @@ impl Remap {
             | SessionEvent::RevertStaged(_)
             | SessionEvent::RevertCleared(_)
             | SessionEvent::RevertCommitted(_)
-            | SessionEvent::Interrupted(_) => return None,
+            | SessionEvent::Interrupted(_)
+            | SessionEvent::Paused(_) => return None,
+            SessionEvent::ModelFallback(_) => {}
         }
         Some(event)
     }

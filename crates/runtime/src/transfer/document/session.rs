@@ -73,6 +73,7 @@ pub(super) fn created(
             archived: time(info, "archived"),
         },
         permission: rules(info)?,
+        budget: None,
         cost: None,
         tokens: None,
         revert: None,
