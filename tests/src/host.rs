@@ -9,8 +9,8 @@ use opencode_llm::{HttpClients, Proxies, RetryPolicy};
 use opencode_location::environment::Environment;
 use opencode_location::location::{Locations, Trust};
 use opencode_runtime::{
-    CreateSession, DatabasePath, Durability, Limits, NoEnvironment, NoHooks, OpenError, Recovery,
-    Runtime, RuntimeOptions, SystemTimer, TestHook, Unanswered,
+    BudgetOptions, CreateSession, DatabasePath, Durability, Limits, NoEnvironment, NoHooks,
+    OpenError, Recovery, Runtime, RuntimeOptions, SystemTimer, TestHook, Unanswered,
 };
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::{IdSource, SessionID};
@@ -112,6 +112,8 @@ impl Host {
         let runtime = Runtime::open(RuntimeOptions {
             titles: None,
             share: None,
+            budgets: BudgetOptions::default(),
+            fallback: Vec::new(),
             database,
             durability: Durability::Normal,
             directory: project(folder, 0),
@@ -153,6 +155,7 @@ pub fn new_session(folder: &Path, id: SessionID) -> CreateSession {
         title: None,
         parent_id: None,
         permission: Vec::new(),
+        budget: None,
     }
 }
 

@@ -19,16 +19,19 @@ pub enum ProtocolId {
     OpenAiResponses,
     /// Anthropic Messages.
     AnthropicMessages,
+    /// Gemini, `generateContent` of Google.
+    Gemini,
     /// A model of the embedding program, by the number of its registration. It has no server.
     Program(u32),
 }
 
 impl ProtocolId {
     /// All protocols of servers.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
         Self::AnthropicMessages,
+        Self::Gemini,
     ];
 
     /// The name used in configuration and in failure messages.
@@ -38,6 +41,7 @@ impl ProtocolId {
             Self::OpenAiChat => "openai-chat",
             Self::OpenAiResponses => "openai-responses",
             Self::AnthropicMessages => "anthropic-messages",
+            Self::Gemini => "gemini",
             Self::Program(_) => "program",
         }
     }
@@ -55,6 +59,7 @@ impl ProtocolId {
             Self::OpenAiChat | Self::Program(_) => None,
             Self::OpenAiResponses => Some("https://api.openai.com/v1"),
             Self::AnthropicMessages => Some("https://api.anthropic.com/v1"),
+            Self::Gemini => Some("https://generativelanguage.googleapis.com/v1beta"),
         }
     }
 }

@@ -25,16 +25,41 @@ struct WrittenTools {
 }
 
 /// The parts of a body other than the conversation and its tools.
-#[derive(Default)]
 pub(super) struct Frame {
+    /// True if the body names the model. Otherwise the path does.
+    pub(super) names_model: bool,
     /// The bytes between the model and the conversation.
     pub(super) opening: &'static [u8],
     /// True if the tools of the request are sent.
     pub(super) offers_tools: bool,
+    /// The form of the member `tools`.
+    pub(super) tools: ToolsMember,
     /// Raw tools that follow those of the request.
     pub(super) more_tools: Vec<Value>,
     /// Members that follow the tools.
     pub(super) members: Members,
+}
+
+impl Default for Frame {
+    fn default() -> Self {
+        Self {
+            names_model: true,
+            opening: b"",
+            offers_tools: false,
+            tools: ToolsMember::Plain,
+            more_tools: Vec::new(),
+            members: Members::default(),
+        }
+    }
+}
+
+/// The form of the member `tools`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolsMember {
+    /// A list of tools.
+    Plain,
+    /// A list with one object that has the tools in `functionDeclarations`.
+    FunctionDeclarations,
 }
 
 /// Bytes that are inserted into the output for this request alone.
@@ -53,15 +78,19 @@ pub(super) fn encode<F: Form>(
     frame: Frame,
     marks: impl FnOnce(&F::State) -> InsertedBytes,
 ) -> Result<Vec<u8>, LlmError> {
-    let mut members = frame.members.0;
+    let mut frame = frame;
+    let mut members = std::mem::take(&mut frame.members).0;
     overlay::apply(&mut members, &request.effective_overlay())?;
     let (written, _) = write_conversation(request, form)?;
     let marks = marks(written.transcript.state());
 
     let wire = written.transcript.wire();
     let mut out = Vec::with_capacity(wire.len() + written.tools.wire.len() + 1024);
-    out.extend_from_slice(br#"{"model":"#);
-    json::write(&mut out, &request.model.id);
+    out.push(b'{');
+    if frame.names_model {
+        out.extend_from_slice(br#""model":"#);
+        json::write(&mut out, &request.model.id);
+    }
     out.extend_from_slice(frame.opening);
     let mut from = 0;
     for (at, mark) in marks.text {
@@ -74,7 +103,7 @@ pub(super) fn encode<F: Form>(
     out.extend_from_slice(&written.transcript.rest(closing)?);
     out.push(b']');
     if frame.offers_tools {
-        write_tools(&written.tools.wire, marks.tool, &frame.more_tools, &mut out);
+        write_tools(&written.tools.wire, marks.tool, &frame, &mut out);
     }
     for (key, value) in &members {
         out.push(b',');
@@ -183,11 +212,18 @@ impl WrittenTools {
 }
 
 /// Writes the member `tools`, unless there are no tools.
-fn write_tools(wire: &[u8], mark: Option<&[u8]>, more: &[Value], out: &mut Vec<u8>) {
+fn write_tools(wire: &[u8], mark: Option<&[u8]>, frame: &Frame, out: &mut Vec<u8>) {
+    let more = &frame.more_tools;
     if wire.is_empty() && more.is_empty() {
         return;
     }
     out.extend_from_slice(br#","tools":["#);
+    if frame.tools == ToolsMember::FunctionDeclarations {
+        out.extend_from_slice(br#"{"functionDeclarations":["#);
+        out.extend_from_slice(wire);
+        out.extend_from_slice(b"]}]");
+        return;
+    }
     match (wire.strip_suffix(b"}"), mark) {
         (Some(open), Some(mark)) => {
             out.extend_from_slice(open);

@@ -9,6 +9,7 @@ mod body;
 mod body_start;
 mod failure;
 mod framed;
+mod gemini;
 mod identifiers;
 mod loose;
 mod media;
@@ -106,6 +107,7 @@ pub fn has_output_format(model: &ResolvedModel) -> bool {
     match model.protocol {
         ProtocolId::OpenAiResponses => known.unwrap_or(true),
         ProtocolId::OpenAiChat => known.unwrap_or_else(|| openai::is_own_endpoint(model)),
+        ProtocolId::Gemini => known.unwrap_or(true),
         ProtocolId::AnthropicMessages | ProtocolId::Program(_) => false,
     }
 }
@@ -117,6 +119,7 @@ pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
         ProtocolId::OpenAiChat => &openai_chat::OpenAiChat,
         ProtocolId::AnthropicMessages => &anthropic::AnthropicMessages,
         ProtocolId::OpenAiResponses => &openai_responses::OpenAiResponses,
+        ProtocolId::Gemini => &gemini::Gemini,
         ProtocolId::Program(_) => &program::Program,
     }
 }

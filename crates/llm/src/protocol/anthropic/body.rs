@@ -25,8 +25,8 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let frame = Frame {
         opening: b",",
         offers_tools,
-        more_tools: Vec::new(),
         members: members(request, &options, has_tools)?,
+        ..Frame::default()
     };
     let style = Style::of(&request.model);
     body::encode(request, style, frame, |state| {

@@ -26,8 +26,8 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let frame = Frame {
         opening: br#","messages":["#,
         offers_tools: true,
-        more_tools: Vec::new(),
         members: members(request, &dialect)?,
+        ..Frame::default()
     };
     body::encode(request, dialect, frame, |_| InsertedBytes::default())
 }

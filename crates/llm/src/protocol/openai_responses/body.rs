@@ -38,6 +38,7 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
             Vec::new()
         },
         members: members(request, &options)?,
+        ..Frame::default()
     };
     body::encode(request, Style::of(request), frame, |_| {
         InsertedBytes::default()

@@ -15,6 +15,7 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
         offers_tools: true,
         more_tools: Vec::new(),
         members: members(request),
+        ..Frame::default()
     };
     body::encode(request, ProgramForm::of(&request.model), frame, |_| {
         InsertedBytes::default()

@@ -47,6 +47,20 @@ pub(super) fn for_anthropic(schema: &Value, subset: ToolSchema) -> Value {
     Value::Object(root)
 }
 
+/// Returns the schema for Gemini. `None` for a tool without parameters.
+pub(super) fn for_gemini(schema: &Value) -> Option<Value> {
+    let projected = gemini::project(schema);
+    let has_properties = |name| {
+        let members = projected.get(name).and_then(Value::as_object);
+        members.is_some_and(|members| !members.is_empty())
+    };
+    let is_object = projected.get("type").is_none_or(|kind| kind == "object");
+    let has_branches = ["anyOf", "oneOf", "allOf"]
+        .iter()
+        .any(|name| projected.get(*name).is_some());
+    (!is_object || has_properties("properties") || has_branches).then_some(projected)
+}
+
 fn within(schema: &Value, subset: ToolSchema) -> Cow<'_, Value> {
     match subset {
         ToolSchema::Standard => Cow::Borrowed(schema),

@@ -1,0 +1,332 @@
+//! Decodes pieces of a response into canonical events.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::frame::{Candidate, FunctionCall, Part, Response};
+use super::{CALL_ID, CODE_EXECUTION, SIGNATURE, metadata, usage};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::request::{JsonMap, ToolResultValue};
+use crate::protocol::failure;
+use crate::protocol::framed::{DONE, Frames, Sink};
+use crate::sources::Sources;
+
+/// The state of one reply.
+pub(super) struct ContentFrames {
+    sources: Sources,
+    /// The open block, which ends when a part of another kind begins.
+    open: Option<(Kind, BlockId)>,
+    blocks: u32,
+    calls: usize,
+    /// The code that runs, whose result follows.
+    running: Option<BlockId>,
+    finish: Option<FinishReason>,
+    /// The last usage report, not parsed, because the server repeats it in every piece.
+    usage: String,
+    /// Sources and other data about the whole answer.
+    about: JsonMap,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Reasoning,
+}
+
+impl ContentFrames {
+    pub(super) fn new(sources: Sources) -> Self {
+        Self {
+            sources,
+            open: None,
+            blocks: 0,
+            calls: 0,
+            running: None,
+            finish: None,
+            usage: String::new(),
+            about: JsonMap::new(),
+        }
+    }
+}
+
+impl Frames for ContentFrames {
+    fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if data == DONE {
+            return Ok(());
+        }
+        let mut mended = Vec::new();
+        let response: Response<'_> = sink.parse(data, &mut mended)?;
+        if let Some(error) = response.error {
+            return sink.emit(failure::event(&error));
+        }
+        if let Some(report) = response.usage_metadata {
+            self.usage.clear();
+            self.usage.push_str(report.get());
+        }
+        let candidate = response.candidates.into_iter().flatten().next();
+        let blocked = response
+            .prompt_feedback
+            .and_then(|mut it| it.block_reason.take());
+        if let (Some(reason), None) = (blocked, &candidate) {
+            self.about.insert("blockReason".to_owned(), reason.into());
+            self.finish = Some(FinishReason::ContentFilter);
+        }
+        candidate.map_or(Ok(()), |candidate| self.candidate(candidate, sink))
+    }
+
+    /// The server names no end of its stream other than the end of the body.
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let reason = match self.finish {
+            Some(FinishReason::Stop) if self.calls > 0 => FinishReason::ToolCalls,
+            Some(reason) => reason,
+            None if !self.usage.is_empty() && (self.blocks > 0 || self.calls > 0) => {
+                FinishReason::Unknown
+            }
+            None => return sink.end(),
+        };
+        self.close(sink, None)?;
+        let about = metadata(std::mem::take(&mut self.about));
+        sink.finish(reason, usage::parse(&self.usage), about)
+    }
+}
+
+impl ContentFrames {
+    fn candidate(&mut self, candidate: Candidate, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let Candidate {
+            content,
+            mut finish_reason,
+            mut finish_message,
+            grounding_metadata,
+            url_context_metadata,
+            citation_metadata,
+        } = candidate;
+        for part in content.and_then(|it| it.parts).into_iter().flatten() {
+            self.part(part, sink)?;
+        }
+        let about = [
+            ("groundingMetadata", grounding_metadata),
+            ("urlContextMetadata", url_context_metadata),
+            ("citationMetadata", citation_metadata),
+            ("finishMessage", finish_message.take().map(Value::from)),
+        ];
+        for (name, value) in about {
+            if let Some(value) = value {
+                self.about.insert(name.to_owned(), value);
+            }
+        }
+        if let Some(reason) = finish_reason.take() {
+            self.finish = Some(reason_of(&reason));
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, mut part: Part, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let signature = part.thought_signature.take();
+        if let Some(call) = part.function_call {
+            return self.call(call, signature, sink);
+        }
+        if let Some(code) = part.executable_code {
+            return self.code(code, signature, sink);
+        }
+        if let Some(result) = part.code_execution_result {
+            return self.code_result(result, signature, sink);
+        }
+        let kind = match part.thought {
+            Some(true) => Kind::Reasoning,
+            _ => Kind::Text,
+        };
+        let text = part.text.unwrap_or_default();
+        if text.is_empty() && signature.is_none() {
+            return Ok(());
+        }
+        self.text(kind, text, signature, sink)
+    }
+
+    /// Appends a text to the open block of its kind. A signature at the end of an answer belongs to the open block.
+    fn text(
+        &mut self,
+        kind: Kind,
+        text: String,
+        signature: Option<String>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let id = match &self.open {
+            Some((_, id)) if text.is_empty() => Arc::clone(id),
+            Some((open, id)) if *open == kind => Arc::clone(id),
+            _ => self.begin(kind, sink)?,
+        };
+        let kind = self.open.as_ref().map_or(kind, |(open, _)| *open);
+        let provider_metadata = signature.and_then(signed);
+        sink.emit(match kind {
+            Kind::Text => LlmEvent::TextDelta {
+                id,
+                text,
+                provider_metadata,
+            },
+            Kind::Reasoning => LlmEvent::ReasoningDelta {
+                id,
+                text,
+                provider_metadata,
+            },
+        })
+    }
+
+    fn begin(&mut self, kind: Kind, sink: &mut Sink<'_>) -> Result<BlockId, LlmError> {
+        self.close(sink, None)?;
+        let name = match kind {
+            Kind::Text => "text",
+            Kind::Reasoning => "reasoning",
+        };
+        let id: BlockId = format!("{name}-{}", self.blocks).into();
+        self.blocks += 1;
+        self.open = Some((kind, Arc::clone(&id)));
+        let (id_of_start, provider_metadata) = (Arc::clone(&id), None);
+        sink.emit(match kind {
+            Kind::Text => LlmEvent::TextStart {
+                id: id_of_start,
+                provider_metadata,
+            },
+            Kind::Reasoning => LlmEvent::ReasoningStart {
+                id: id_of_start,
+                provider_metadata,
+            },
+        })?;
+        Ok(id)
+    }
+
+    fn close(
+        &mut self,
+        sink: &mut Sink<'_>,
+        provider_metadata: Option<ProviderMetadata>,
+    ) -> Result<(), LlmError> {
+        match self.open.take() {
+            None => Ok(()),
+            Some((Kind::Text, id)) => sink.emit(LlmEvent::TextEnd {
+                id,
+                provider_metadata,
+            }),
+            Some((Kind::Reasoning, id)) => sink.emit(LlmEvent::ReasoningEnd {
+                id,
+                provider_metadata,
+            }),
+        }
+    }
+
+    /// A call arrives in one piece.
+    fn call(
+        &mut self,
+        mut call: FunctionCall,
+        signature: Option<String>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        self.close(sink, None)?;
+        let given = call.id.take();
+        let mut members = Map::new();
+        if let Some(signature) = signature {
+            members.insert(SIGNATURE.to_owned(), signature.into());
+        }
+        if let Some(id) = &given {
+            members.insert(CALL_ID.to_owned(), id.clone().into());
+        }
+        let id: BlockId = given.unwrap_or_else(|| self.new_id()).into();
+        let name: BlockId = call.name.take().unwrap_or_default().into();
+        let input = call.args.take().unwrap_or_else(|| json!({}));
+        self.calls += 1;
+        sink.emit(LlmEvent::ToolInputStart {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            provider_metadata: metadata(members),
+        })?;
+        sink.emit(LlmEvent::ToolInputDelta {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            text: input.to_string(),
+        })?;
+        sink.emit(LlmEvent::ToolInputEnd {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            provider_metadata: None,
+        })?;
+        sink.emit(LlmEvent::ToolCall {
+            id,
+            name,
+            input,
+            provider_executed: false,
+            provider_metadata: None,
+        })
+    }
+
+    /// The provider runs code. Its result follows in another part.
+    fn code(
+        &mut self,
+        code: Value,
+        signature: Option<String>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        self.close(sink, None)?;
+        let id: BlockId = self.new_id().into();
+        self.running = Some(Arc::clone(&id));
+        sink.emit(LlmEvent::ToolCall {
+            id,
+            name: CODE_EXECUTION.into(),
+            input: code,
+            provider_executed: true,
+            provider_metadata: signature.and_then(signed),
+        })
+    }
+
+    fn code_result(
+        &mut self,
+        result: Value,
+        signature: Option<String>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        // A result without its code cannot be stored.
+        let Some(id) = self.running.take() else {
+            return Ok(());
+        };
+        self.close(sink, None)?;
+        let is_ok = result.get("outcome").and_then(Value::as_str) == Some("OUTCOME_OK");
+        sink.emit(LlmEvent::ToolResult {
+            id,
+            name: CODE_EXECUTION.into(),
+            result: match is_ok {
+                true => ToolResultValue::Json(result),
+                false => ToolResultValue::Error(result),
+            },
+            output: None,
+            provider_executed: true,
+            provider_metadata: signature.and_then(signed),
+        })
+    }
+
+    fn new_id(&self) -> String {
+        format!("call_{}", self.sources.uuid())
+    }
+}
+
+fn signed(signature: String) -> Option<ProviderMetadata> {
+    metadata(Map::from_iter([(SIGNATURE.to_owned(), signature.into())]))
+}
+
+fn reason_of(reason: &str) -> FinishReason {
+    match reason {
+        "STOP" => FinishReason::Stop,
+        "MAX_TOKENS" => FinishReason::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => FinishReason::ContentFilter,
+        "MALFORMED_FUNCTION_CALL"
+        | "UNEXPECTED_TOOL_CALL"
+        | "TOO_MANY_TOOL_CALLS"
+        | "MISSING_THOUGHT_SIGNATURE"
+        | "MALFORMED_RESPONSE" => FinishReason::Error,
+        _ => FinishReason::Unknown,
+    }
+}
