@@ -95,12 +95,12 @@ pub enum UnavailableReason {
 pub enum UnsupportedReason {
     /// The package has no adapter.
     #[error(
-        "this package has no adapter. Packages with one are @ai-sdk/anthropic, @ai-sdk/openai and, for servers compatible with OpenAI, @ai-sdk/openai-compatible"
+        "this package has no adapter. Register a model of it with providers.register and fromAISDK, or use @ai-sdk/openai-compatible for a server that is compatible with OpenAI"
     )]
     Package,
     /// The native API names a protocol that the runtime does not know.
     #[error(
-        "its setting `protocol` names none of the known protocols: anthropic-messages, openai-chat, openai-responses"
+        "its setting `protocol` names none of the known protocols: anthropic-messages, gemini, openai-chat, openai-responses"
     )]
     Protocol,
     /// The address of the server is unknown.
@@ -149,6 +149,6 @@ fn available_variants(variants: &[String]) -> String {
 fn nothing_usable(models: usize) -> String {
     match models {
         0 => "no model is configured. Pass model to OpenCode.create, for example \"openai/gpt-4.1-mini\", or configure a provider with a model".to_owned(),
-        _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/anthropic or @ai-sdk/openai, or @ai-sdk/openai-compatible and an address"),
+        _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/anthropic, @ai-sdk/google or @ai-sdk/openai, or @ai-sdk/openai-compatible and an address"),
     }
 }

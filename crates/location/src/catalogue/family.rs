@@ -179,7 +179,13 @@ fn insert(body: &mut Map<String, Value>, path: &[&str], value: Value) {
         let Value::Object(members) = slot else { return };
         place = members;
     }
-    place.insert((*last).to_owned(), value);
+    match (place.get_mut(*last), value) {
+        // An object of the wire may be given beside options that belong to it.
+        (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+        (_, value) => {
+            place.insert((*last).to_owned(), value);
+        }
+    }
 }
 
 /// The value with the names of its direct members in snake case.

@@ -4,6 +4,7 @@
 use opencode_llm::ProtocolId;
 use url::Url;
 
+use super::packages::azure_url;
 use crate::config::{ApiPatch, HostModel, ProviderPatch};
 use crate::environment::Environment;
 use crate::model::ApiKind;
@@ -135,6 +136,10 @@ pub(super) fn address(id: &str, environment: &Environment) -> Option<BaseUrl> {
     let variable = match id {
         "anthropic" => "ANTHROPIC_BASE_URL",
         "openai" => "OPENAI_BASE_URL",
+        "azure" => {
+            let resource = environment.variable("AZURE_RESOURCE_NAME")?;
+            return azure_url(resource).map(BaseUrl);
+        }
         _ => return None,
     };
     environment
@@ -148,7 +153,7 @@ pub(super) fn needs_key(url: Option<&BaseUrl>) -> bool {
     let Some(given) = url.and_then(|url| host(&url.0)) else {
         return false;
     };
-    let defaults = [ProtocolId::OpenAiResponses, ProtocolId::AnthropicMessages]
+    let defaults = ProtocolId::ALL
         .into_iter()
         .filter_map(ProtocolId::default_base_url);
     let mut own = KNOWN.iter().filter_map(|known| known.url).chain(defaults);

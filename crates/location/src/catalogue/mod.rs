@@ -9,6 +9,7 @@ mod info;
 mod known;
 mod merge;
 mod models_dev;
+mod packages;
 mod program_providers;
 mod resolve;
 mod variants;
@@ -44,6 +45,12 @@ pub const OPENAI_PACKAGE: &str = "@ai-sdk/openai";
 
 /// The package for servers with the Anthropic Messages protocol.
 pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
+
+/// The package for servers with the protocol of Gemini.
+pub const GOOGLE_PACKAGE: &str = "@ai-sdk/google";
+
+/// The package for models of OpenAI at Azure.
+pub const AZURE_PACKAGE: &str = "@ai-sdk/azure";
 
 /// The providers and models of one directory. Immutable; a new configuration creates a new catalogue.
 #[derive(Debug, Default)]

@@ -13,7 +13,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
-use super::{ANTHROPIC_PACKAGE, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
+use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
+use super::{AZURE_PACKAGE, Catalogue};
 use crate::config::options::{API_KEY, BASE_URL, Options};
 use crate::model::{Api, ApiKind, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
@@ -38,6 +39,9 @@ impl fmt::Debug for ResolvedModelOutcome {
             .finish_non_exhaustive()
     }
 }
+
+/// The query parameter with the version of the API of Azure.
+const AZURE_VERSION: &str = "api-version";
 
 /// A selection with this variant name uses the default variant of the model.
 const DEFAULT_VARIANT: &str = "default";
@@ -175,10 +179,10 @@ pub(super) fn variant_place(
     }
 }
 
-/// Returns the protocol and address of the model. Fails if the runtime does not support them.
-pub(super) fn supported(model: &Model) -> Result<(ProtocolId, Endpoint), ModelResolutionError> {
+/// Returns the server and the address of the model. Fails if the runtime does not support them.
+pub(super) fn supported(model: &Model) -> Result<(Platform, Endpoint), ModelResolutionError> {
     let found =
-        protocol(&model.api).and_then(|protocol| Ok((protocol, endpoint(&model.api, protocol)?)));
+        server(&model.api).and_then(|platform| Ok((platform, endpoint(&model.api, platform)?)));
     found.map_err(|reason| ModelResolutionError::UnsupportedApi {
         provider_id: model.provider_id.clone(),
         model_id: model.id.clone(),
@@ -187,50 +191,63 @@ pub(super) fn supported(model: &Model) -> Result<(ProtocolId, Endpoint), ModelRe
     })
 }
 
-fn protocol(api: &Api) -> Result<ProtocolId, UnsupportedReason> {
+fn server(api: &Api) -> Result<Platform, UnsupportedReason> {
     match &api.kind {
-        ApiKind::Package(package) => match package.as_str() {
-            COMPATIBLE_PACKAGE => Ok(ProtocolId::OpenAiChat),
-            OPENAI_PACKAGE => Ok(ProtocolId::OpenAiResponses),
-            ANTHROPIC_PACKAGE => Ok(ProtocolId::AnthropicMessages),
-            _ => Err(UnsupportedReason::Package),
-        },
+        ApiKind::Package(package) => {
+            platform(package, &api.settings).ok_or(UnsupportedReason::Package)
+        }
         ApiKind::Native => api
             .settings
             .get("protocol")
             .and_then(Value::as_str)
             .and_then(ProtocolId::from_name)
+            .map(of_protocol)
             .ok_or(UnsupportedReason::Protocol),
-        ApiKind::Program(number) => Ok(ProtocolId::Program(*number)),
+        ApiKind::Program(number) => Ok(of_protocol(ProtocolId::Program(*number))),
     }
 }
 
-fn endpoint(api: &Api, protocol: ProtocolId) -> Result<Endpoint, UnsupportedReason> {
-    if matches!(protocol, ProtocolId::Program(_)) {
+fn endpoint(api: &Api, platform: Platform) -> Result<Endpoint, UnsupportedReason> {
+    if matches!(platform.protocol, ProtocolId::Program(_)) {
         return Ok(Endpoint {
             base_url: String::new(),
             query: Vec::new(),
         });
     }
-    let configured = api.url.as_ref().map(|url| url.0.as_str());
-    let text = configured
-        .or(protocol.default_base_url())
-        .ok_or(UnsupportedReason::MissingBaseUrl)?;
+    let configured = api.url.as_ref().map(|url| url.0.clone());
+    let own = || platform.url.or(platform.protocol.default_base_url());
+    let text = match &api.kind {
+        ApiKind::Package(package) if package == AZURE_PACKAGE => configured.or_else(|| {
+            let resource = api.settings.get("resourceName")?;
+            azure_url(resource.as_str()?)
+        }),
+        _ => configured.or_else(|| own().map(str::to_owned)),
+    };
+    let text = text.ok_or(UnsupportedReason::MissingBaseUrl)?;
     let invalid = || UnsupportedReason::InvalidBaseUrl;
-    let url = Url::parse(text).map_err(|_| invalid())?;
+    let url = Url::parse(&text).map_err(|_| invalid())?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid());
     }
     // The adapter appends its path to the base URL, so the query and fragment of the base URL are separated here.
     let end = text.find(['?', '#']).unwrap_or(text.len());
+    let mut query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    if let ApiKind::Package(package) = &api.kind
+        && package == AZURE_PACKAGE
+        && query.iter().all(|(name, _)| name != AZURE_VERSION)
+    {
+        let version = api.settings.get("apiVersion").and_then(Value::as_str);
+        query.push((AZURE_VERSION.to_owned(), version.unwrap_or("v1").to_owned()));
+    }
     Ok(Endpoint {
         base_url: text[..end].trim().to_owned(),
-        query: url.query_pairs().into_owned().collect(),
+        query,
     })
 }
 
 fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Resolution {
-    let (protocol, endpoint) = supported(model)?;
+    let (platform, endpoint) = supported(model)?;
+    let protocol = platform.protocol;
     let mut headers = provider.headers.clone();
     headers.extend(&model.headers);
     let mut options = Options::of(protocol, &shallow(&provider.body, &model.body));
@@ -242,7 +259,7 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
         options.take_body(BASE_URL);
     }
     let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
-    let (auth, headers) = authenticate(protocol, key, &headers);
+    let (auth, headers) = authenticate(platform, key, &headers);
     let compatibility = compatibility(model, &mut options);
     let timeouts = timeouts(model, &mut options);
     let (generation, provider_options, body) = options.into_parts();
@@ -307,22 +324,20 @@ fn api_key(options: &mut Options, settings: &Members) -> Option<Secret> {
 /// Returns the authentication of requests and the other headers. A header from the configuration is
 /// more specific than a key and replaces it; sending both would be ambiguous.
 fn authenticate(
-    protocol: ProtocolId,
+    platform: Platform,
     key: Option<Secret>,
     headers: &Headers,
 ) -> (Auth, Vec<(String, String)>) {
-    const AUTHORIZATION: &str = "authorization";
     let all = || {
         let pairs = headers.iter();
         let owned = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         owned.collect()
     };
-    let own = match protocol {
-        ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => AUTHORIZATION,
-        // The program has its own credentials, and sees the configured headers.
-        ProtocolId::Program(_) => return (Auth::None, all()),
-        ProtocolId::AnthropicMessages => "x-api-key",
-    };
+    // The program has its own credentials, and sees the configured headers.
+    if matches!(platform.protocol, ProtocolId::Program(_)) {
+        return (Auth::None, all());
+    }
+    let own = platform.key;
     let written = [own, AUTHORIZATION]
         .into_iter()
         .find_map(|name| Some((name, headers.get(name)?)));

@@ -239,7 +239,7 @@ fn the_default_model_is_the_configured_one_or_else_the_newest() {
         "new": {"release_date": "2025-06-01"},
         "undated": {},
         "gone": {"release_date": "2026-01-01", "disabled": true},
-        "foreign": {"release_date": "2026-02-01", "provider": {"npm": "@ai-sdk/google"}},
+        "foreign": {"release_date": "2026-02-01", "provider": {"npm": "@vendor/foreign"}},
     });
     let with = |model: Option<&str>| {
         let options = json!({"baseURL": "http://h/v1"});

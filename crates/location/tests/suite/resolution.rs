@@ -231,19 +231,118 @@ fn addresses() {
 }
 
 #[test]
+fn packages_stand_for_a_protocol_an_address_and_the_place_of_the_key() {
+    let header = |name: &str| Auth::Header {
+        name: name.into(),
+        secret: Secret::new("k"),
+    };
+    let bearer = || Auth::Bearer(Secret::new("k"));
+    let google = "https://generativelanguage.googleapis.com/v1beta";
+    let azure = "https://mine.openai.azure.com/openai/v1";
+    for (package, settings, protocol, base_url, query, auth) in [
+        (
+            "@ai-sdk/google",
+            json!({"apiKey": "k"}),
+            ProtocolId::Gemini,
+            google,
+            None,
+            header("x-goog-api-key"),
+        ),
+        (
+            "@ai-sdk/azure",
+            json!({"apiKey": "k", "resourceName": "mine"}),
+            ProtocolId::OpenAiResponses,
+            azure,
+            Some("v1"),
+            header("api-key"),
+        ),
+        (
+            "@ai-sdk/azure",
+            json!({"apiKey": "k", "resourceName": "mine", "useCompletionUrls": true, "apiVersion": "2026-01-01"}),
+            ProtocolId::OpenAiChat,
+            azure,
+            Some("2026-01-01"),
+            header("api-key"),
+        ),
+        (
+            "@ai-sdk/xai",
+            json!({"apiKey": "k"}),
+            ProtocolId::OpenAiResponses,
+            "https://api.x.ai/v1",
+            None,
+            bearer(),
+        ),
+        (
+            "@ai-sdk/mistral",
+            json!({"apiKey": "k"}),
+            ProtocolId::OpenAiChat,
+            "https://api.mistral.ai/v1",
+            None,
+            bearer(),
+        ),
+    ] {
+        let api = json!({"package": package, "settings": settings});
+        let catalogue = catalogue(json!({"providers": {"p": {"api": api, "models": {"m": {}}}}}));
+        let resolved = catalogue.resolve(Some(&select("p", "m", None))).unwrap();
+        let model = &resolved.model;
+        let query: Vec<_> = query
+            .map(|version: &str| ("api-version".to_owned(), version.to_owned()))
+            .into_iter()
+            .collect();
+        let endpoint = Endpoint {
+            base_url: base_url.into(),
+            query,
+        };
+        assert_eq!(
+            (model.protocol, &model.auth),
+            (protocol, &auth),
+            "{package}"
+        );
+        assert_eq!(model.endpoint, endpoint, "{package}");
+    }
+}
+
+#[test]
+fn options_of_gemini_are_sorted_in_both_spellings() {
+    let options = json!({
+        "thinkingConfig": {"thinkingBudget": 1}, "safetySettings": [], "temperature": 0.5, "own": 1,
+        "generationConfig": {"imageConfig": {"a": 1}, "candidateCount": 2},
+    });
+    let catalogue = catalogue(json!({"provider": {"p": {
+        "npm": "@ai-sdk/google", "options": {"apiKey": "k"}, "models": {"m": {"options": options}},
+    }}}));
+    let model = catalogue
+        .resolve(Some(&select("p", "m", None)))
+        .unwrap()
+        .model;
+    assert_eq!(
+        serde_json::Value::Object(model.provider_options.clone()),
+        json!({"google": {
+            "thinkingConfig": {"thinkingBudget": 1}, "imageConfig": {"a": 1},
+            "generationConfig": {"candidateCount": 2}, "safetySettings": [],
+        }})
+    );
+    assert_eq!(model.generation.temperature, Some(0.5));
+    assert_eq!(
+        serde_json::Value::Object(model.body.clone()),
+        json!({"own": 1})
+    );
+}
+
+#[test]
 fn unsupported_protocols() {
     use UnsupportedReason::{InvalidBaseUrl, MissingBaseUrl, Package, Protocol};
     let url = "http://h/v1";
     for (api, name, reason) in [
         (
-            json!({"package": "@ai-sdk/google", "url": url}),
-            "aisdk:@ai-sdk/google",
+            json!({"package": "@vendor/foreign", "url": url}),
+            "aisdk:@vendor/foreign",
             Package,
         ),
         (
-            json!({"package": "@ai-sdk/mistral"}),
-            "aisdk:@ai-sdk/mistral",
-            Package,
+            json!({"package": "@ai-sdk/azure", "settings": {"resourceName": "a/b"}}),
+            "aisdk:@ai-sdk/azure",
+            MissingBaseUrl,
         ),
         (
             json!({"package": "@ai-sdk/anthropic", "url": "ftp://h"}),

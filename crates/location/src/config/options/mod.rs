@@ -92,6 +92,31 @@ static ANTHROPIC: ProtocolOptions = ProtocolOptions {
     takes_all: false,
 };
 
+static GOOGLE: ProtocolOptions = ProtocolOptions {
+    namespace: "google",
+    options: &[
+        "thinkingConfig",
+        "responseModalities",
+        "mediaResolution",
+        "imageConfig",
+        "generationConfig",
+        "safetySettings",
+        "cachedContent",
+        "labels",
+    ],
+    groups: &[(
+        "generationConfig",
+        &[
+            ("thinkingConfig", "thinkingConfig"),
+            ("responseModalities", "responseModalities"),
+            ("mediaResolution", "mediaResolution"),
+            ("imageConfig", "imageConfig"),
+        ],
+    )],
+    objects: &[],
+    takes_all: false,
+};
+
 /// The program interprets the options of its models.
 static PROGRAM: ProtocolOptions = ProtocolOptions {
     namespace: PROGRAM_OPTIONS,
@@ -106,6 +131,7 @@ impl ProtocolOptions {
         match protocol {
             ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => &OPENAI,
             ProtocolId::AnthropicMessages => &ANTHROPIC,
+            ProtocolId::Gemini => &GOOGLE,
             ProtocolId::Program(_) => &PROGRAM,
         }
     }
@@ -130,6 +156,10 @@ impl Options {
         let camel = camel_case(name);
         if let Some(control) = control(&camel) {
             self.generation.insert(control.to_owned(), value.clone());
+        } else if let Some((_, members)) =
+            self.words.groups.iter().find(|(group, _)| *group == name)
+        {
+            self.sort_group(name, members, value);
         } else if self.words.options.contains(&camel.as_str()) {
             let value = match value {
                 Value::Object(members) if self.words.objects.contains(&camel.as_str()) => {
@@ -138,10 +168,6 @@ impl Options {
                 other => other.clone(),
             };
             self.provider.insert(camel, value);
-        } else if let Some((_, members)) =
-            self.words.groups.iter().find(|(group, _)| *group == name)
-        {
-            self.sort_group(name, members, value);
         } else {
             self.body.insert(name.to_owned(), value.clone());
         }
@@ -161,9 +187,15 @@ impl Options {
             }
         }
         let exhausted = rest.as_object().is_some_and(Map::is_empty);
-        if !exhausted {
-            self.body.insert(name.to_owned(), rest);
+        if exhausted {
+            return;
         }
+        // The adapter encodes the rest of an object that is an option itself.
+        let domain = match self.words.options.contains(&name) {
+            true => &mut self.provider,
+            false => &mut self.body,
+        };
+        domain.insert(name.to_owned(), rest);
     }
 
     /// Merges other options into these, member by member. Null removes a member.
