@@ -121,7 +121,7 @@ impl Catalogue {
     fn choose_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
         let (named, withheld) = self.strongest_name(configuration);
         let Some((origin, named)) = named else {
-            self.default = self.newest_usable();
+            self.default = self.newest_usable(configuration);
             return withheld;
         };
         match self.usable(&named.value) {
@@ -162,8 +162,20 @@ impl Catalogue {
         (None, withheld)
     }
 
-    fn newest_usable(&self) -> Option<DefaultModel> {
-        let usable = |model: &Model| self.is_available(model) && supported(model).is_ok();
+    /// A key in the environment alone selects no model of the list that the addon contains: the user may have set it for
+    /// another program, and the prompts would go to a provider that no document names.
+    fn newest_usable(&self, configuration: &Configuration) -> Option<DefaultModel> {
+        let described: HashSet<_> = configuration
+            .documents()
+            .flat_map(|document| &document.providers)
+            .flat_map(|(id, patch)| patch.models.iter().map(move |(model, _)| (id, model)))
+            .collect();
+        let is_listed = |id: &str| self.list.is_shipped && self.list.head(id).is_some();
+        let is_named = |model: &Model| {
+            !is_listed(&model.provider_id) || described.contains(&(&model.provider_id, &model.id))
+        };
+        let usable =
+            |model: &Model| is_named(model) && self.is_available(model) && supported(model).is_ok();
         let place = self.models.iter().position(usable)?;
         Some(DefaultModel {
             place,
@@ -214,16 +226,17 @@ fn merge(
     let mut merged = Merged::default();
     let begin = |merged: &mut Merged, id: &str, mut patch: ProviderPatch| {
         let address = known::address(id, environment);
-        patch.api.url = address.or(patch.api.url);
+        let listed = patch.api.url.map(|url| known::filled(url, environment));
+        patch.api.url = address.or(listed);
         merged.begin(id, patch);
     };
     // Before the documents, whose options must keep their spelling for the program.
     for program in programs {
-        let mut patch = list.provider(&program.id).cloned().unwrap_or_default();
+        let mut patch = list.provider(&program.id).unwrap_or_default();
         patch.api.kind.clone_from(&program.patch.api.kind);
         merged.begin(&program.id, patch);
     }
-    for (id, patch) in &list.providers {
+    for (id, patch) in list.heads() {
         if merged.contains(id) {
             continue;
         }
@@ -232,8 +245,12 @@ fn merge(
             .iter()
             .flatten()
             .any(|name| environment.variable(name).is_some());
-        if connected || mentioned.contains(id.as_str()) {
-            begin(&mut merged, id, patch.clone());
+        let chosen = configuration.host_model.as_ref();
+        let is_chosen = chosen.is_some_and(|it| it.model.provider_id == id);
+        if (connected || is_chosen || mentioned.contains(id))
+            && let Some(patch) = list.provider(id)
+        {
+            begin(&mut merged, id, patch);
         }
     }
     if let Some(chosen) = &configuration.host_model {

@@ -149,6 +149,6 @@ fn available_variants(variants: &[String]) -> String {
 fn nothing_usable(models: usize) -> String {
     match models {
         0 => "no model is configured. Pass model to OpenCode.create, for example \"openai/gpt-4.1-mini\", or configure a provider with a model".to_owned(),
-        _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/anthropic, @ai-sdk/google or @ai-sdk/openai, or @ai-sdk/openai-compatible and an address"),
+        _ => format!("no configured model can be used, of {models} models. Pass model to OpenCode.create, for example \"openai/gpt-4.1-mini\"; models.list() shows those that the present keys allow. Or configure one whose provider has the package @ai-sdk/anthropic, @ai-sdk/google or @ai-sdk/openai, or @ai-sdk/openai-compatible and an address"),
     }
 }

@@ -147,6 +147,25 @@ pub(super) fn address(id: &str, environment: &Environment) -> Option<BaseUrl> {
         .map(|url| BaseUrl(url.to_owned()))
 }
 
+/// Replaces `${NAME}` in an address of the list by the value of this variable. Keeps the address if a variable is missing;
+/// such an address is no valid one.
+pub(super) fn filled(url: BaseUrl, environment: &Environment) -> BaseUrl {
+    let mut filled = String::new();
+    let mut rest = url.0.as_str();
+    while let Some((before, after)) = rest.split_once("${") {
+        let found = after.split_once('}');
+        let value = found.and_then(|(name, tail)| Some((environment.variable(name)?, tail)));
+        let Some((value, tail)) = value else {
+            return url;
+        };
+        filled.push_str(before);
+        filled.push_str(value);
+        rest = tail;
+    }
+    filled.push_str(rest);
+    BaseUrl(filled)
+}
+
 /// True if the address belongs to the own server of a known provider, which always requires a key.
 pub(super) fn needs_key(url: Option<&BaseUrl>) -> bool {
     let host = |url: &str| Some(Url::parse(url).ok()?.host_str()?.to_owned());

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::family::{Family, is_group};
+use super::names::{Named, by_short_name};
 use super::program_providers::ProgramProvider;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
 use crate::model::ApiKind;
@@ -44,13 +45,20 @@ impl Merged {
         self.places.contains_key(id)
     }
 
-    /// Adds a model without any settings to a provider that is present, unless the provider already has
-    /// a model with this id.
+    /// Adds a model without any settings to a provider that is present, unless the provider already has a model with this
+    /// id or short name.
     pub(super) fn assume(&mut self, id: &str, model: &str) {
         let Some(places) = self.places.get_mut(id) else {
             return;
         };
-        if places.models.contains_key(model) {
+        let described = &self.providers[places.provider].1.models;
+        let named = described.iter().map(|(id, patch)| Named {
+            id,
+            family: patch.family.as_deref(),
+            released: patch.released.unwrap_or_default(),
+            value: (),
+        });
+        if places.models.contains_key(model) || by_short_name(model, named).is_some() {
             return;
         }
         let models = &mut self.providers[places.provider].1.models;

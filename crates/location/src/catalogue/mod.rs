@@ -9,9 +9,11 @@ mod info;
 mod known;
 mod merge;
 mod models_dev;
+mod names;
 mod packages;
 mod program_providers;
 mod resolve;
+mod shipped;
 mod variants;
 
 use std::collections::HashMap;
@@ -108,7 +110,7 @@ impl Catalogue {
     pub fn provider(&self, id: &str) -> Option<ProviderInfo> {
         let described = self.described_provider(id);
         described.map(|it| it.info(&self.secrets)).or_else(|| {
-            let listed = self.list.provider(id).filter(|_| self.is_allowed(id))?;
+            let listed = self.list.head(id).filter(|_| self.is_allowed(id))?;
             Some(finish::unused(id, listed).info(&self.secrets))
         })
     }
@@ -122,7 +124,7 @@ impl Catalogue {
     /// providers that are not in use.
     pub(crate) fn credential_variables(&self) -> impl Iterator<Item = &str> {
         let configured = self.providers.iter().flat_map(|it| &it.variables);
-        let listed = self.list.providers.iter().flat_map(|(_, it)| &it.env);
+        let listed = self.list.heads().flat_map(|(_, it)| &it.env);
         let named = configured.chain(listed).map(|names| credentials(names));
         named.flatten().chain(known::credentials())
     }

@@ -13,6 +13,7 @@ use opencode_handles::read_file;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
+use super::shipped;
 use crate::config::{
     ApiPatch, Decoded, Diagnostic, DiagnosticKind, ModelPatch, ProviderPatch, entries, listed_cost,
     listed_model, object, optional, request_settings, text, texts,
@@ -37,10 +38,29 @@ pub(crate) struct ModelsDevFile {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModelsDev {
     /// The providers, in the order of the list.
-    pub providers: Vec<(String, ProviderPatch)>,
+    providers: Vec<(String, ListedProvider)>,
     places: HashMap<String, usize>,
+    /// True for the list that the addon contains. A user has not asked for its models.
+    pub is_shipped: bool,
     /// Diagnostics of the unusable parts of the file.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A provider of the list.
+#[derive(Debug, Clone)]
+struct ListedProvider {
+    /// Its description. Lacks the models if they are packed.
+    patch: ProviderPatch,
+    packed: Option<Packed>,
+}
+
+/// The compressed models of a provider.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Packed {
+    /// The compressed bytes.
+    pub(super) blob: &'static [u8],
+    /// Their size without compression.
+    pub(super) size: u64,
 }
 
 /// Identifies a version of the file.
@@ -56,7 +76,7 @@ impl ModelsDevFile {
     /// Blocks on disk access.
     pub(crate) fn get(&self, environment: &Environment) -> Arc<ModelsDev> {
         let Some(path) = path(environment) else {
-            return Arc::default();
+            return Arc::new(ModelsDev::shipped());
         };
         let stamp = Stamp::of(path);
         let mut read = self.read.lock();
@@ -99,9 +119,43 @@ fn path(environment: &Environment) -> Option<PathBuf> {
 }
 
 impl ModelsDev {
-    /// Returns the description of a provider in the list.
-    pub(crate) fn provider(&self, id: &str) -> Option<&ProviderPatch> {
-        self.places.get(id).map(|&place| &self.providers[place].1)
+    /// The list that the addon contains.
+    fn shipped() -> Self {
+        let mut list = Self {
+            is_shipped: true,
+            ..Self::default()
+        };
+        for (id, patch, packed) in shipped::providers() {
+            list.add(id.clone(), patch.clone(), Some(*packed));
+        }
+        list
+    }
+
+    fn add(&mut self, id: String, patch: ProviderPatch, packed: Option<Packed>) {
+        self.places.insert(id.clone(), self.providers.len());
+        self.providers.push((id, ListedProvider { patch, packed }));
+    }
+
+    /// Returns the providers without their models.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = (&str, &ProviderPatch)> {
+        let providers = self.providers.iter();
+        providers.map(|(id, provider)| (id.as_str(), &provider.patch))
+    }
+
+    /// Returns the description of a provider without its models.
+    pub(crate) fn head(&self, id: &str) -> Option<&ProviderPatch> {
+        let place = *self.places.get(id)?;
+        Some(&self.providers[place].1.patch)
+    }
+
+    /// Returns the description of a provider with its models.
+    pub(crate) fn provider(&self, id: &str) -> Option<ProviderPatch> {
+        let (_, provider) = &self.providers[*self.places.get(id)?];
+        let mut patch = provider.patch.clone();
+        if let Some(packed) = provider.packed {
+            patch.models = packed.models();
+        }
+        Some(patch)
     }
 }
 
@@ -117,7 +171,7 @@ fn load(path: &Path) -> Result<ModelsDev, Diagnostic> {
     let bytes = read_file(path, MAX_BYTES)
         .map_err(|error| unreadable(format!("The list of models cannot be read: {error}")))?;
     let Some(bytes) = bytes else {
-        return Ok(ModelsDev::default());
+        return Ok(ModelsDev::shipped());
     };
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
         let mut diagnostic = problem(
@@ -145,8 +199,7 @@ fn ingest(origin: &str, source: &Map<String, Value>) -> ModelsDev {
     for (id, value) in source {
         match provider(value, &mut rejected) {
             Ok(patch) => {
-                list.places.insert(id.clone(), list.providers.len());
-                list.providers.push((id.clone(), patch));
+                list.add(id.clone(), patch, None);
             }
             Err(invalid) => rejected.push(invalid.at(id).to_string()),
         }
@@ -169,16 +222,8 @@ fn ingest(origin: &str, source: &Map<String, Value>) -> ModelsDev {
 fn provider(value: &Value, rejected: &mut Vec<String>) -> Decoded<ProviderPatch> {
     let source = object(value)?;
     let id = optional(source, "id", text)?.unwrap_or_default();
-    let mut models = Vec::new();
-    for (model_id, value) in optional(source, "models", object)?.into_iter().flatten() {
-        match model(model_id, value) {
-            Ok(described) => models.extend(described),
-            Err(invalid) => {
-                let invalid = invalid.at(model_id).at("models").at(&id);
-                rejected.push(invalid.to_string());
-            }
-        }
-    }
+    let models = optional(source, "models", object)?;
+    let models = models.map(|models| listed_models(models, &id, rejected));
     Ok(ProviderPatch {
         name: optional(source, "name", text)?,
         api: ApiPatch {
@@ -187,9 +232,28 @@ fn provider(value: &Value, rejected: &mut Vec<String>) -> Decoded<ProviderPatch>
             ..ApiPatch::default()
         },
         env: Some(optional(source, "env", texts)?.unwrap_or_default()),
-        models,
+        models: models.unwrap_or_default(),
         ..ProviderPatch::default()
     })
+}
+
+/// Reads the valid models of a provider.
+pub(super) fn listed_models(
+    source: &Map<String, Value>,
+    provider: &str,
+    rejected: &mut Vec<String>,
+) -> Vec<(String, ModelPatch)> {
+    let mut models = Vec::new();
+    for (id, value) in source {
+        match model(id, value) {
+            Ok(described) => models.extend(described),
+            Err(invalid) => {
+                let invalid = invalid.at(id).at("models").at(provider);
+                rejected.push(invalid.to_string());
+            }
+        }
+    }
+    models
 }
 
 /// Returns the model, followed by one more model for each of its modes.

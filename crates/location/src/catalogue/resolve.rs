@@ -13,8 +13,9 @@ use serde_json::Value;
 use url::Url;
 
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
+use super::names::{Named, by_short_name};
 use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
-use super::{AZURE_PACKAGE, Catalogue};
+use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces};
 use crate::config::options::{API_KEY, BASE_URL, Options};
 use crate::model::{Api, ApiKind, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
@@ -100,10 +101,10 @@ impl Catalogue {
     pub(super) fn available(&self, selection: &ModelRef) -> Result<usize, ModelResolutionError> {
         let reason = match self.index.get(&selection.provider_id) {
             None => self.unavailable_reason(&selection.provider_id),
-            Some(known) => match known.models.get(&selection.id) {
+            Some(known) => match self.place(known, selection) {
                 None => self.unknown_model(&selection.provider_id, &selection.id),
-                Some(&place) if !self.models[place].enabled => UnavailableReason::Disabled,
-                Some(&place) => match no_key(&self.providers[known.provider]) {
+                Some(place) if !self.models[place].enabled => UnavailableReason::Disabled,
+                Some(place) => match no_key(&self.providers[known.provider]) {
                     Some(reason) => reason,
                     None => return Ok(place),
                 },
@@ -116,13 +117,35 @@ impl Catalogue {
         })
     }
 
+    /// Returns the index of the model with the selected id or, if there is none, with the selected short name.
+    fn place(&self, known: &ProviderPlaces, selection: &ModelRef) -> Option<usize> {
+        if let Some(&place) = known.models.get(&selection.id) {
+            return Some(place);
+        }
+        // Only models of the list have short names: another provider decides itself about the names of its models.
+        self.list.head(&selection.provider_id)?;
+        let of_provider = |(_, model): &(usize, &Model)| {
+            model.provider_id == selection.provider_id && model.enabled
+        };
+        let models = self.models.iter().enumerate().filter(of_provider);
+        let named = models.map(|(place, model)| Named {
+            id: &model.id,
+            family: model.family.as_deref(),
+            released: model.released,
+            value: place,
+        });
+        by_short_name(&selection.id, named)
+    }
+
     /// The reason for an unknown model, with the models that the provider has.
     fn unknown_model(&self, provider_id: &str, id: &str) -> UnavailableReason {
         let of_provider = |model: &&Model| model.provider_id == provider_id && model.enabled;
-        let known = self.models.iter().filter(of_provider);
-        let known = known.map(|model| model.id.as_str());
+        let models = self.models.iter().filter(of_provider);
+        let families = models.clone().filter_map(|model| model.family.as_deref());
+        let families = families.filter(|_| self.list.head(provider_id).is_some());
+        let known = models.map(|model| model.id.as_str());
         UnavailableReason::UnknownModel {
-            meant: nearest(id, known.clone()).map(str::to_owned),
+            meant: nearest(id, known.clone().chain(families)).map(str::to_owned),
             known: known.map(str::to_owned).collect(),
         }
     }
@@ -132,7 +155,7 @@ impl Catalogue {
         if !self.is_allowed(id) {
             return UnavailableReason::Denied;
         }
-        match self.list.provider(id) {
+        match self.list.head(id) {
             None => {
                 let known = self.providers.iter().map(|it| it.id.as_str());
                 let meant = nearest(id, known.chain(super::known::ids()));

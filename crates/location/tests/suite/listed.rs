@@ -307,3 +307,82 @@ async fn only_providers_with_a_key_are_kept_from_a_large_list() {
         Some("p8".to_owned())
     );
 }
+
+/// Opens a Location without any configuration and without a list on the disk, with this variable.
+async fn bare(variable: &str) -> Arc<Location> {
+    let mut machine = Machine::new();
+    machine.set(variable, "sk-present");
+    machine.write("project/notes.txt", "");
+    open(&machine, &machine.locations(None)).await
+}
+
+#[tokio::test]
+async fn a_key_in_the_environment_offers_the_models_that_the_addon_knows() {
+    let location = bare("ANTHROPIC_API_KEY").await;
+    let models = models(&location);
+    assert!(
+        models.contains(&"anthropic/claude-sonnet-4-5".to_owned()),
+        "{models:?}"
+    );
+    assert!(
+        models.iter().all(|id| id.starts_with("anthropic/")),
+        "{models:?}"
+    );
+    let catalogue = &location.catalogue;
+    let resolved = catalogue.resolve(Some(&select("anthropic", "claude-sonnet-4-5", None)));
+    let resolved = resolved.unwrap();
+    assert!(resolved.model.limits.context >= 200_000);
+    assert!(!resolved.cost.rows().is_empty());
+    // No document names this provider: the key may belong to another program.
+    assert_eq!(catalogue.default_model(), None);
+    let message = catalogue.resolve(None).unwrap_err().to_string();
+    assert!(
+        message.contains("Pass model to OpenCode.create"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn short_names_select_the_newest_model_of_the_list() {
+    let location = bare("ANTHROPIC_API_KEY").await;
+    let resolve = |id: &str| {
+        location
+            .catalogue
+            .resolve(Some(&select("anthropic", id, None)))
+    };
+    let family = resolve("claude-sonnet").unwrap().selection.id;
+    assert!(family.starts_with("claude-sonnet-"), "{family}");
+    let dated = resolve("claude-haiku-4-5").unwrap().selection.id;
+    assert!(dated.starts_with("claude-haiku-4-5"), "{dated}");
+    let missed = resolve("claude-sonet").unwrap_err().to_string();
+    assert!(missed.contains("Did you mean"), "{missed}");
+}
+
+#[tokio::test]
+async fn a_model_of_the_users_own_provider_has_no_short_name() {
+    let document = json!({"provider": {"mine": {
+        "options": {"baseURL": "http://h/v1"}, "models": {"large-20260101": {"family": "large"}},
+    }}});
+    let (_machine, location) = location("{}", &document).await;
+    let resolved = location
+        .catalogue
+        .resolve(Some(&select("mine", "large", None)));
+    assert!(resolved.unwrap_err().to_string().contains("large-20260101"));
+}
+
+#[tokio::test]
+async fn variables_fill_the_addresses_of_the_list() {
+    let mut machine = Machine::new();
+    machine.set("DATABRICKS_HOST", "mine.example");
+    machine.set("DATABRICKS_TOKEN", "secret-token");
+    machine.write("project/notes.txt", "");
+    let location = open(&machine, &machine.locations(None)).await;
+    let models = location.catalogue.models();
+    let of_provider = models.iter().find(|it| it.provider_id == "databricks");
+    let model = of_provider.expect("the provider has models");
+    let resolved = location
+        .catalogue
+        .resolve(Some(&select("databricks", &model.id, None)));
+    let url = resolved.unwrap().model.endpoint.base_url.clone();
+    assert!(url.starts_with("https://mine.example/"), "{url}");
+}
