@@ -6,6 +6,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 // - OpenAI Chat Completions, https://platform.openai.com/docs/api-reference/chat/create
 // - OpenAI Responses, https://platform.openai.com/docs/api-reference/responses/create
 // - Anthropic Messages, https://docs.anthropic.com/en/api/messages
+// - Gemini, https://ai.google.dev/api/generate-content
 
 type Schema = Record<string, unknown>;
 
@@ -230,11 +231,59 @@ const messages = object({
   "service_tier?": text,
 });
 
+const signature = { "thoughtSignature?": filled };
+const inline = object({ inlineData: object({ mimeType: filled, data: filled }) });
+const geminiPart = either(
+  object({ text, "thought?": flag, ...signature }),
+  object({ inlineData: object({ mimeType: filled, data: filled }), ...signature }),
+  object({ functionCall: object({ name: filled, args: map, "id?": filled }), ...signature }),
+  object({
+    functionResponse: object({ name: filled, response: map, "id?": filled, "parts?": list(inline, 1) }),
+  }),
+  object({ executableCode: object({ language: filled, code: text, "id?": filled }), ...signature }),
+  object({ codeExecutionResult: object({ outcome: filled, "output?": text, "id?": filled }), ...signature }),
+);
+const gemini = object({
+  contents: list(object({ role: oneOf("user", "model"), parts: list(geminiPart, 1) }), 1),
+  "systemInstruction?": object({ parts: list(object({ text }), 1) }),
+  "tools?": list(
+    object({
+      functionDeclarations: list(object({ name: filled, "description?": text, "parameters?": map }), 1),
+    }),
+    1,
+  ),
+  "toolConfig?": object({
+    functionCallingConfig: object({ mode: oneOf("AUTO", "ANY", "NONE"), "allowedFunctionNames?": list(filled, 1) }),
+  }),
+  "generationConfig?": object({
+    "maxOutputTokens?": count,
+    "temperature?": number,
+    "topP?": number,
+    "topK?": number,
+    "frequencyPenalty?": number,
+    "presencePenalty?": number,
+    "seed?": { type: "integer" },
+    "stopSequences?": list(text),
+    "candidateCount?": count,
+    "responseMimeType?": text,
+    "responseSchema?": map,
+    "responseJsonSchema?": map,
+    "thinkingConfig?": object({ "thinkingBudget?": number, "thinkingLevel?": text, "includeThoughts?": flag }),
+    "responseModalities?": list(text),
+    "mediaResolution?": text,
+    "imageConfig?": map,
+  }),
+  "safetySettings?": list(map),
+  "cachedContent?": text,
+  "labels?": map,
+});
+
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 const BODIES: Record<string, ValidateFunction> = {
   "/v1/chat/completions": ajv.compile(chat),
   "/v1/responses": ajv.compile(responses),
   "/v1/messages": ajv.compile(messages),
+  "/v1/models/m1:streamGenerateContent?alt=sse": ajv.compile(gemini),
 };
 
 /** The members of a body that the documents of a provider do not allow. Empty for an address of no known provider. */

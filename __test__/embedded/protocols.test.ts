@@ -8,6 +8,7 @@ const PROTOCOLS = [
   ["@ai-sdk/openai-compatible", "messages"],
   ["@ai-sdk/anthropic", "messages"],
   ["@ai-sdk/openai", "input"],
+  ["@ai-sdk/google", "contents"],
 ] as const;
 
 async function ask(host: OpenCodeHost, sessionID: string, text: string) {
@@ -148,12 +149,91 @@ test("sends Responses requests that are not stored, with the sealed reasoning an
   ]);
 });
 
+test("sends Gemini its key, and signatures and ids on the parts that they came with", async () => {
+  const setup = await setUp();
+  setup.write("a.txt", "alpha\n");
+  const read = { name: "read", input: { path: "a.txt" }, id: "fc_a" };
+  setup.model.reply({ reasoning: "Hm.", text: "Reading.", tools: [read] }, { text: "Alpha." }, { text: "Bye." });
+  let host = await open(setup, "@ai-sdk/google");
+  const { id: sessionID } = await host.sessions.create({});
+  await ask(host, sessionID, "Read it");
+  await host.close();
+  host = await open(setup, "@ai-sdk/google");
+  await ask(host, sessionID, "Thanks");
+
+  const [first, , third] = setup.model.requests;
+  expect(first?.headers).toMatchObject({ "x-goog-api-key": "secret" });
+  expect(first?.headers.authorization).toBeUndefined();
+  expect(first?.body).not.toHaveProperty("model");
+  expect(first?.body.tools[0].functionDeclarations.length).toBeGreaterThan(5);
+  const thoughtSignature = "c2lnbmVk";
+  const said = (role: string, text: string) => ({ role, parts: [{ text }] });
+  expect(third?.body.contents).toEqual([
+    said("user", "Read it"),
+    {
+      role: "model",
+      parts: [
+        { text: "Hm.", thought: true, thoughtSignature },
+        { text: "Reading." },
+        { functionCall: { name: "read", args: { path: "a.txt" }, id: "fc_a" }, thoughtSignature },
+      ],
+    },
+    {
+      role: "user",
+      parts: [
+        {
+          functionResponse: {
+            name: "read",
+            response: { name: "read", content: expect.stringContaining("alpha") },
+            id: "fc_a",
+          },
+        },
+      ],
+    },
+    said("model", "Alpha."),
+    said("user", "Thanks"),
+  ]);
+});
+
+test("one session changes its model at every turn through all protocols", async () => {
+  const setup = await setUp();
+  setup.write("a.txt", "alpha\n");
+  const names = ["chat", "anthropic", "responses", "google"];
+  const packages = ["@ai-sdk/openai-compatible", "@ai-sdk/anthropic", "@ai-sdk/openai", "@ai-sdk/google"];
+  const provider = Object.fromEntries(
+    names.map((name, at) => [name, setup.model.config({}, packages[at]).provider.mock]),
+  );
+  const image =
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
+  const host = await setup.open({ config: { model: "chat/m1", provider } });
+  const { id: sessionID } = await host.sessions.create({});
+  for (let turn = 0; turn < 8; turn += 1) {
+    const providerID = String(names[turn % names.length]);
+    await host.sessions.switchModel({ sessionID, model: { providerID, id: "m1" } });
+    const tools = [{ name: "read", input: { path: "a.txt", offset: turn + 1 } }];
+    setup.model.reply({ reasoning: `Turn ${turn}.`, text: "Reading.", tools }, { text: `Done ${turn}.` });
+    const files = turn % 2 === 0 ? [{ uri: image }] : [];
+    await host.sessions.prompt({ sessionID, prompt: { text: `Prompt ${turn}`, files } });
+    await host.sessions.wait({ sessionID });
+  }
+  // Every request was checked against the documents of its provider.
+  expect(setup.model.requests).toHaveLength(16);
+  const paths = new Set(setup.model.requests.map(({ path }) => path));
+  expect(paths.size).toBe(4);
+  const { items } = await host.sessions.messages({ sessionID, order: "asc", limit: 200 });
+  expect(answers(items).map(({ finish }) => finish)).toEqual(
+    Array.from({ length: 8 }, () => ["tool-calls", "stop"]).flat(),
+  );
+});
+
 test.each(PROTOCOLS)("%s: a failure in the stream fails the step, and history is compacted", async (npm, member) => {
   const setup = await setUp();
-  const overloaded =
-    member === "input"
-      ? { type: "error", code: "server_error", message: "busy" }
-      : { type: "error", error: { type: "overloaded_error", message: "busy" } };
+  const error = { type: "overloaded_error", message: "busy" };
+  const overloaded = {
+    messages: { type: "error", error },
+    input: { type: "error", code: "server_error", message: "busy" },
+    contents: { error: { code: 503, status: "UNAVAILABLE", message: "busy" } },
+  }[member];
   setup.model.reply({ text: "One." }, { raw: `data: ${JSON.stringify(overloaded)}\n\n` }, { text: "A summary." });
   const config = setup.model.config({ compaction: { keep: { tokens: 1 } } }, npm);
   const host = await setup.open({ config, retry: false });
