@@ -175,6 +175,20 @@ export interface ShareOptions {
   readonly mode?: "manual" | "auto" | undefined;
 }
 
+/**
+ * Keeps the values of credentials, for example in the secret storage of an editor. A value is a secret text without a
+ * documented format. Each function has ten seconds. If one throws or rejects, the operation fails with
+ * `ServiceUnavailableError`, and nothing is stored elsewhere.
+ */
+export interface CredentialStore {
+  /** Returns the value with this key, or `undefined` if there is none. */
+  get(key: string): string | undefined | Promise<string | undefined>;
+  /** Stores a value, or replaces it. */
+  set(key: string, value: string): unknown;
+  /** Removes a value. Ignores an unknown key. */
+  remove(key: string): unknown;
+}
+
 /** The input of `location.trust`. */
 export interface LocationTrustInput {
   /** The Location; absent means the host's default one. */
@@ -305,6 +319,11 @@ export interface OpenCodeOptions {
    * it no session is shared, and nothing of a session leaves the machine. Default: none.
    */
   readonly share?: ShareOptions | undefined;
+  /**
+   * Keeps the values of credentials: keys of providers (`integrations.connectKey`) and tokens of OAuth. Then the database
+   * has only their ids and labels. Default: the database, whose file only the user of the process can read.
+   */
+  readonly credentials?: CredentialStore | undefined;
   /**
    * If true, a running session keeps the process alive until it is idle, and a listener until it is closed. An open
    * host alone never keeps the process alive. A pending call always does. If false, the process can end in the middle

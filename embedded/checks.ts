@@ -108,6 +108,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   titles: checkBoolean,
   reminders: checkBoolean,
   share: checkShare,
+  credentials: checkCredentials,
   keepAlive: checkBoolean,
   permissions: checkPermissions,
   trust: checkTrust,
@@ -306,6 +307,14 @@ function checkAmount(option: string, value: unknown) {
 function checkCost(option: string, value: unknown) {
   if (typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return;
   throw invalidOption(option, `Option "${option}" must be a number from 0 on, got ${describe(value)}`);
+}
+
+function checkCredentials(option: string, value: unknown) {
+  // The functions of a class are in its prototype, for example those of a key chain.
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  for (const name of ["get", "set", "remove"] as const)
+    checkFunction(`${option}.${name}`, (value as Partial<Record<typeof name, unknown>>)[name]);
 }
 
 function checkRetry(option: string, value: unknown) {

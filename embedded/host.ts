@@ -7,6 +7,7 @@ import { setBudget } from "./budgets.js";
 import { timers } from "./builtins.js";
 import { NativeConnection } from "./connection.js";
 import { ContextSources } from "./context-sources.js";
+import { answerCredentials } from "./credentials.js";
 import { asyncDisposable } from "./disposable.js";
 import { TerminalEnvironment } from "./environment.js";
 import { createFetch } from "./fetch.js";
@@ -35,7 +36,7 @@ export async function openHost(
   options: OpenCodeOptions | undefined,
   load: () => Addon = loadAddon,
 ): Promise<OpenCodeHost> {
-  const { native, keepAlive, plugins, ptyEnvironment, decideTrust, share, log } = resolveOptions(options);
+  const { native, keepAlive, plugins, ptyEnvironment, decideTrust, share, credentials, log } = resolveOptions(options);
   const opened = await open(load(), encodeJson(native), log);
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
   const isLimited = options?.permissions?.unanswered !== undefined;
@@ -47,6 +48,7 @@ export async function openHost(
   const close = () => disposePlugins?.().then(() => connection.close()) ?? connection.close();
   const host = createHost(connection, program, isLimited, once(close));
   if (share !== undefined) answerShare(program, host, share);
+  if (credentials !== undefined) answerCredentials(program, credentials);
   if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
   try {
     disposePlugins = await startPlugins(plugins, host, (message) => connection.warn(message, {}));

@@ -1,18 +1,26 @@
 import { os, path, url } from "./builtins.js";
 import { checkOptions } from "./checks.js";
 import { resolveLog } from "./log.js";
-import type { OpenCodeOptions, Plugin, PtyEnvironmentHook, ShareOptions, TrustFunction } from "../index.js";
+import type {
+  CredentialStore,
+  OpenCodeOptions,
+  Plugin,
+  PtyEnvironmentHook,
+  ShareOptions,
+  TrustFunction,
+} from "../index.js";
 import type { ResolvedLog } from "./log.js";
 
 /** The options of the native host: those with a value, absolute paths, and the environment. */
 type NativeOptions = Omit<
   OpenCodeOptions,
-  "keepAlive" | "log" | "plugins" | "ptyEnvironment" | "share" | "trust" | Folder | "env"
+  "credentials" | "keepAlive" | "log" | "plugins" | "ptyEnvironment" | "share" | "trust" | Folder | "env"
 > &
   Readonly<Record<Folder, string>> & {
     readonly env: Record<string, string>;
     readonly trust: "never" | "always" | "ask";
     readonly share?: "manual" | "auto";
+    readonly credentials?: true;
   };
 
 /** Options whose default depends on this process. */
@@ -25,6 +33,7 @@ interface ResolvedOptions {
   readonly ptyEnvironment: PtyEnvironmentHook | undefined;
   readonly decideTrust: TrustFunction | undefined;
   readonly share: ShareOptions | undefined;
+  readonly credentials: CredentialStore | undefined;
   readonly log: ResolvedLog;
 }
 
@@ -33,17 +42,34 @@ interface ResolvedOptions {
  * The native host has the other defaults. Throws the tagged failure `InvalidOptionError`.
  */
 export function resolveOptions(given: unknown): ResolvedOptions {
-  const { keepAlive = true, log, plugins = [], ptyEnvironment, share, trust = false, ...values } = checkOptions(given);
+  const {
+    keepAlive = true,
+    log,
+    plugins = [],
+    ptyEnvironment,
+    share,
+    credentials,
+    trust = false,
+    ...values
+  } = checkOptions(given);
   const env = copyEnv(values.env ?? process.env);
   const decideTrust = typeof trust === "function" ? trust : undefined;
   return {
-    native: { ...values, ...resolveFolders(values, env), env, trust: nameTrust(trust), ...nameShare(share) },
+    native: {
+      ...values,
+      ...resolveFolders(values, env),
+      env,
+      trust: nameTrust(trust),
+      ...nameShare(share),
+      ...(credentials === undefined ? {} : { credentials: true as const }),
+    },
     keepAlive,
     // A copy, because the plugins are called later.
     plugins: [...plugins],
     ptyEnvironment,
     decideTrust,
     share,
+    credentials,
     log: resolveLog(log),
   };
 }

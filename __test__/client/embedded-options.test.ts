@@ -132,6 +132,9 @@ test("keeps every option that is given", () => {
   const share = { publish: () => ({ url: "https://a" }), remove: () => {} };
   expect(resolveOptions({ share })).toMatchObject({ native: { share: "manual" }, share });
   expect(resolveOptions({ share: { ...share, mode: "auto" } })).toMatchObject({ native: { share: "auto" } });
+  const credentials = { get: () => undefined, set: () => {}, remove: () => {} };
+  expect(resolveOptions({ credentials })).toMatchObject({ native: { credentials: true }, credentials });
+  expect(refusal({ credentials: { get: () => undefined } })).toMatchObject({ option: "credentials.set" });
   const decideTrust = () => false;
   expect(resolveOptions({ trust: decideTrust })).toMatchObject({ native: { trust: "ask" }, decideTrust });
 });

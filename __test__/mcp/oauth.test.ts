@@ -49,7 +49,7 @@ test("a user gives consent once, and the tokens survive the host", async () => {
   await host.mcp.reconnect({ name: "notes" });
   expect(await readServer(host, "notes")).toMatchObject({ status: { status: "needs_auth" }, tools: [] });
   const { data: before } = await host.integrations.list();
-  expect(before).toMatchObject([{ id: "mcp:notes", methods: [{ type: "oauth" }], connections: [] }]);
+  expect(before[0]).toMatchObject({ id: "mcp:notes", methods: [{ type: "oauth" }], connections: [] });
   const attempt = await authorize(host);
   expect(attempt.mode).toBe("auto");
   const session = await host.sessions.create();

@@ -112,6 +112,7 @@ impl Host {
         let runtime = Runtime::open(RuntimeOptions {
             titles: None,
             share: None,
+            credentials: None,
             budgets: BudgetOptions::default(),
             fallback: Vec::new(),
             database,

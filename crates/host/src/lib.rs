@@ -33,7 +33,8 @@ use opencode_location::catalogue::ProgramProviders;
 use opencode_location::location::Locations;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{
-    AskEnvironment, Hooks, OpenError, Recovery, Runtime, RuntimeOptions, ShareService, SystemTimer,
+    AskEnvironment, CredentialValues, Hooks, OpenError, Recovery, Runtime, RuntimeOptions,
+    ShareService, SystemTimer,
 };
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
@@ -49,6 +50,7 @@ use crate::listeners::{Defaults, Listeners};
 use crate::options::ShareOption;
 use crate::program::calls::ProgramCalls;
 use crate::program::context_sources::ProgramContextSources;
+use crate::program::credentials::ProgramCredentials;
 use crate::program::environment::ProgramEnvironment;
 use crate::program::hooks::ProgramHooks;
 use crate::program::models::ModelClients;
@@ -137,6 +139,9 @@ impl Host {
             sessions: Arc::new(ProgramSharing::new(calls.clone())),
             is_automatic: mode == ShareOption::Auto,
         });
+        let credentials = options
+            .credentials
+            .then(|| Arc::new(ProgramCredentials::new(calls.clone())) as Arc<dyn CredentialValues>);
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
         let questions = Arc::new(TrustQuestions::new(calls.clone()));
         let trust = options.trust.with(&questions);
@@ -184,6 +189,7 @@ impl Host {
             reminders,
             titles,
             share,
+            credentials,
             budgets: budgets.into(),
             fallback,
             test_hook: None,

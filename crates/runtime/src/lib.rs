@@ -71,7 +71,7 @@ pub use hooks::{
     SummaryInstructions,
 };
 pub use inbox::PromptRequest;
-pub use integrations::ConnectOauth;
+pub use integrations::{ConnectOauth, CredentialValues};
 pub use lifecycle::{ForkSession, PruneSessions};
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription, Selection, SelectionError};

@@ -26,7 +26,7 @@ use crate::coordinator::Coordinator;
 use crate::drain::{Services, Shared, Titles, begin_drains};
 use crate::hooks::Hooks;
 use crate::inbox::{Inbox, PromptOrder};
-use crate::integrations::{Integrations, oauth};
+use crate::integrations::{CredentialValues, Credentials, Integrations, oauth};
 use crate::journal::Journal;
 use crate::lifecycle::Lifecycle;
 use crate::limits::Limits;
@@ -104,6 +104,8 @@ pub struct RuntimeOptions {
     pub budgets: BudgetOptions,
     /// Models for turns that their provider refuses before any output, best first.
     pub fallback: Vec<ModelRef>,
+    /// Keeps the values of credentials. Without it they are in the database.
+    pub credentials: Option<Arc<dyn CredentialValues>>,
     /// Keeps shared copies of sessions. Without it no session is shared.
     pub share: Option<ShareService>,
     /// Observes accesses to the database and injects faults; for tests only.
@@ -248,7 +250,13 @@ impl Runtime {
             limits: Arc::default(),
             timer: Arc::clone(&timer),
         });
-        let oauth = oauth(&journal, Arc::clone(&options.http));
+        let credentials = Credentials::new(
+            Arc::clone(&journal),
+            options.credentials,
+            Arc::clone(&timer),
+        );
+        let credentials = Arc::new(credentials);
+        let oauth = oauth(&journal, &credentials, Arc::clone(&options.http));
         let mcp = Arc::new(McpServers::new(
             Arc::clone(&options.tools),
             Arc::clone(&journal.announcer),
@@ -257,6 +265,8 @@ impl Runtime {
         ));
         let integrations = Integrations::new(
             Arc::clone(&journal),
+            Arc::clone(&credentials),
+            Arc::clone(&locations),
             oauth.clone(),
             Arc::clone(&mcp),
             Arc::clone(&timer),

@@ -99,6 +99,9 @@ pub struct HostOptions {
     /// The sharing of sessions through functions of the program. Without it no session is shared.
     #[serde(default)]
     pub share: Option<ShareOption>,
+    /// True if functions of the program keep the values of credentials.
+    #[serde(default)]
+    pub credentials: bool,
     /// Time limits of providers.
     #[serde(default)]
     pub deadlines: DeadlineOptions,

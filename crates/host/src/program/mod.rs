@@ -5,6 +5,7 @@ pub(crate) const LOG_TARGET: &str = "opencode_handlers";
 
 pub(crate) mod calls;
 pub(crate) mod context_sources;
+pub(crate) mod credentials;
 pub(crate) mod environment;
 pub(crate) mod hooks;
 pub(crate) mod models;

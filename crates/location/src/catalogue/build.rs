@@ -13,6 +13,7 @@ use super::merge::{Merged, overlay_api};
 use super::models_dev::ModelsDev;
 use super::program_providers::ProgramProvider;
 use super::resolve::{Resolutions, supported, variant_place};
+use super::stored_keys::KeysAt;
 use super::{Catalogue, DefaultModel, ProviderPlaces, known};
 use crate::config::{
     ApiPatch, Configuration, Diagnostic, DiagnosticKind, Document, NamedModel, Policy,
@@ -27,7 +28,8 @@ impl Catalogue {
         configuration: &Configuration,
         environment: &Environment,
     ) -> (Self, Option<Diagnostic>) {
-        Self::build_on(Arc::default(), configuration, environment, &[])
+        let none = KeysAt::default();
+        Self::build_on(Arc::default(), configuration, environment, &[], &none)
     }
 
     /// Same as [`Self::build`], on top of a list of models, and with the providers of the program.
@@ -36,6 +38,7 @@ impl Catalogue {
         configuration: &Configuration,
         environment: &Environment,
         programs: &[Arc<ProgramProvider>],
+        stored: &KeysAt,
     ) -> (Self, Option<Diagnostic>) {
         let mut catalogue = Self {
             policies: policies(configuration),
@@ -49,10 +52,10 @@ impl Catalogue {
             .collect();
         let addressed =
             |id: &str| addressed.contains(id) || known::address(id, environment).is_some();
-        for (id, patch) in merge(&list, configuration, environment, programs).providers {
+        for (id, patch) in merge(&list, configuration, environment, programs, stored).providers {
             if catalogue.is_allowed(&id) {
                 let addressed = addressed(&id);
-                catalogue.add(id, patch, addressed, environment);
+                catalogue.add(id, patch, addressed, environment, stored);
             }
         }
         catalogue.list = list;
@@ -78,8 +81,10 @@ impl Catalogue {
         patch: ProviderPatch,
         addressed: bool,
         environment: &Environment,
+        stored: &KeysAt,
     ) {
-        let mut provider = finish_provider(id, &patch, environment);
+        let key = stored.keys.get(&id);
+        let mut provider = finish_provider(id, &patch, environment, key);
         // A server of the user may need no key. The server of a known provider always needs one.
         provider.available |= addressed && !known::needs_key(provider.api.url.as_ref());
         for (model_id, model) in patch.models {
@@ -214,12 +219,13 @@ fn policies(configuration: &Configuration) -> Vec<Policy> {
 }
 
 /// Merges every provider that can be used. From the list of models, these are the providers that a
-/// document mentions or for which the environment contains a key. The others would only use memory.
+/// document mentions or for which there is a key in the environment or in the store. The others would only use memory.
 fn merge(
     list: &ModelsDev,
     configuration: &Configuration,
     environment: &Environment,
     programs: &[Arc<ProgramProvider>],
+    stored: &KeysAt,
 ) -> Merged {
     let described = || configuration.documents().flat_map(|it| &it.providers);
     let mentioned: HashSet<_> = described().map(|(id, _)| id.as_str()).collect();
@@ -240,11 +246,9 @@ fn merge(
         if merged.contains(id) {
             continue;
         }
-        let connected = patch
-            .env
-            .iter()
-            .flatten()
-            .any(|name| environment.variable(name).is_some());
+        let named = patch.env.as_deref().unwrap_or_default();
+        let connected = super::credentials(named).any(|name| environment.variable(name).is_some())
+            || stored.keys.contains_key(id);
         let chosen = configuration.host_model.as_ref();
         let is_chosen = chosen.is_some_and(|it| it.model.provider_id == id);
         if (connected || is_chosen || mentioned.contains(id))

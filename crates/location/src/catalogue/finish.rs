@@ -20,18 +20,22 @@ pub(super) fn finish_provider(
     id: String,
     patch: &ProviderPatch,
     environment: &Environment,
+    stored: Option<&Secret>,
 ) -> Provider {
     let variables = patch.env.clone().filter(|names| !names.is_empty());
     let names = || variables.iter().flatten();
-    let connected = names().any(|name| environment.variable(name).is_some());
-    let available = variables.is_none() || connected || is_authenticated(patch);
+    // A region or the name of a resource alone is no key.
+    let named = variables.as_deref().unwrap_or_default();
+    let connected = super::credentials(named).any(|name| environment.variable(name).is_some());
+    let available = variables.is_none() || connected || stored.is_some() || is_authenticated(patch);
     let only = names().count() == 1;
     // If there are several variables, some contain a region or the name of a resource.
     let holds_key = |name: &str| only || name.ends_with("_API_KEY") || name.ends_with("_TOKEN");
     let key = names()
         .filter(|name| holds_key(name))
         .find_map(|name| environment.variable(name))
-        .map(Secret::new);
+        .map(Secret::new)
+        .or_else(|| stored.cloned());
     Provider {
         name: patch.name.clone().unwrap_or_else(|| id.clone()),
         id,
@@ -46,7 +50,7 @@ pub(super) fn finish_provider(
 
 /// A provider of the list of models that is not in use.
 pub(super) fn unused(id: &str, listed: &ProviderPatch) -> Provider {
-    finish_provider(id.to_owned(), listed, &Environment::default())
+    finish_provider(id.to_owned(), listed, &Environment::default(), None)
 }
 
 /// True if a document itself gives a key.

@@ -14,6 +14,7 @@ mod packages;
 mod program_providers;
 mod resolve;
 mod shipped;
+mod stored_keys;
 mod variants;
 
 use std::collections::HashMap;
@@ -30,6 +31,7 @@ pub use domains::{RequestDomains, request_domains};
 pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 pub use program_providers::ProgramProviders;
 pub use resolve::ResolvedModelOutcome;
+pub use stored_keys::{Keys, LoadKeys, StoredKeys};
 
 pub use info::shown_object;
 pub(crate) use info::{hide, shown_headers, shown_members};
@@ -127,6 +129,30 @@ impl Catalogue {
         let listed = self.list.heads().flat_map(|(_, it)| &it.env);
         let named = configured.chain(listed).map(|names| credentials(names));
         named.flatten().chain(known::credentials())
+    }
+
+    /// Adds the keys in use to `secrets`.
+    pub(crate) fn learn_keys(&self, secrets: &mut Secrets) {
+        for key in self.providers.iter().filter_map(|it| it.key.as_ref()) {
+            secrets.learn_credential(key.expose());
+        }
+    }
+
+    /// Returns all providers that this directory may use, also those without a key: id, name and the variables of the
+    /// key.
+    pub fn known_providers(&self) -> Vec<(&str, &str, &[String])> {
+        let listed = self.list.heads().filter(|(id, _)| self.is_allowed(id));
+        let listed = listed.filter(|(id, _)| !self.index.contains_key(*id));
+        let listed = listed.map(|(id, patch)| {
+            let variables = patch.env.as_deref().unwrap_or_default();
+            (id, patch.name.as_deref().unwrap_or(id), variables)
+        });
+        let used = self.providers.iter().filter(|it| it.variables.is_some());
+        let used = used.map(|it| {
+            let variables = it.variables.as_deref().unwrap_or_default();
+            (it.id.as_str(), it.name.as_str(), variables)
+        });
+        used.chain(listed).collect()
     }
 
     /// Adds the secrets in the addresses in use to `secrets`. Environment variables may have given these addresses.

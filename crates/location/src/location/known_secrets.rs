@@ -41,6 +41,7 @@ pub(crate) fn known_secrets(
     }
     mcp.learn_secrets(&mut secrets);
     catalogue.learn_addresses(&mut secrets);
+    catalogue.learn_keys(&mut secrets);
     let keys = catalogue.credential_variables();
     let keys = keys.chain(SEARCH_KEYS).chain([LISTENER_PASSWORD]);
     for value in keys.filter_map(|name| environment.variable(name)) {

@@ -16,7 +16,7 @@ use opencode_schema::clock::{Clock, Millis, SystemClock};
 use super::known_secrets::known_secrets;
 use super::trust::{Trust, TrustDecisions};
 use super::{Location, LocationError, check};
-use crate::catalogue::{Catalogue, ModelsDevFile, ProgramProviders};
+use crate::catalogue::{Catalogue, ModelsDevFile, ProgramProviders, StoredKeys};
 use crate::config::{Configuration, HostConfiguration};
 use crate::definitions::Definitions;
 use crate::directory::normalise;
@@ -44,6 +44,7 @@ pub struct Locations {
     clock: Arc<dyn Clock>,
     trust: TrustDecisions,
     programs: ProgramProviders,
+    keys: StoredKeys,
     /// Receives the secrets of every Location that is read.
     learn_secrets: LearnSecrets,
     max_idle: usize,
@@ -107,6 +108,7 @@ impl Locations {
             clock: Arc::new(SystemClock),
             trust: TrustDecisions::new(Trust::Never),
             programs: ProgramProviders::default(),
+            keys: StoredKeys::default(),
             learn_secrets: Arc::new(|_| {}),
             max_idle: MAX_IDLE_LOCATIONS,
             idle_time: IDLE_TIME.as_millis() as Millis,
@@ -144,6 +146,19 @@ impl Locations {
         self
     }
 
+    /// Uses these keys of providers for which neither the configuration nor the environment has one. Later changes count
+    /// too.
+    #[must_use]
+    pub fn with_stored_keys(mut self, keys: StoredKeys) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// The stored keys of providers.
+    pub fn stored_keys(&self) -> &StoredKeys {
+        &self.keys
+    }
+
     /// Calls this function with the secrets of every Location that is read, before the Location logs anything.
     #[must_use]
     pub fn with_learn_secrets(mut self, learn_secrets: LearnSecrets) -> Self {
@@ -159,7 +174,8 @@ impl Locations {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
         if let Some(open) = slot.open() {
-            let is_current = open.provider_changes == self.programs.generation();
+            let is_current = open.provider_changes == self.programs.generation()
+                && open.key_changes == self.keys.generation();
             let is_readable = open.agents.unread().is_empty();
             if is_current && (is_readable || !self.may_be_readable(&open).await?) {
                 return Ok(open);
@@ -274,6 +290,7 @@ impl Locations {
         let host = Arc::clone(&self.host);
         let models = Arc::clone(&self.models);
         let programs = self.programs.clone();
+        let stored = self.keys.now().await;
         let learn_secrets = Arc::clone(&self.learn_secrets);
         self.blocking(directory, move || {
             let unread = Configuration::default();
@@ -286,8 +303,13 @@ impl Locations {
                 .diagnostics
                 .extend(list.diagnostics.iter().cloned());
             let programs = programs.of(&name);
-            let (mut catalogue, diagnostic) =
-                Catalogue::build_on(list, &configuration, &environment, &programs.providers);
+            let (mut catalogue, diagnostic) = Catalogue::build_on(
+                list,
+                &configuration,
+                &environment,
+                &programs.providers,
+                &stored,
+            );
             configuration.diagnostics.extend(diagnostic);
             let (mut definitions, diagnostics) =
                 Definitions::read(&configuration, &catalogue, &environment, &project, &name);
@@ -331,6 +353,7 @@ impl Locations {
                 configuration,
                 catalogue,
                 provider_changes: programs.generation,
+                key_changes: stored.generation,
             })
         })
         .await

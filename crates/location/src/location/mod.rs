@@ -42,6 +42,8 @@ pub struct Location {
     pub catalogue: Catalogue,
     /// Number of changes of the program's providers when the catalogue was built.
     pub(crate) provider_changes: u64,
+    /// Number of changes of the stored keys when the Location was read.
+    pub(crate) key_changes: u64,
     /// The agents that configuration describes.
     pub agents: Agents,
     /// The commands.

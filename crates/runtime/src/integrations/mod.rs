@@ -1,25 +1,28 @@
-//! Integrations: services that need credentials. For now, these are the remote MCP servers of a Location.
+//! Integrations: services that need credentials. These are the providers of models and the remote MCP servers of a
+//! Location.
 //!
-//! `credentials` stores them in the database, `attempts` holds the authorizations that wait for users.
+//! `credentials` stores them, `providers` describes providers, `attempts` holds the authorizations that wait for users.
 
 mod attempts;
 mod clients;
 mod credentials;
+mod providers;
 
 use std::sync::Arc;
 
 use opencode_llm::HttpClients;
-use opencode_location::location::Location;
+use opencode_location::location::{Location, Locations};
 use opencode_mcp::RemoteServer;
 use opencode_mcp::oauth::{
-    AnswerMode, AuthorizationError, Connections, OAuth, OAuthServices, REQUEST_LIMIT, Secret,
-    integration_id,
+    AnswerMode, AuthorizationError, Connections, CredentialStore, OAuth, OAuthServices,
+    REQUEST_LIMIT, Secret, integration_id,
 };
-use opencode_schema::event::Notice;
+use opencode_schema::event::{Nothing, Notice};
 use opencode_schema::integration::{
     IntegrationAttempt, IntegrationAttemptMode, IntegrationAttemptStatus, IntegrationConnection,
     IntegrationConnectionUpdated, IntegrationInfo, IntegrationMethod,
 };
+use opencode_schema::location::LocationRef;
 use opencode_store::Credential;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +34,8 @@ use crate::timer::Timer;
 
 use attempts::Attempts;
 use clients::LlmClients;
-use credentials::StoredCredentials;
+pub use credentials::CredentialValues;
+pub(crate) use credentials::Credentials;
 
 /// The id of the method of MCP servers.
 const METHOD: &str = "oauth";
@@ -62,40 +66,48 @@ pub(crate) struct Integrations {
     oauth: OAuth,
     servers: Arc<McpServers>,
     attempts: Arc<Attempts>,
+    credentials: Arc<Credentials>,
+    locations: Arc<Locations>,
 }
 
 impl Integrations {
     pub(crate) fn new(
         journal: Arc<Journal>,
+        credentials: Arc<Credentials>,
+        locations: Arc<Locations>,
         oauth: OAuth,
         servers: Arc<McpServers>,
         timer: Arc<dyn Timer>,
         closing: CancellationToken,
     ) -> Self {
+        let keys = providers::loader(Arc::clone(&credentials));
+        locations.stored_keys().load_with(keys);
         let attempts = Arc::new(Attempts::new(timer, Arc::clone(&servers), closing));
         Self {
             journal,
             oauth,
             servers,
             attempts,
+            credentials,
+            locations,
         }
     }
 
-    /// Returns the integrations of a Location, in the order of its servers.
+    /// Returns the integrations of a Location: its servers in their order, then the providers.
     pub(crate) async fn list(
         &self,
         location: &Location,
     ) -> Result<Vec<IntegrationInfo>, RuntimeError> {
-        let servers = self.servers.remote_servers(location);
-        let ids: Vec<_> = servers.iter().map(|it| integration_id(&it.name)).collect();
-        let read = self.journal.store.read(move |reader| {
-            let of = |id: &String| reader.credentials(id);
-            ids.iter().map(of).collect::<Result<Vec<_>, _>>()
-        });
-        let integrations = servers.iter().zip(read.await?);
-        Ok(integrations
-            .map(|(server, stored)| described(server, stored))
-            .collect())
+        let mut integrations = Vec::new();
+        for server in self.servers.remote_servers(location) {
+            let stored = self.credentials.of(&integration_id(&server.name)).await?;
+            integrations.push(described(&server, stored));
+        }
+        let stored = self.credentials.listed().await?;
+        let environment = self.locations.environment();
+        let is_set = |name: &str| environment.variable(name).is_some();
+        integrations.extend(providers::described(location, &stored, is_set));
+        Ok(integrations)
     }
 
     /// Returns an integration of a Location.
@@ -108,11 +120,42 @@ impl Integrations {
         Ok(found.into_iter().find(|integration| integration.id == id))
     }
 
-    /// Refuses a key: no integration has this method yet.
-    pub(crate) fn connect_key(&self, location: &Location, id: &str) -> Result<(), RuntimeError> {
-        self.server(location, id)?;
-        let message = format!("The integration {} has no method with a key", shown(id));
-        Err(refused("integrationID", message))
+    /// Stores the key of a provider. It replaces the former one.
+    pub(crate) async fn connect_key(
+        &self,
+        location: &Location,
+        id: &str,
+        key: &str,
+        label: Option<&str>,
+    ) -> Result<(), RuntimeError> {
+        let known = location.catalogue.known_providers();
+        if !known.iter().any(|(known, ..)| *known == id) {
+            self.server(location, id)?;
+            let message = format!("The integration {} has no method with a key", shown(id));
+            return Err(refused("integrationID", message));
+        }
+        let label = label.unwrap_or(LABEL);
+        check_label(label)?;
+        providers::check_key(key).map_err(|problem| refused("key", problem))?;
+        let value = providers::value_of(key);
+        self.credentials.insert(id, label, value, true).await?;
+        let key = opencode_llm::Secret::new(key);
+        self.locations.stored_keys().set(id, Some(key));
+        self.announce(Some(id.to_owned()));
+        self.announce_models();
+        Ok(())
+    }
+
+    /// Notifies connected clients that the models of the open Locations may have changed.
+    fn announce_models(&self) {
+        for directory in self.locations.open_directories() {
+            let location = LocationRef {
+                directory,
+                workspace_id: None,
+            };
+            let notice = Notice::CatalogUpdated(Nothing {});
+            self.journal.announcer.notify(Some(&location), &notice);
+        }
     }
 
     /// Begins an attempt to connect in a browser.
@@ -176,15 +219,19 @@ impl Integrations {
         label: String,
     ) -> Result<(), RuntimeError> {
         check_label(&label)?;
-        let changed = credentials::rename(&self.journal, id, label).await?;
+        let changed = self.credentials.rename(id, label).await?;
         self.announce(changed);
         Ok(())
     }
 
     /// Removes a credential. Ignores an unknown id.
     pub(crate) async fn remove_credential(&self, id: String) -> Result<(), RuntimeError> {
-        let changed = credentials::remove(&self.journal, id).await?;
+        let changed = self.credentials.remove(id).await?;
         self.oauth.forget();
+        if let Some(integration) = changed.as_ref().filter(|id| !providers::is_of_server(id)) {
+            self.locations.stored_keys().set(integration, None);
+            self.announce_models();
+        }
         self.announce(changed);
         Ok(())
     }
@@ -206,10 +253,14 @@ impl Integrations {
     }
 }
 
-/// Creates the access to MCP servers with OAuth for a host. Its credentials are in the database.
-pub(crate) fn oauth(journal: &Arc<Journal>, clients: Arc<HttpClients>) -> OAuth {
+/// Creates the access to MCP servers with OAuth for a host.
+pub(crate) fn oauth(
+    journal: &Arc<Journal>,
+    credentials: &Arc<Credentials>,
+    clients: Arc<HttpClients>,
+) -> OAuth {
     OAuth::new(OAuthServices {
-        store: Arc::new(StoredCredentials(Arc::clone(journal))),
+        store: Arc::clone(credentials) as Arc<dyn CredentialStore>,
         clients: Arc::new(LlmClients(clients)),
         clock: Arc::clone(&journal.clock),
         limit: REQUEST_LIMIT,

@@ -27,13 +27,21 @@ impl Runtime {
         self.integrations.get(location, id).await
     }
 
-    /// Connects to an integration with a key.
+    /// Stores a key for an integration. It replaces the former one.
     ///
     /// # Errors
     ///
     /// `Integration` if the integration is unknown or has no such method.
-    pub fn connect_key(&self, location: &Location, id: &str) -> Result<(), RuntimeError> {
-        self.integrations.connect_key(location, id)
+    pub async fn connect_key(
+        &self,
+        location: &Location,
+        id: &str,
+        key: &str,
+        label: Option<&str>,
+    ) -> Result<(), RuntimeError> {
+        self.integrations
+            .connect_key(location, id, key, label)
+            .await
     }
 
     /// Begins an attempt to connect to an integration in a browser.

@@ -29,7 +29,9 @@ pub(crate) async fn get(
 pub(crate) async fn connect_key(call: Call<op::IntegrationConnectKey>) -> Answered<()> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let id = &call.params.integration_id;
-    Ok(call.runtime.connect_key(&opened.location, id)?)
+    let (key, label) = (&call.payload.key, call.payload.label.as_deref());
+    let stored = call.runtime.connect_key(&opened.location, id, key, label);
+    Ok(stored.await?)
 }
 
 pub(crate) async fn connect_oauth(

@@ -1,16 +1,26 @@
-//! Services that need credentials. This host has none.
+//! Services that need credentials.
 
 use serde_json::{Value, json};
 
 use crate::api::{Api, request};
 
 #[tokio::test]
-async fn there_are_no_integrations() {
+async fn the_providers_of_the_list_are_integrations() {
     let api = Api::open().await;
     let location = api.get("/api/location").await.ok();
+    let listed = api.get("/api/integration").await.ok();
+    let ids = listed["data"].as_array().unwrap().iter();
+    let ids: Vec<_> = ids
+        .map(|it| it["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(ids.contains(&"openai".to_owned()), "{ids:?}");
+    let anthropic = json!({
+        "id": "anthropic", "name": "Anthropic", "connections": [],
+        "methods": [{"type": "key"}, {"type": "env", "names": ["ANTHROPIC_API_KEY"]}],
+    });
     for (path, data) in [
-        ("/api/integration", json!([])),
-        ("/api/integration/anthropic", Value::Null),
+        ("/api/integration/anthropic", anthropic),
+        ("/api/integration/nope", Value::Null),
     ] {
         let expected = json!({"location": location, "data": data});
         assert_eq!(api.get(path).await.ok(), expected, "{path}");

@@ -116,7 +116,7 @@ async fn a_remote_server_is_an_integration() {
         "connections": [],
     });
     let listed = host.api.get("/api/integration").await.ok();
-    assert_eq!(listed["data"], json!([expected]));
+    assert_eq!(listed["data"][0], expected);
     let found = host.api.get("/api/integration/mcp:notes").await.ok();
     assert_eq!(found["data"], expected);
     let key = host.post(

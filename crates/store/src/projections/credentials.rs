@@ -3,7 +3,7 @@
 use std::fmt;
 
 use opencode_schema::clock::Millis;
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use crate::error::StoreError;
 use crate::view::reader::Reader;
@@ -40,16 +40,27 @@ impl Reader<'_> {
             "SELECT id, integration_id, label, value FROM credential
              WHERE integration_id = ? ORDER BY key",
         )?;
-        let rows = statement.query_map([integration], |row| {
-            Ok(Credential {
-                id: row.get(0)?,
-                integration_id: row.get(1)?,
-                label: row.get(2)?,
-                value: row.get(3)?,
-            })
-        })?;
+        let rows = statement.query_map([integration], read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+
+    /// Returns the credentials of all integrations, in the order of their creation.
+    pub fn all_credentials(&self) -> Result<Vec<Credential>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, integration_id, label, value FROM credential ORDER BY key",
+        )?;
+        let rows = statement.query_map([], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Credential> {
+    Ok(Credential {
+        id: row.get(0)?,
+        integration_id: row.get(1)?,
+        label: row.get(2)?,
+        value: row.get(3)?,
+    })
 }
 
 impl Transaction<'_> {

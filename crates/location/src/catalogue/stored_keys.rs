@@ -1,0 +1,121 @@
+//! The keys of providers that the host has stored.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use futures::future::BoxFuture;
+use opencode_llm::Secret;
+use parking_lot::RwLock;
+use tokio::sync::OnceCell;
+
+/// Keys by provider.
+pub type Keys = HashMap<String, Secret>;
+
+/// Reads the stored keys. An error is a text for the log.
+pub type LoadKeys = Box<dyn Fn() -> BoxFuture<'static, Result<Keys, String>> + Send + Sync>;
+
+/// The stored keys by provider. All clones are the same. They are read when the first Location opens.
+#[derive(Clone, Default)]
+pub struct StoredKeys(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    state: RwLock<KeysAt>,
+    load: OnceLock<LoadKeys>,
+    loaded: OnceCell<()>,
+}
+
+/// The keys at one moment.
+#[derive(Clone, Default)]
+pub(crate) struct KeysAt {
+    /// Number of changes before.
+    pub(crate) generation: u64,
+    /// The keys by provider.
+    pub(crate) keys: Arc<Keys>,
+}
+
+/// Shows only the providers, because the keys are secrets.
+impl fmt::Debug for StoredKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.0.state.read();
+        f.debug_set().entries(state.keys.keys()).finish()
+    }
+}
+
+impl StoredKeys {
+    /// Sets the function that reads the keys. Only the first one counts.
+    pub fn load_with(&self, load: LoadKeys) {
+        let _ = self.0.load.set(load);
+    }
+
+    /// Sets or removes the key of a provider.
+    pub fn set(&self, provider: &str, key: Option<Secret>) {
+        let mut state = self.0.state.write();
+        let keys = Arc::make_mut(&mut state.keys);
+        match key {
+            Some(key) => keys.insert(provider.to_owned(), key),
+            None => keys.remove(provider),
+        };
+        state.generation += 1;
+    }
+
+    /// Returns the number of changes so far.
+    pub(crate) fn generation(&self) -> u64 {
+        self.0.state.read().generation
+    }
+
+    /// Returns the keys. If they cannot be read, there are none, and the next call tries again.
+    pub(crate) async fn now(&self) -> KeysAt {
+        if let Some(load) = self.0.load.get() {
+            let loading = self.0.loaded.get_or_try_init(|| async {
+                let found = load().await?;
+                // Keys that were set meanwhile are newer.
+                let mut state = self.0.state.write();
+                let known = Arc::make_mut(&mut state.keys);
+                for (provider, key) in found {
+                    known.entry(provider).or_insert(key);
+                }
+                Ok::<_, String>(())
+            });
+            if let Err(error) = loading.await {
+                tracing::warn!("The stored keys of providers cannot be read: {error}");
+            }
+        }
+        self.0.state.read().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn keys_are_read_once_and_changes_count() {
+        let reads = Arc::new(AtomicUsize::new(0));
+        let keys = StoredKeys::default();
+        let counted = Arc::clone(&reads);
+        keys.load_with(Box::new(move || {
+            let fails = counted.fetch_add(1, Ordering::Relaxed) == 0;
+            async move {
+                if fails {
+                    return Err("locked".to_owned());
+                }
+                Ok(Keys::from([("a".to_owned(), Secret::new("key-a"))]))
+            }
+            .boxed()
+        }));
+        assert_eq!(keys.now().await.keys.len(), 0, "a failure leaves no keys");
+        assert_eq!(keys.now().await.keys["a"], Secret::new("key-a"));
+        keys.set("b", Some(Secret::new("key-b")));
+        keys.set("a", None);
+        let now = keys.now().await;
+        assert_eq!((now.generation, now.keys.len()), (2, 1));
+        assert_eq!(reads.load(Ordering::Relaxed), 2);
+        assert_eq!(format!("{keys:?}"), r#"{"b"}"#);
+    }
+}

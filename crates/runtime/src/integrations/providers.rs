@@ -1,0 +1,108 @@
+//! Providers of models as integrations, and their stored keys.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use opencode_llm::Secret;
+use opencode_location::catalogue::{Keys, LoadKeys};
+use opencode_location::location::Location;
+use opencode_mcp::oauth::{Secret as StoredSecret, integration_id};
+use opencode_schema::integration::{IntegrationConnection, IntegrationInfo, IntegrationMethod};
+use opencode_store::Credential;
+use serde::{Deserialize, Serialize};
+
+use super::credentials::Credentials;
+use crate::error::RuntimeError;
+
+/// Maximum size of a key in bytes.
+const MAX_KEY_BYTES: usize = 16 * 1024;
+
+/// The stored form of a credential.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum StoredValue {
+    /// A key.
+    Key {
+        /// The key.
+        key: String,
+    },
+}
+
+/// Returns the providers that a Location may use, each with its methods and connections.
+pub(super) fn described(
+    location: &Location,
+    credentials: &[Credential],
+    variable: impl Fn(&str) -> bool,
+) -> Vec<IntegrationInfo> {
+    let known = location.catalogue.known_providers().into_iter();
+    known
+        .map(|(id, name, variables)| {
+            let stored = credentials.iter().filter(|it| it.integration_id == id);
+            let stored = stored.map(|credential| IntegrationConnection::Credential {
+                id: credential.id.clone(),
+                label: credential.label.clone(),
+            });
+            let set = variables.iter().filter(|name| variable(name));
+            let set = set.map(|name| IntegrationConnection::Env { name: name.clone() });
+            let mut methods = vec![IntegrationMethod::Key { label: None }];
+            if !variables.is_empty() {
+                methods.push(IntegrationMethod::Env {
+                    names: variables.to_vec(),
+                });
+            }
+            IntegrationInfo {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                methods,
+                connections: stored.chain(set).collect(),
+            }
+        })
+        .collect()
+}
+
+/// Checks a key of a user. It must fit into a header.
+pub(super) fn check_key(key: &str) -> Result<(), String> {
+    if key.trim().is_empty() {
+        return Err("The key is empty".to_owned());
+    }
+    if key.len() > MAX_KEY_BYTES {
+        return Err(format!("The key has more than {MAX_KEY_BYTES} bytes"));
+    }
+    if !key.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return Err("The key contains a character that no header can carry".to_owned());
+    }
+    Ok(())
+}
+
+/// Returns the value to store for a key.
+pub(super) fn value_of(key: &str) -> StoredSecret {
+    let value = StoredValue::Key {
+        key: key.to_owned(),
+    };
+    StoredSecret::new(serde_json::to_string(&value).unwrap_or_default())
+}
+
+/// Returns the function that reads the stored keys for the Locations of a host.
+pub(super) fn loader(credentials: Arc<Credentials>) -> LoadKeys {
+    Box::new(move || {
+        let credentials = Arc::clone(&credentials);
+        async move { load(&credentials).await.map_err(|error| error.to_string()) }.boxed()
+    })
+}
+
+async fn load(credentials: &Credentials) -> Result<Keys, RuntimeError> {
+    let mut listed = credentials.listed().await?;
+    listed.retain(|it| !is_of_server(&it.integration_id));
+    let found = credentials.with_values(listed).await?.into_iter();
+    let keys = found.filter_map(|credential| {
+        let value: StoredValue = serde_json::from_str(&credential.value).ok()?;
+        let StoredValue::Key { key } = value;
+        Some((credential.integration_id, Secret::new(key)))
+    });
+    Ok(keys.collect())
+}
+
+/// True for the integration of an MCP server.
+pub(super) fn is_of_server(integration: &str) -> bool {
+    integration.starts_with(&integration_id(""))
+}
