@@ -8,6 +8,7 @@ const { setTimeout: sleep } = require("node:timers/promises");
 const { renderReply, UNSCRIPTED } = require("./reply.js");
 const { findViolations } = require("./request-rules.js");
 const anthropic = require("./anthropic.js");
+const bedrock = require("./bedrock.js");
 const google = require("./google.js");
 const responses = require("./responses.js");
 
@@ -30,6 +31,7 @@ const responses = require("./responses.js");
 /** @type {Record<string, { dialect?: Dialect, findViolations: (body: any, isPaused: boolean) => string[] }>} */
 const PROTOCOLS = {
   "/v1/chat/completions": { findViolations },
+  "/v1/model/m1/converse-stream": { dialect: bedrock, findViolations: bedrock.findViolations },
   "/v1/messages": { dialect: anthropic, findViolations: anthropic.findViolations },
   "/v1/models/m1:streamGenerateContent?alt=sse": { dialect: google, findViolations: google.findViolations },
   "/v1/responses": { dialect: responses, findViolations: responses.findViolations },

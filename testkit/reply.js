@@ -46,6 +46,8 @@ let lastCall = 0;
  * @property {(reply: Reply) => string} opening
  * @property {(reply: Reply) => string[]} deltas
  * @property {(reply: Reply) => string} end
+ * @property {"utf8" | "latin1"} [encoding] The encoding of the frames. Default: `utf8`.
+ * @property {string} [contentType] Default: `text/event-stream`.
  */
 
 /** @type {Dialect} */
@@ -65,7 +67,7 @@ const CHAT = {
 function renderReply(reply, dialect = CHAT) {
   const { status = 200, headers = {}, gate, delayMs = 0, cut = false } = reply;
   const streams = status < 300 && reply.body === undefined;
-  const contentType = streams ? "text/event-stream" : "application/json";
+  const contentType = streams ? (dialect.contentType ?? "text/event-stream") : "application/json";
   return {
     status,
     headers: { "content-type": contentType, ...headers },
@@ -88,13 +90,13 @@ function renderBody({ status, body }) {
  * @param {Reply} reply
  * @param {Dialect} dialect
  */
-function streamPieces(reply, { opening, deltas, end }) {
-  if (reply.raw !== undefined) return [Buffer.from(reply.raw)];
+function streamPieces(reply, { opening, deltas, end, encoding = "utf8" }) {
+  if (reply.raw !== undefined) return [typeof reply.raw === "string" ? Buffer.from(reply.raw, encoding) : reply.raw];
   const frames = [opening(reply), ...deltas(reply)];
   if (!reply.cut) frames.push(frames.pop() + end(reply));
-  if (reply.delayMs) return frames.map((text) => Buffer.from(text));
+  if (reply.delayMs) return frames.map((text) => Buffer.from(text, encoding));
   const last = reply.gate === undefined ? [] : frames.splice(-1);
-  return [frames.join(""), ...last].map((text) => Buffer.from(text));
+  return [frames.join(""), ...last].map((text) => Buffer.from(text, encoding));
 }
 
 /** @param {Reply} reply */

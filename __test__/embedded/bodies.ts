@@ -6,6 +6,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 // - OpenAI Chat Completions, https://platform.openai.com/docs/api-reference/chat/create
 // - OpenAI Responses, https://platform.openai.com/docs/api-reference/responses/create
 // - Anthropic Messages, https://docs.anthropic.com/en/api/messages
+// - Amazon Bedrock, https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 // - Gemini, https://ai.google.dev/api/generate-content
 
 type Schema = Record<string, unknown>;
@@ -278,11 +279,65 @@ const gemini = object({
   "labels?": map,
 });
 
+const cachePoint = object({ cachePoint: object({ type: { const: "default" }, "ttl?": text }) });
+const bytes = object({ bytes: filled });
+const converseFile = [
+  object({ image: object({ format: oneOf("png", "jpeg", "gif", "webp"), source: bytes }) }),
+  object({
+    document: object({ format: text, name: { type: "string", pattern: "^[A-Za-z0-9 ()\\[\\]-]+$" }, source: bytes }),
+  }),
+];
+const converseBlock = either(
+  object({ text: filled }),
+  ...converseFile,
+  object({ toolUse: object({ toolUseId: id, name, input: map }) }),
+  object({
+    toolResult: object({
+      toolUseId: id,
+      content: list(either(object({ text: filled }), object({ json: map }), ...converseFile), 1),
+      "status?": oneOf("success", "error"),
+    }),
+  }),
+  object({
+    reasoningContent: either(
+      object({ reasoningText: object({ text, "signature?": text }) }),
+      object({ redactedContent: text }),
+    ),
+  }),
+  cachePoint,
+);
+const converse = object({
+  messages: list(object({ role: oneOf("user", "assistant"), content: list(converseBlock, 1) }), 1),
+  "system?": list(either(object({ text: filled }), cachePoint), 1),
+  "toolConfig?": object({
+    tools: list(
+      either(
+        object({ toolSpec: object({ name, "description?": text, inputSchema: object({ json: jsonSchema }) }) }),
+        cachePoint,
+      ),
+      1,
+    ),
+    "toolChoice?": either(object({ auto: map }), object({ any: map }), object({ tool: object({ name }) })),
+  }),
+  "inferenceConfig?": object({
+    "maxTokens?": { type: "integer", minimum: 1 },
+    "temperature?": { type: "number", minimum: 0, maximum: 1 },
+    "topP?": number,
+    "stopSequences?": list(text),
+  }),
+  "additionalModelRequestFields?": map,
+  "guardrailConfig?": map,
+  "performanceConfig?": map,
+  "requestMetadata?": map,
+  "serviceTier?": map,
+});
+
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 const BODIES: Record<string, ValidateFunction> = {
   "/v1/chat/completions": ajv.compile(chat),
   "/v1/responses": ajv.compile(responses),
   "/v1/messages": ajv.compile(messages),
+  "/v1/model/m1/converse-stream": ajv.compile(converse),
   "/v1/models/m1:streamGenerateContent?alt=sse": ajv.compile(gemini),
 };
 

@@ -1,3 +1,4 @@
+import { exception } from "../../testkit/bedrock.js";
 import { setUp } from "./support";
 import type { Setup } from "./support";
 import type { OpenCodeHost, SessionMessage } from "../../index.js";
@@ -9,7 +10,16 @@ const PROTOCOLS = [
   ["@ai-sdk/anthropic", "messages"],
   ["@ai-sdk/openai", "input"],
   ["@ai-sdk/google", "contents"],
+  ["@ai-sdk/amazon-bedrock", "messages"],
 ] as const;
+
+const PROTOCOLS_BY_NAME = [
+  "@ai-sdk/openai-compatible",
+  "@ai-sdk/anthropic",
+  "@ai-sdk/openai",
+  "@ai-sdk/google",
+  "@ai-sdk/amazon-bedrock",
+];
 
 async function ask(host: OpenCodeHost, sessionID: string, text: string) {
   await host.sessions.prompt({ sessionID, prompt: { text } });
@@ -195,11 +205,33 @@ test("sends Gemini its key, and signatures and ids on the parts that they came w
   ]);
 });
 
+test("signs requests to Bedrock with the access keys of the environment", async () => {
+  const setup = await setUp();
+  setup.model.reply({ text: "Hello." }, { text: "Hello." });
+  const config = setup.model.config({}, "@ai-sdk/amazon-bedrock");
+  config.provider.mock.options = { baseURL: setup.model.url, region: "eu-west-1" } as never;
+  const secret = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
+  const keys = { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: "token-4711" };
+  let host = await setup.open({ config, env: keys });
+  const { id: sessionID } = await host.sessions.create({});
+  await ask(host, sessionID, "Hi");
+  const scope = /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\/aws4_request, SignedHeaders=/;
+  expect(setup.model.requests[0]?.headers).toMatchObject({
+    authorization: expect.stringMatching(scope),
+    "x-amz-security-token": "token-4711",
+  });
+  await host.close();
+  Object.assign(config.provider.mock, { env: ["AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"] });
+  host = await setup.open({ config, env: { ...keys, AWS_BEARER_TOKEN_BEDROCK: "bearer-4711" } });
+  await ask(host, sessionID, "Hi");
+  expect(setup.model.requests[1]?.headers.authorization).toBe("Bearer bearer-4711");
+});
+
 test("one session changes its model at every turn through all protocols", async () => {
   const setup = await setUp();
   setup.write("a.txt", "alpha\n");
-  const names = ["chat", "anthropic", "responses", "google"];
-  const packages = ["@ai-sdk/openai-compatible", "@ai-sdk/anthropic", "@ai-sdk/openai", "@ai-sdk/google"];
+  const names = ["chat", "anthropic", "responses", "google", "bedrock"];
+  const packages = PROTOCOLS_BY_NAME;
   const provider = Object.fromEntries(
     names.map((name, at) => [name, setup.model.config({}, packages[at]).provider.mock]),
   );
@@ -207,7 +239,7 @@ test("one session changes its model at every turn through all protocols", async 
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
   const host = await setup.open({ config: { model: "chat/m1", provider } });
   const { id: sessionID } = await host.sessions.create({});
-  for (let turn = 0; turn < 8; turn += 1) {
+  for (let turn = 0; turn < 10; turn += 1) {
     const providerID = String(names[turn % names.length]);
     await host.sessions.switchModel({ sessionID, model: { providerID, id: "m1" } });
     const tools = [{ name: "read", input: { path: "a.txt", offset: turn + 1 } }];
@@ -217,24 +249,26 @@ test("one session changes its model at every turn through all protocols", async 
     await host.sessions.wait({ sessionID });
   }
   // Every request was checked against the documents of its provider.
-  expect(setup.model.requests).toHaveLength(16);
+  expect(setup.model.requests).toHaveLength(20);
   const paths = new Set(setup.model.requests.map(({ path }) => path));
-  expect(paths.size).toBe(4);
+  expect(paths.size).toBe(5);
   const { items } = await host.sessions.messages({ sessionID, order: "asc", limit: 200 });
   expect(answers(items).map(({ finish }) => finish)).toEqual(
-    Array.from({ length: 8 }, () => ["tool-calls", "stop"]).flat(),
+    Array.from({ length: 10 }, () => ["tool-calls", "stop"]).flat(),
   );
 });
 
 test.each(PROTOCOLS)("%s: a failure in the stream fails the step, and history is compacted", async (npm, member) => {
   const setup = await setUp();
   const error = { type: "overloaded_error", message: "busy" };
-  const overloaded = {
+  const frame = {
     messages: { type: "error", error },
     input: { type: "error", code: "server_error", message: "busy" },
     contents: { error: { code: 503, status: "UNAVAILABLE", message: "busy" } },
   }[member];
-  setup.model.reply({ text: "One." }, { raw: `data: ${JSON.stringify(overloaded)}\n\n` }, { text: "A summary." });
+  const isBinary = npm === "@ai-sdk/amazon-bedrock";
+  const raw = isBinary ? exception("serviceUnavailableException", "busy") : `data: ${JSON.stringify(frame)}\n\n`;
+  setup.model.reply({ text: "One." }, { raw }, { text: "A summary." });
   const config = setup.model.config({ compaction: { keep: { tokens: 1 } } }, npm);
   const host = await setup.open({ config, retry: false });
   const { id: sessionID } = await host.sessions.create({});

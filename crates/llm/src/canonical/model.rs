@@ -21,17 +21,20 @@ pub enum ProtocolId {
     AnthropicMessages,
     /// Gemini, `generateContent` of Google.
     Gemini,
+    /// Amazon Bedrock, `ConverseStream`.
+    BedrockConverse,
     /// A model of the embedding program, by the number of its registration. It has no server.
     Program(u32),
 }
 
 impl ProtocolId {
     /// All protocols of servers.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
         Self::AnthropicMessages,
         Self::Gemini,
+        Self::BedrockConverse,
     ];
 
     /// The name used in configuration and in failure messages.
@@ -42,6 +45,7 @@ impl ProtocolId {
             Self::OpenAiResponses => "openai-responses",
             Self::AnthropicMessages => "anthropic-messages",
             Self::Gemini => "gemini",
+            Self::BedrockConverse => "bedrock-converse",
             Self::Program(_) => "program",
         }
     }
@@ -56,7 +60,8 @@ impl ProtocolId {
     #[must_use]
     pub const fn default_base_url(self) -> Option<&'static str> {
         match self {
-            Self::OpenAiChat | Self::Program(_) => None,
+            // The address of Bedrock contains the region.
+            Self::OpenAiChat | Self::BedrockConverse | Self::Program(_) => None,
             Self::OpenAiResponses => Some("https://api.openai.com/v1"),
             Self::AnthropicMessages => Some("https://api.anthropic.com/v1"),
             Self::Gemini => Some("https://generativelanguage.googleapis.com/v1beta"),

@@ -46,20 +46,29 @@ impl Default for Frame {
             names_model: true,
             opening: b"",
             offers_tools: false,
-            tools: ToolsMember::Plain,
+            tools: ToolsMember::default(),
             more_tools: Vec::new(),
             members: Members::default(),
         }
     }
 }
 
-/// The form of the member `tools`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolsMember {
-    /// A list of tools.
-    Plain,
-    /// A list with one object that has the tools in `functionDeclarations`.
-    FunctionDeclarations,
+/// The bytes around the tools of the request.
+pub(super) struct ToolsMember {
+    /// The bytes before the first tool, with the name of the member.
+    pub(super) open: &'static [u8],
+    /// The bytes after the last tool.
+    pub(super) close: Vec<u8>,
+}
+
+/// A list of tools.
+impl Default for ToolsMember {
+    fn default() -> Self {
+        Self {
+            open: br#","tools":["#,
+            close: b"]".to_vec(),
+        }
+    }
 }
 
 /// Bytes that are inserted into the output for this request alone.
@@ -217,13 +226,7 @@ fn write_tools(wire: &[u8], mark: Option<&[u8]>, frame: &Frame, out: &mut Vec<u8
     if wire.is_empty() && more.is_empty() {
         return;
     }
-    out.extend_from_slice(br#","tools":["#);
-    if frame.tools == ToolsMember::FunctionDeclarations {
-        out.extend_from_slice(br#"{"functionDeclarations":["#);
-        out.extend_from_slice(wire);
-        out.extend_from_slice(b"]}]");
-        return;
-    }
+    out.extend_from_slice(frame.tools.open);
     match (wire.strip_suffix(b"}"), mark) {
         (Some(open), Some(mark)) => {
             out.extend_from_slice(open);
@@ -238,7 +241,7 @@ fn write_tools(wire: &[u8], mark: Option<&[u8]>, frame: &Frame, out: &mut Vec<u8
         }
         json::write(out, tool);
     }
-    out.push(b']');
+    out.extend_from_slice(&frame.tools.close);
 }
 
 /// Members of a body. Absent values are omitted.

@@ -5,6 +5,7 @@
 //! plain bytes. To add a protocol, add its folder and its arm in [`adapter`].
 
 mod anthropic;
+mod bedrock;
 mod body;
 mod body_start;
 mod failure;
@@ -108,7 +109,9 @@ pub fn has_output_format(model: &ResolvedModel) -> bool {
         ProtocolId::OpenAiResponses => known.unwrap_or(true),
         ProtocolId::OpenAiChat => known.unwrap_or_else(|| openai::is_own_endpoint(model)),
         ProtocolId::Gemini => known.unwrap_or(true),
-        ProtocolId::AnthropicMessages | ProtocolId::Program(_) => false,
+        ProtocolId::AnthropicMessages | ProtocolId::BedrockConverse | ProtocolId::Program(_) => {
+            false
+        }
     }
 }
 
@@ -120,6 +123,7 @@ pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
         ProtocolId::AnthropicMessages => &anthropic::AnthropicMessages,
         ProtocolId::OpenAiResponses => &openai_responses::OpenAiResponses,
         ProtocolId::Gemini => &gemini::Gemini,
+        ProtocolId::BedrockConverse => &bedrock::BedrockConverse,
         ProtocolId::Program(_) => &program::Program,
     }
 }

@@ -14,7 +14,7 @@ use super::models_dev::ModelsDev;
 use super::program_providers::ProgramProvider;
 use super::resolve::{Resolutions, supported, variant_place};
 use super::stored_keys::KeysAt;
-use super::{Catalogue, DefaultModel, ProviderPlaces, known};
+use super::{Catalogue, DefaultModel, ProviderPlaces, aws, known};
 use crate::config::{
     ApiPatch, Configuration, Diagnostic, DiagnosticKind, Document, NamedModel, Policy,
     ProviderPatch, Source, untrusted,
@@ -78,11 +78,12 @@ impl Catalogue {
     fn add(
         &mut self,
         id: String,
-        patch: ProviderPatch,
+        mut patch: ProviderPatch,
         addressed: bool,
         environment: &Environment,
         stored: &KeysAt,
     ) {
+        aws::add_region(&mut patch.api, environment);
         let key = stored.keys.get(&id);
         let mut provider = finish_provider(id, &patch, environment, key);
         // A server of the user may need no key. The server of a known provider always needs one.

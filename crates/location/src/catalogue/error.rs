@@ -100,7 +100,7 @@ pub enum UnsupportedReason {
     Package,
     /// The native API names a protocol that the runtime does not know.
     #[error(
-        "its setting `protocol` names none of the known protocols: anthropic-messages, gemini, openai-chat, openai-responses"
+        "its setting `protocol` names none of the known protocols: anthropic-messages, bedrock-converse, gemini, openai-chat, openai-responses"
     )]
     Protocol,
     /// The address of the server is unknown.

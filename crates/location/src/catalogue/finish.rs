@@ -6,9 +6,9 @@ use opencode_llm::Secret;
 use opencode_llm::redact::is_secret_name;
 use serde_json::Value;
 
-use super::COMPATIBLE_PACKAGE;
 use super::family::Family;
 use super::variants::ReasoningModel;
+use super::{COMPATIBLE_PACKAGE, aws};
 use crate::config::options::API_KEY;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption};
 use crate::environment::Environment;
@@ -30,7 +30,11 @@ pub(super) fn finish_provider(
     let available = variables.is_none() || connected || stored.is_some() || is_authenticated(patch);
     let only = names().count() == 1;
     // If there are several variables, some contain a region or the name of a resource.
-    let holds_key = |name: &str| only || name.ends_with("_API_KEY") || name.ends_with("_TOKEN");
+    let holds_key = |name: &str| {
+        only || ["_API_KEY", "_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"]
+            .iter()
+            .any(|end| name.ends_with(end))
+    };
     let key = names()
         .filter(|name| holds_key(name))
         .find_map(|name| environment.variable(name))
@@ -44,6 +48,9 @@ pub(super) fn finish_provider(
         body: patch.body.clone(),
         variables,
         key,
+        aws_keys: aws::is_bedrock(patch.api.kind.as_ref())
+            .then(|| aws::environment_keys(environment))
+            .flatten(),
         available,
     }
 }

@@ -1,5 +1,6 @@
 //! The catalogue: the models that a directory offers and the data to call each of them.
 
+mod aws;
 mod build;
 mod domains;
 mod error;
@@ -52,6 +53,9 @@ pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
 
 /// The package for servers with the protocol of Gemini.
 pub const GOOGLE_PACKAGE: &str = "@ai-sdk/google";
+
+/// The package for models at Amazon Bedrock.
+pub const BEDROCK_PACKAGE: &str = "@ai-sdk/amazon-bedrock";
 
 /// The package for models of OpenAI at Azure.
 pub const AZURE_PACKAGE: &str = "@ai-sdk/azure";

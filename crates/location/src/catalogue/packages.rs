@@ -6,7 +6,10 @@
 use opencode_llm::ProtocolId;
 use serde_json::Value;
 
-use super::{ANTHROPIC_PACKAGE, AZURE_PACKAGE, COMPATIBLE_PACKAGE, GOOGLE_PACKAGE, OPENAI_PACKAGE};
+use super::{
+    ANTHROPIC_PACKAGE, AZURE_PACKAGE, BEDROCK_PACKAGE, COMPATIBLE_PACKAGE, GOOGLE_PACKAGE,
+    OPENAI_PACKAGE,
+};
 use crate::secret::Members;
 
 /// The header of keys that are bearer tokens.
@@ -71,6 +74,7 @@ pub(super) fn platform(package: &str, settings: &Members) -> Option<Platform> {
         },
         ANTHROPIC_PACKAGE => of_protocol(ProtocolId::AnthropicMessages),
         GOOGLE_PACKAGE => of_protocol(ProtocolId::Gemini),
+        BEDROCK_PACKAGE => of_protocol(ProtocolId::BedrockConverse),
         other => {
             let (_, url) = COMPATIBLE.iter().find(|(package, _)| *package == other)?;
             bearer(ProtocolId::OpenAiChat, Some(url))
@@ -86,9 +90,10 @@ pub(super) fn of_protocol(protocol: ProtocolId) -> Platform {
         key: match protocol {
             ProtocolId::AnthropicMessages => "x-api-key",
             ProtocolId::Gemini => "x-goog-api-key",
-            ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses | ProtocolId::Program(_) => {
-                AUTHORIZATION
-            }
+            ProtocolId::OpenAiChat
+            | ProtocolId::OpenAiResponses
+            | ProtocolId::BedrockConverse
+            | ProtocolId::Program(_) => AUTHORIZATION,
         },
     }
 }

@@ -15,7 +15,7 @@ use url::Url;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::names::{Named, by_short_name};
 use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
-use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces};
+use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces, aws};
 use crate::config::options::{API_KEY, BASE_URL, Options};
 use crate::model::{Api, ApiKind, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
@@ -240,6 +240,7 @@ fn endpoint(api: &Api, platform: Platform) -> Result<Endpoint, UnsupportedReason
     let configured = api.url.as_ref().map(|url| url.0.clone());
     let own = || platform.url.or(platform.protocol.default_base_url());
     let text = match &api.kind {
+        kind if aws::is_bedrock(Some(kind)) => configured.or_else(|| aws::url(&api.settings)),
         ApiKind::Package(package) if package == AZURE_PACKAGE => configured.or_else(|| {
             let resource = api.settings.get("resourceName")?;
             azure_url(resource.as_str()?)
@@ -282,12 +283,21 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
         options.take_body(BASE_URL);
     }
     let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
-    let (auth, headers) = authenticate(platform, key, &headers);
+    let (mut auth, headers) = authenticate(platform, key, &headers);
+    let mut id = model.wire_id.clone();
+    if protocol == ProtocolId::BedrockConverse {
+        if auth == Auth::None {
+            auth = aws::auth(&model.api.settings, provider.aws_keys.as_ref());
+        }
+        if let Some(region) = aws::region(&model.api.settings) {
+            id = aws::regional(&id, region);
+        }
+    }
     let compatibility = compatibility(model, &mut options);
     let timeouts = timeouts(model, &mut options);
     let (generation, provider_options, body) = options.into_parts();
     let resolved = ResolvedModel {
-        id: model.wire_id.clone(),
+        id,
         provider_id: provider.id.clone(),
         model_id: model.id.clone(),
         protocol,

@@ -6,6 +6,7 @@ mod released;
 use std::fmt;
 use std::sync::Arc;
 
+use opencode_aws::AccessKeys;
 use opencode_llm::Secret;
 use opencode_schema::catalogue::ModelStatus;
 
@@ -32,6 +33,8 @@ pub struct Provider {
     pub variables: Option<Vec<String>>,
     /// The key from one of these variables.
     pub key: Option<Secret>,
+    /// The access keys of AWS in the environment, for a provider with models at Bedrock.
+    pub aws_keys: Option<AccessKeys>,
     /// True if the provider can be used: it needs no key, or a key is available.
     pub available: bool,
 }

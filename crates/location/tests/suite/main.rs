@@ -39,6 +39,8 @@ mod machine;
 #[cfg(test)]
 mod migration;
 #[cfg(test)]
+mod packages;
+#[cfg(test)]
 mod program_providers;
 #[cfg(test)]
 mod project;

@@ -2,13 +2,11 @@
 
 use opencode_llm::{Auth, Endpoint, GenerationControls, JsonMap, ProtocolId, Secret};
 use opencode_location::catalogue::{
-    Catalogue, CostRow, ModelResolutionError, ResolvedModelOutcome, UnavailableReason,
-    UnsupportedReason,
+    CostRow, ModelResolutionError, ResolvedModelOutcome, UnavailableReason, UnsupportedReason,
 };
 use serde_json::{Value, json};
 
 use crate::documents::{catalogue, first_generation, second_generation, select};
-use crate::machine::Machine;
 
 fn resolve(document: Value, variant: Option<&str>) -> ResolvedModelOutcome {
     catalogue(document)
@@ -231,105 +229,6 @@ fn addresses() {
 }
 
 #[test]
-fn packages_stand_for_a_protocol_an_address_and_the_place_of_the_key() {
-    let header = |name: &str| Auth::Header {
-        name: name.into(),
-        secret: Secret::new("k"),
-    };
-    let bearer = || Auth::Bearer(Secret::new("k"));
-    let google = "https://generativelanguage.googleapis.com/v1beta";
-    let azure = "https://mine.openai.azure.com/openai/v1";
-    for (package, settings, protocol, base_url, query, auth) in [
-        (
-            "@ai-sdk/google",
-            json!({"apiKey": "k"}),
-            ProtocolId::Gemini,
-            google,
-            None,
-            header("x-goog-api-key"),
-        ),
-        (
-            "@ai-sdk/azure",
-            json!({"apiKey": "k", "resourceName": "mine"}),
-            ProtocolId::OpenAiResponses,
-            azure,
-            Some("v1"),
-            header("api-key"),
-        ),
-        (
-            "@ai-sdk/azure",
-            json!({"apiKey": "k", "resourceName": "mine", "useCompletionUrls": true, "apiVersion": "2026-01-01"}),
-            ProtocolId::OpenAiChat,
-            azure,
-            Some("2026-01-01"),
-            header("api-key"),
-        ),
-        (
-            "@ai-sdk/xai",
-            json!({"apiKey": "k"}),
-            ProtocolId::OpenAiResponses,
-            "https://api.x.ai/v1",
-            None,
-            bearer(),
-        ),
-        (
-            "@ai-sdk/mistral",
-            json!({"apiKey": "k"}),
-            ProtocolId::OpenAiChat,
-            "https://api.mistral.ai/v1",
-            None,
-            bearer(),
-        ),
-    ] {
-        let api = json!({"package": package, "settings": settings});
-        let catalogue = catalogue(json!({"providers": {"p": {"api": api, "models": {"m": {}}}}}));
-        let resolved = catalogue.resolve(Some(&select("p", "m", None))).unwrap();
-        let model = &resolved.model;
-        let query: Vec<_> = query
-            .map(|version: &str| ("api-version".to_owned(), version.to_owned()))
-            .into_iter()
-            .collect();
-        let endpoint = Endpoint {
-            base_url: base_url.into(),
-            query,
-        };
-        assert_eq!(
-            (model.protocol, &model.auth),
-            (protocol, &auth),
-            "{package}"
-        );
-        assert_eq!(model.endpoint, endpoint, "{package}");
-    }
-}
-
-#[test]
-fn options_of_gemini_are_sorted_in_both_spellings() {
-    let options = json!({
-        "thinkingConfig": {"thinkingBudget": 1}, "safetySettings": [], "temperature": 0.5, "own": 1,
-        "generationConfig": {"imageConfig": {"a": 1}, "candidateCount": 2},
-    });
-    let catalogue = catalogue(json!({"provider": {"p": {
-        "npm": "@ai-sdk/google", "options": {"apiKey": "k"}, "models": {"m": {"options": options}},
-    }}}));
-    let model = catalogue
-        .resolve(Some(&select("p", "m", None)))
-        .unwrap()
-        .model;
-    assert_eq!(
-        serde_json::Value::Object(model.provider_options.clone()),
-        json!({"google": {
-            "thinkingConfig": {"thinkingBudget": 1}, "imageConfig": {"a": 1},
-            "generationConfig": {"candidateCount": 2}, "safetySettings": [],
-        }})
-    );
-    assert_eq!(model.generation.temperature, Some(0.5));
-    assert_eq!(
-        serde_json::Value::Object(model.body.clone()),
-        json!({"own": 1})
-    );
-}
-
-#[test]
 fn unsupported_protocols() {
     use UnsupportedReason::{InvalidBaseUrl, MissingBaseUrl, Package, Protocol};
     let url = "http://h/v1";
@@ -498,82 +397,6 @@ fn debug_shows_no_secret() {
     let shown = format!("{catalogue:?} {outcome:?}");
     assert!(!shown.contains("sk-"), "{shown}");
     assert_eq!(outcome.model.auth, Auth::Bearer(Secret::new("sk-7")));
-}
-
-#[test]
-fn packages_decide_the_protocol_the_address_and_the_credential() {
-    let header = |name: &str| Auth::Header {
-        name: name.to_owned(),
-        secret: Secret::new("k"),
-    };
-    let keyed =
-        |package: &str| json!({"npm": package, "options": {"apiKey": "k"}, "models": {"m": {}}});
-    let from_environment = |id: &str| json!({id: {"models": {"m": {}}}});
-    let anthropic = "https://api.anthropic.com/v1";
-    let openai = "https://api.openai.com/v1";
-    let rows = [
-        (
-            json!({"p": keyed("@ai-sdk/anthropic")}),
-            (
-                ProtocolId::AnthropicMessages,
-                anthropic,
-                header("x-api-key"),
-            ),
-        ),
-        (
-            json!({"p": {"npm": "@ai-sdk/anthropic", "options": {"authToken": "k", "baseURL": "http://h/v1"}, "models": {"m": {}}}}),
-            (
-                ProtocolId::AnthropicMessages,
-                "http://h/v1",
-                Auth::Header {
-                    name: "authorization".to_owned(),
-                    secret: Secret::new("Bearer k"),
-                },
-            ),
-        ),
-        (
-            from_environment("anthropic"),
-            (
-                ProtocolId::AnthropicMessages,
-                anthropic,
-                header("x-api-key"),
-            ),
-        ),
-        (
-            json!({"p": keyed("@ai-sdk/openai")}),
-            (
-                ProtocolId::OpenAiResponses,
-                openai,
-                Auth::Header {
-                    name: "authorization".to_owned(),
-                    secret: Secret::new("Bearer k"),
-                },
-            ),
-        ),
-        (
-            from_environment("openai"),
-            (
-                ProtocolId::OpenAiResponses,
-                openai,
-                Auth::Bearer(Secret::new("k")),
-            ),
-        ),
-    ];
-    for (providers, expected) in rows {
-        let mut machine = Machine::new();
-        machine.set("ANTHROPIC_API_KEY", "k");
-        machine.set("OPENAI_API_KEY", "k");
-        machine.write(
-            "project/opencode.json",
-            json!({"provider": providers}).to_string(),
-        );
-        let configuration = machine.configuration("project", "project", None);
-        let catalogue = Catalogue::build(&configuration, &machine.environment).0;
-        let model = catalogue.resolve(None).unwrap().model;
-        let base = model.endpoint.base_url.as_str();
-        assert_eq!((model.protocol, base, model.auth.clone()), expected);
-        assert_eq!(model.headers, []);
-    }
 }
 
 #[test]

@@ -27,7 +27,10 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
         // The server refuses declarations of functions without a permission to call them in some modes, so a turn
         // without tools has none.
         offers_tools: request.tool_choice != Some(ToolChoice::None),
-        tools: ToolsMember::FunctionDeclarations,
+        tools: ToolsMember {
+            open: br#","tools":[{"functionDeclarations":["#,
+            close: b"]}]".to_vec(),
+        },
         members: members(request),
         ..Frame::default()
     };

@@ -117,6 +117,32 @@ static GOOGLE: ProtocolOptions = ProtocolOptions {
     takes_all: false,
 };
 
+static BEDROCK: ProtocolOptions = ProtocolOptions {
+    namespace: "bedrock",
+    options: &[
+        "reasoningConfig",
+        "additionalModelRequestFields",
+        "guardrailConfig",
+        "performanceConfig",
+        "serviceTier",
+        "requestMetadata",
+        "cache",
+    ],
+    groups: &[(
+        "additionalModelRequestFields",
+        &[
+            ("reasoningConfig", "reasoningConfig"),
+            ("guardrailConfig", "guardrailConfig"),
+            ("performanceConfig", "performanceConfig"),
+            ("serviceTier", "serviceTier"),
+            ("requestMetadata", "requestMetadata"),
+            ("cache", "cache"),
+        ],
+    )],
+    objects: &[],
+    takes_all: false,
+};
+
 /// The program interprets the options of its models.
 static PROGRAM: ProtocolOptions = ProtocolOptions {
     namespace: PROGRAM_OPTIONS,
@@ -132,6 +158,7 @@ impl ProtocolOptions {
             ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => &OPENAI,
             ProtocolId::AnthropicMessages => &ANTHROPIC,
             ProtocolId::Gemini => &GOOGLE,
+            ProtocolId::BedrockConverse => &BEDROCK,
             ProtocolId::Program(_) => &PROGRAM,
         }
     }

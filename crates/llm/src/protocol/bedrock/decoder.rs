@@ -1,0 +1,295 @@
+//! Decodes the events of an answer into canonical events.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::{NAMESPACE, REDACTED, SIGNATURE, metadata};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::json::count;
+use crate::canonical::usage::Usage;
+use crate::protocol::failure;
+use crate::protocol::framed::{Frames, Sink};
+use crate::protocol::tool_input;
+
+/// The name of this protocol in failures.
+const PROTOCOL: &str = "bedrock-converse";
+
+/// Maximum number of blocks that are open at the same time.
+const MAX_OPEN: usize = 1024;
+
+/// The state of one reply.
+#[derive(Default)]
+pub(super) struct ConverseFrames {
+    open: HashMap<u64, Block>,
+    calls: usize,
+    /// Bytes of the input of all calls.
+    held: usize,
+    finish: Option<FinishReason>,
+    usage: Option<Usage>,
+}
+
+enum Block {
+    Text(BlockId),
+    Reasoning(BlockId),
+    Call {
+        id: BlockId,
+        name: BlockId,
+        input: String,
+    },
+}
+
+impl Frames for ConverseFrames {
+    fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let mut mended = Vec::new();
+        let (kind, name, payload): (String, String, Value) = sink.parse(data, &mut mended)?;
+        if kind != "event" {
+            return sink.emit(exception(&name, &payload));
+        }
+        let index = payload.get("contentBlockIndex").and_then(Value::as_u64);
+        match (name.as_str(), index) {
+            ("contentBlockStart", Some(index)) => self.start(index, &payload, data, sink),
+            ("contentBlockDelta", Some(index)) => self.delta(index, &payload["delta"], data, sink),
+            ("contentBlockStop", Some(index)) => self.stop(index, sink),
+            ("contentBlockStart" | "contentBlockDelta" | "contentBlockStop", None) => {
+                Err(sink.undecodable(data))
+            }
+            ("messageStop", _) => {
+                self.finish = Some(reason_of(
+                    payload["stopReason"].as_str().unwrap_or_default(),
+                ));
+                Ok(())
+            }
+            ("metadata", _) => {
+                self.usage = usage(&payload["usage"]);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The usage follows the end of the message, so the step ends with the body.
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let reason = match self.finish {
+            Some(FinishReason::Stop) if self.calls > 0 => FinishReason::ToolCalls,
+            Some(reason) => reason,
+            None => return sink.end(),
+        };
+        let mut open: Vec<u64> = self.open.keys().copied().collect();
+        open.sort_unstable();
+        for index in open {
+            self.stop(index, sink)?;
+        }
+        sink.finish(reason, self.usage.take(), None)
+    }
+}
+
+impl ConverseFrames {
+    /// The server announces only the start of a call.
+    fn start(
+        &mut self,
+        index: u64,
+        payload: &Value,
+        data: &[u8],
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let Some(call) = payload["start"].get("toolUse") else {
+            return Ok(());
+        };
+        let text = |name: &str| call[name].as_str().unwrap_or_default();
+        if text("name").is_empty() || self.open.contains_key(&index) || self.is_full() {
+            return Err(sink.undecodable(data));
+        }
+        let id: BlockId = match text("toolUseId") {
+            "" => format!("call_{index}").into(),
+            id => id.into(),
+        };
+        let name: BlockId = text("name").into();
+        sink.emit(LlmEvent::ToolInputStart {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            provider_metadata: None,
+        })?;
+        let input = String::new();
+        self.open.insert(index, Block::Call { id, name, input });
+        Ok(())
+    }
+
+    fn delta(
+        &mut self,
+        index: u64,
+        delta: &Value,
+        data: &[u8],
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        if let Some(text) = delta["text"].as_str() {
+            let id = self.text(index, data, sink)?;
+            return sink.emit(LlmEvent::TextDelta {
+                id,
+                text: text.to_owned(),
+                provider_metadata: None,
+            });
+        }
+        if let Some(reasoning) = delta.get("reasoningContent") {
+            return self.reasoning(index, reasoning, data, sink);
+        }
+        let Some(piece) = delta["toolUse"]["input"].as_str() else {
+            return Ok(());
+        };
+        let Some(Block::Call { id, name, input }) = self.open.get_mut(&index) else {
+            return Err(sink.undecodable(data));
+        };
+        let text = sink.input(id, piece.to_owned());
+        input.push_str(&text);
+        self.held += text.len();
+        tool_input::check_size(self.calls, self.held, sink)?;
+        sink.emit(LlmEvent::ToolInputDelta {
+            id: Arc::clone(id),
+            name: Arc::clone(name),
+            text,
+        })
+    }
+
+    fn reasoning(
+        &mut self,
+        index: u64,
+        reasoning: &Value,
+        data: &[u8],
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let id = match self.open.get(&index) {
+            Some(Block::Reasoning(id)) => Arc::clone(id),
+            Some(_) => return Err(sink.undecodable(data)),
+            None if self.is_full() => return Err(sink.undecodable(data)),
+            None => {
+                let id: BlockId = format!("reasoning-{index}").into();
+                self.open.insert(index, Block::Reasoning(Arc::clone(&id)));
+                sink.emit(LlmEvent::ReasoningStart {
+                    id: Arc::clone(&id),
+                    provider_metadata: None,
+                })?;
+                id
+            }
+        };
+        let text = |name: &str| reasoning[name].as_str().map(str::to_owned);
+        let redacted = text("redactedContent").or_else(|| text("data"));
+        let kept = [(SIGNATURE, text("signature")), (REDACTED, redacted)];
+        let kept = kept
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
+        sink.emit(LlmEvent::ReasoningDelta {
+            id,
+            text: text("text").unwrap_or_default(),
+            provider_metadata: metadata(kept.collect()),
+        })
+    }
+
+    fn text(&mut self, index: u64, data: &[u8], sink: &mut Sink<'_>) -> Result<BlockId, LlmError> {
+        match self.open.get(&index) {
+            Some(Block::Text(id)) => return Ok(Arc::clone(id)),
+            Some(_) => return Err(sink.undecodable(data)),
+            None if self.is_full() => return Err(sink.undecodable(data)),
+            None => {}
+        }
+        let id: BlockId = format!("text-{index}").into();
+        self.open.insert(index, Block::Text(Arc::clone(&id)));
+        sink.emit(LlmEvent::TextStart {
+            id: Arc::clone(&id),
+            provider_metadata: None,
+        })?;
+        Ok(id)
+    }
+
+    fn stop(&mut self, index: u64, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let provider_metadata = None;
+        match self.open.remove(&index) {
+            None => Ok(()),
+            Some(Block::Text(id)) => sink.emit(LlmEvent::TextEnd {
+                id,
+                provider_metadata,
+            }),
+            Some(Block::Reasoning(id)) => sink.emit(LlmEvent::ReasoningEnd {
+                id,
+                provider_metadata,
+            }),
+            Some(Block::Call { id, name, input }) => {
+                self.calls += 1;
+                let parsed = match tool_input::parse(&input, &name, PROTOCOL, sink) {
+                    Ok(parsed) => parsed,
+                    Err(error) => {
+                        sink.hold(error);
+                        return Ok(());
+                    }
+                };
+                sink.emit(LlmEvent::ToolInputEnd {
+                    id: Arc::clone(&id),
+                    name: Arc::clone(&name),
+                    provider_metadata: None,
+                })?;
+                sink.emit(LlmEvent::ToolCall {
+                    id,
+                    name,
+                    input: parsed,
+                    provider_executed: false,
+                    provider_metadata,
+                })
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.open.len() >= MAX_OPEN
+    }
+}
+
+/// Returns the failure of an exception. The service names them in the form `throttlingException`.
+fn exception(name: &str, payload: &Value) -> LlmEvent {
+    let lower = name.to_lowercase();
+    let kind = match lower.as_str() {
+        "modelstreamerrorexception" | "modeltimeoutexception" => "server_error",
+        "validationexception" => "invalid_request",
+        name if name.starts_with("accessdenied") => "permission",
+        _ => name,
+    };
+    let message = ["message", "Message", "originalMessage"]
+        .into_iter()
+        .find_map(|name| payload[name].as_str());
+    failure::event(&json!({"type": kind, "message": message.unwrap_or(name)}))
+}
+
+fn reason_of(reason: &str) -> FinishReason {
+    match reason {
+        "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "tool_use" => FinishReason::ToolCalls,
+        "content_filtered" | "guardrail_intervened" => FinishReason::ContentFilter,
+        _ => FinishReason::Unknown,
+    }
+}
+
+/// Parses a usage report. Its input excludes the cached part.
+fn usage(raw: &Value) -> Option<Usage> {
+    let report = raw.as_object()?;
+    let number = |name: &str| count(report.get(name));
+    let (read, write) = (
+        number("cacheReadInputTokens"),
+        number("cacheWriteInputTokens"),
+    );
+    let input = number("inputTokens");
+    let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
+    Some(Usage {
+        input_tokens: input.map(|input| input.saturating_add(cached)),
+        output_tokens: number("outputTokens"),
+        non_cached_input_tokens: input,
+        cache_read_input_tokens: read,
+        cache_write_input_tokens: write,
+        reasoning_tokens: None,
+        total_tokens: number("totalTokens"),
+        provider_metadata: Some(Box::new(Map::from_iter([(
+            NAMESPACE.to_owned(),
+            raw.clone(),
+        )]))),
+    })
+}

@@ -1,0 +1,127 @@
+//! The frames of an answer: `application/vnd.amazon.eventstream`.
+//!
+//! A library checks both checksums of a frame. A frame is an event, or an exception that ends the answer.
+
+use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
+use bytes::BytesMut;
+use serde_json::{Value, json};
+
+use super::decoder::ConverseFrames;
+use crate::canonical::error::LlmError;
+use crate::canonical::event::LlmEvent;
+use crate::protocol::Decoder;
+use crate::protocol::framed::Reading;
+use crate::sse::Frame;
+
+/// Maximum size of one frame in bytes. The service sends at most 16 MiB.
+const MAX_FRAME: u32 = 24 * 1024 * 1024;
+
+/// Size in bytes of the length at the beginning of a frame.
+const LENGTH: usize = 4;
+
+/// Reads the frames and decodes their events.
+pub(super) struct ConverseDecoder {
+    frames: MessageFrameDecoder,
+    buffer: BytesMut,
+    /// True if the length of the next frame is not checked yet. The library takes it out of the buffer.
+    is_unchecked: bool,
+    reading: Reading<ConverseFrames>,
+}
+
+impl ConverseDecoder {
+    pub(super) fn new(route: String) -> Self {
+        Self {
+            frames: MessageFrameDecoder::new(),
+            buffer: BytesMut::new(),
+            is_unchecked: true,
+            reading: Reading::new(route, ConverseFrames::default()),
+        }
+    }
+
+    fn take_frames(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        loop {
+            self.check_length()?;
+            let decoded = self.frames.decode_frame(&mut self.buffer);
+            let message = match decoded {
+                Ok(DecodedFrame::Complete(message)) => {
+                    self.is_unchecked = true;
+                    message
+                }
+                Ok(DecodedFrame::Incomplete) => return Ok(()),
+                Err(error) => return Err(self.broken(&error.to_string())),
+            };
+            let header = |name: &str| {
+                let found = message
+                    .headers()
+                    .iter()
+                    .find(|it| it.name().as_str() == name);
+                let text = found.and_then(|it| it.value().as_string().ok());
+                text.map_or("", |text| text.as_str())
+            };
+            let (kind, name) = match header(":message-type") {
+                "exception" => ("exception", header(":exception-type")),
+                "error" => ("error", header(":error-code")),
+                _ => ("event", header(":event-type")),
+            };
+            let payload = std::str::from_utf8(message.payload()).unwrap_or("null");
+            let payload = match payload.trim() {
+                "" if kind == "error" => json!({ "message": header(":error-message") }).to_string(),
+                "" => "null".to_owned(),
+                text => text.to_owned(),
+            };
+            // The frame handling reads one JSON value: the kind and the name of the frame, and its payload.
+            let name = Value::from(name);
+            let data = format!(r#"["{kind}",{name},{payload}]"#);
+            let frame = Frame {
+                data: data.as_bytes(),
+                is_error: false,
+            };
+            self.reading.frame(frame, out)?;
+            if self.reading.is_over() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Refuses a frame that is too large before its content arrives.
+    fn check_length(&mut self) -> Result<(), LlmError> {
+        let length = self.buffer.first_chunk::<LENGTH>();
+        let Some(length) = length.filter(|_| self.is_unchecked) else {
+            return Ok(());
+        };
+        let is_large = u32::from_be_bytes(*length) > MAX_FRAME;
+        self.is_unchecked = false;
+        match is_large {
+            true => Err(self.broken("a frame is too large")),
+            false => Ok(()),
+        }
+    }
+
+    fn broken(&self, problem: &str) -> LlmError {
+        let route = self.reading.route();
+        LlmError::invalid_output(route, format!("Invalid {route} stream: {problem}"))
+    }
+}
+
+impl Decoder for ConverseDecoder {
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        self.buffer.extend_from_slice(chunk);
+        let taken = self.take_frames(out);
+        taken.inspect_err(|_| self.reading.fail())
+    }
+
+    fn end(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let ended = self.reading.end(out);
+        ended.inspect_err(|_| self.reading.fail())
+    }
+
+    fn is_over(&self) -> bool {
+        self.reading.is_over()
+    }
+}

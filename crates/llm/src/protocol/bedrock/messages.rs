@@ -1,0 +1,277 @@
+//! The messages of a conversation: the user and the assistant in turn.
+//!
+//! The user begins and has the last word. Results of tools directly follow the message with their calls. Consecutive
+//! messages of one side become one message, which stays open for further content.
+
+use serde_json::{Value, json};
+
+use super::style::Style;
+use super::{REDACTED, SIGNATURE, text_member};
+use crate::canonical::request::{
+    Message, Part, ReasoningPart, Role, ToolCallPart, ToolContent, ToolDefinition, ToolResultPart,
+    ToolResultValue,
+};
+use crate::protocol::identifiers::{plain, tool_name};
+use crate::protocol::media::Attachment;
+use crate::protocol::transcript::{Form, Page};
+use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
+
+/// The text of a result without content. The server refuses an empty one.
+const NOTHING: &str = "The tool said nothing.";
+
+/// Maximum length of the name of a document.
+const MAX_NAME: usize = 200;
+
+/// State between two messages.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    open: Open,
+    /// The position after the last system text.
+    pub(super) system: Option<usize>,
+    /// The position after the last text of the newest prompt.
+    pub(super) user: Option<usize>,
+}
+
+/// The side of the last message, which lacks its end.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Open {
+    #[default]
+    Nothing,
+    User,
+    Assistant,
+}
+
+impl Form for Style {
+    type State = State;
+
+    fn begin(&self, system: &[&str], page: &mut Page<State>) {
+        let texts: Vec<&&str> = system.iter().filter(|text| !is_blank(text)).collect();
+        if !texts.is_empty() {
+            page.raw(br#""system":["#);
+            for (n, text) in texts.into_iter().enumerate() {
+                if n > 0 {
+                    page.raw(b",");
+                }
+                page.json(&json!({"text": text}));
+            }
+            page.state.system = Some(page.len());
+            page.raw(b"],");
+        }
+        page.raw(br#""messages":["#);
+    }
+
+    fn push(&self, message: &Message, page: &mut Page<State>) {
+        let mut writer = Writer { style: self, page };
+        match message.role {
+            Role::System => {
+                let text = mid_conversation::wrapped(&message.content);
+                writer.write(Open::User, &json!({"text": text}));
+            }
+            Role::User => writer.push_user(&message.content),
+            Role::Assistant => writer.push_assistant(&message.content),
+            Role::Tool => writer.push_results(&message.content),
+        }
+    }
+
+    /// Newer models refuse an assistant message at the end of a request, so the closing message is a user message.
+    fn push_closing(&self, message: &Message, page: &mut Page<State>) {
+        let text = mid_conversation::wrapped(&message.content);
+        let mut writer = Writer { style: self, page };
+        writer.write(Open::User, &json!({"text": text}));
+    }
+
+    fn settle(&self, _: &mut Page<State>) {}
+
+    fn close(&self, page: &mut Page<State>) {
+        let mut writer = Writer { style: self, page };
+        if writer.page.state.open != Open::User {
+            writer.write(Open::User, &json!({"text": CONTINUE}));
+        }
+        writer.page.raw(b"]}");
+    }
+
+    fn tool(&self, tool: &ToolDefinition) -> Value {
+        let schema = tool_schema::for_anthropic(&tool.input_schema, self.tool_schema);
+        json!({"toolSpec": {
+            "name": tool.name, "description": tool.description, "inputSchema": {"json": schema},
+        }})
+    }
+}
+
+struct Writer<'a> {
+    style: &'a Style,
+    page: &'a mut Page<State>,
+}
+
+impl Writer<'_> {
+    fn push_user(&mut self, content: &[Part]) {
+        let mut place = None;
+        for part in content {
+            let block = match part {
+                Part::Text(text) if is_blank(&text.text) => continue,
+                Part::Text(text) => json!({"text": text.text}),
+                Part::Media(media) => file_block(Attachment::of(media, self.style.reads)),
+                _ => continue,
+            };
+            self.write(Open::User, &block);
+            place = Some(self.page.len());
+        }
+        self.page.state.user = place.or(self.page.state.user);
+    }
+
+    /// Writes calls last, because their results must follow them.
+    fn push_assistant(&mut self, content: &[Part]) {
+        let mut calls = Vec::new();
+        let mut thoughts = Vec::new();
+        for part in content {
+            let block = match part {
+                Part::Text(text) if is_blank(&text.text) => continue,
+                Part::Text(text) => json!({"text": text.text}),
+                Part::Reasoning(part) => match thought(part) {
+                    Some((block, true)) => {
+                        thoughts.push(block);
+                        continue;
+                    }
+                    Some((block, false)) => block,
+                    None => continue,
+                },
+                Part::ToolCall(call) if !call.provider_executed => {
+                    calls.push(call_block(call));
+                    continue;
+                }
+                _ => continue,
+            };
+            self.write_all(&mut thoughts);
+            self.write(Open::Assistant, &block);
+        }
+        // The server refuses a message that ends with reasoning.
+        if !calls.is_empty() {
+            self.write_all(&mut thoughts);
+            self.write_all(&mut calls);
+        }
+    }
+
+    fn write_all(&mut self, blocks: &mut Vec<Value>) {
+        for block in blocks.drain(..) {
+            self.write(Open::Assistant, &block);
+        }
+    }
+
+    fn push_results(&mut self, content: &[Part]) {
+        for part in content {
+            if let Part::ToolResult(result) = part
+                && !result.provider_executed
+            {
+                let block = self.result_block(result);
+                self.write(Open::User, &block);
+            }
+        }
+    }
+
+    fn result_block(&self, result: &ToolResultPart) -> Value {
+        let mut content: Vec<Value> = match result.result.as_text() {
+            Ok(text) if is_blank(&text) => Vec::new(),
+            Ok(text) => vec![json!({"text": text})],
+            Err(pieces) => pieces
+                .iter()
+                .filter_map(|piece| match piece {
+                    ToolContent::Text { text } if is_blank(text) => None,
+                    ToolContent::Text { text } => Some(json!({"text": text})),
+                    ToolContent::File { uri, mime, name } => {
+                        let reads = self.style.reads;
+                        let file = Attachment::new(mime, uri, name.as_deref(), reads);
+                        Some(file_block(file))
+                    }
+                })
+                .collect(),
+        };
+        if content.is_empty() {
+            content.push(json!({"text": NOTHING}));
+        }
+        let failed = matches!(result.result, ToolResultValue::Error(_));
+        let status = if failed { "error" } else { "success" };
+        json!({"toolResult": {
+            "toolUseId": plain(&result.id), "content": content, "status": status,
+        }})
+    }
+
+    /// Writes a block into a message of this side. The conversation never begins with the assistant.
+    fn write(&mut self, side: Open, block: &Value) {
+        if self.page.state.open == Open::Nothing && side == Open::Assistant {
+            self.write(Open::User, &json!({"text": CONTINUE}));
+        }
+        let open = self.page.state.open;
+        if open == side {
+            self.page.raw(b",");
+        } else {
+            if open != Open::Nothing {
+                self.page.raw(b"]},");
+            }
+            self.page.raw(match side {
+                Open::User => br#"{"role":"user","content":["#,
+                _ => br#"{"role":"assistant","content":["#.as_slice(),
+            });
+        }
+        self.page.state.open = side;
+        self.page.json(block);
+    }
+}
+
+/// The server refuses text that is empty or only whitespace.
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// Converts reasoning. Returns `true` with a block that the provider signed. Other reasoning becomes text.
+fn thought(part: &ReasoningPart) -> Option<(Value, bool)> {
+    let metadata = part.provider_metadata.as_ref();
+    if let Some(data) = text_member(metadata, REDACTED) {
+        return Some((json!({"reasoningContent": {"redactedContent": data}}), true));
+    }
+    match text_member(metadata, SIGNATURE) {
+        Some(signature) => {
+            let text = json!({"text": part.text, "signature": signature});
+            Some((json!({"reasoningContent": {"reasoningText": text}}), true))
+        }
+        None if is_blank(&part.text) => None,
+        None => Some((json!({"text": part.text}), false)),
+    }
+}
+
+fn call_block(call: &ToolCallPart) -> Value {
+    let input = match &call.input {
+        Value::Object(_) => call.input.clone(),
+        other => json!({"value": other}),
+    };
+    json!({"toolUse": {
+        "toolUseId": plain(&call.id), "name": tool_name(&call.name), "input": input,
+    }})
+}
+
+fn file_block(file: Attachment<'_>) -> Value {
+    match file {
+        Attachment::Image(file) => {
+            let format = file.media_type.strip_prefix("image/").unwrap_or("png");
+            json!({"image": {"format": format, "source": {"bytes": file.base64}}})
+        }
+        Attachment::Pdf { filename, file } => json!({"document": {
+            "format": "pdf", "name": document_name(filename), "source": {"bytes": file.base64},
+        }}),
+        // The protocol carries no sounds.
+        Attachment::Sound(file) => json!({"text": Attachment::replaced(file)}),
+        Attachment::Note(note) => json!({"text": note}),
+    }
+}
+
+/// The server accepts only some characters in the name of a document, and no extension.
+fn document_name(filename: &str) -> String {
+    let stem = filename.rsplit_once('.').map_or(filename, |(stem, _)| stem);
+    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '(' | ')' | '[' | ']');
+    let kept = stem.chars().map(|c| if is_kept(c) { c } else { '-' });
+    let name: String = kept.take(MAX_NAME).collect();
+    if name.is_empty() {
+        "document".to_owned()
+    } else {
+        name
+    }
+}

@@ -1,0 +1,163 @@
+//! Access to Amazon Bedrock: the region, its address and the keys.
+
+use std::sync::Arc;
+
+use opencode_aws::{AccessKeys, BedrockSigner};
+use opencode_llm::{Auth, Secret};
+use serde_json::Value;
+
+use super::BEDROCK_PACKAGE;
+use crate::config::ApiPatch;
+use crate::environment::Environment;
+use crate::model::ApiKind;
+use crate::secret::Members;
+
+/// The setting with the region.
+const REGION: &str = "region";
+
+/// The region without configuration.
+const USUAL_REGION: &str = "us-east-1";
+
+/// True for the API of Bedrock.
+pub(super) fn is_bedrock(kind: Option<&ApiKind>) -> bool {
+    matches!(kind, Some(ApiKind::Package(package)) if package == BEDROCK_PACKAGE)
+}
+
+/// Adds the region of the environment to an API of Bedrock without one.
+pub(super) fn add_region(api: &mut ApiPatch, environment: &Environment) {
+    if !is_bedrock(api.kind.as_ref()) || api.settings.contains_key(REGION) {
+        return;
+    }
+    let named = ["AWS_REGION", "AWS_DEFAULT_REGION"];
+    let region = named.iter().find_map(|name| environment.variable(name));
+    if let Some(region) = region {
+        api.settings.insert(REGION.to_owned(), region.into());
+    }
+}
+
+/// Returns the access keys of the environment.
+pub(super) fn environment_keys(environment: &Environment) -> Option<AccessKeys> {
+    Some(AccessKeys {
+        id: environment.variable("AWS_ACCESS_KEY_ID")?.to_owned(),
+        secret: Secret::new(environment.variable("AWS_SECRET_ACCESS_KEY")?),
+        session_token: environment.variable("AWS_SESSION_TOKEN").map(Secret::new),
+    })
+}
+
+/// Returns the region of an API. `None` for a text that names no region.
+pub(super) fn region(settings: &Members) -> Option<&str> {
+    let region = settings.get(REGION).and_then(Value::as_str);
+    let region = region.unwrap_or(USUAL_REGION);
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (!region.is_empty() && region.bytes().all(is_name)).then_some(region)
+}
+
+/// Returns the address of Bedrock in the region of an API.
+pub(super) fn url(settings: &Members) -> Option<String> {
+    let region = region(settings)?;
+    let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
+    Some(format!(
+        "https://bedrock-runtime.{region}.amazonaws.com{suffix}"
+    ))
+}
+
+/// Returns the authentication with the keys of the settings or, without them, those of the environment.
+pub(super) fn auth(settings: &Members, environment: Option<&AccessKeys>) -> Auth {
+    let text = |name: &str| {
+        let value = settings.get(name).and_then(Value::as_str);
+        value.filter(|text| !text.is_empty())
+    };
+    let own = text("accessKeyId").zip(text("secretAccessKey"));
+    let own = own.map(|(id, secret)| AccessKeys {
+        id: id.to_owned(),
+        secret: Secret::new(secret),
+        session_token: text("sessionToken").map(Secret::new),
+    });
+    match (own.as_ref().or(environment), region(settings)) {
+        (Some(keys), Some(region)) => {
+            Auth::Service(Arc::new(BedrockSigner::new(keys.clone(), region)))
+        }
+        _ => Auth::None,
+    }
+}
+
+/// Returns the id of a model in a region. Newer models are only available through a profile of several regions, whose id
+/// begins with the name of the area.
+pub(super) fn regional(model: &str, region: &str) -> String {
+    let has = |families: &[&str]| families.iter().any(|family| model.contains(family));
+    let area = match region.split_once('-') {
+        Some(("us", rest)) if !rest.starts_with("gov") => has(&[
+            "nova-micro",
+            "nova-lite",
+            "nova-pro",
+            "nova-premier",
+            "nova-2",
+            "claude",
+            "deepseek",
+        ])
+        .then_some("us"),
+        Some(("eu", _)) => {
+            has(&["claude", "nova-lite", "nova-micro", "llama3", "pixtral"]).then_some("eu")
+        }
+        Some(("ap", _)) => {
+            has(&["claude", "nova-lite", "nova-micro", "nova-pro"]).then_some("apac")
+        }
+        _ => None,
+    };
+    const AREAS: [&str; 6] = ["us.", "eu.", "apac.", "jp.", "au.", "global."];
+    let is_complete = AREAS.iter().any(|area| model.starts_with(area)) || model.starts_with("arn:");
+    match area.filter(|_| !is_complete) {
+        Some(area) => format!("{area}.{model}"),
+        None => model.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_get_the_area_of_their_region_unless_they_name_one() {
+        let claude = "anthropic.claude-sonnet-4-5-v1:0";
+        for (model, region, expected) in [
+            (claude, "us-west-2", "us.anthropic.claude-sonnet-4-5-v1:0"),
+            (
+                claude,
+                "eu-central-1",
+                "eu.anthropic.claude-sonnet-4-5-v1:0",
+            ),
+            (
+                claude,
+                "ap-south-1",
+                "apac.anthropic.claude-sonnet-4-5-v1:0",
+            ),
+            (claude, "us-gov-west-1", claude),
+            (
+                "global.anthropic.claude-x",
+                "us-east-1",
+                "global.anthropic.claude-x",
+            ),
+            ("arn:aws:bedrock:x", "us-east-1", "arn:aws:bedrock:x"),
+            ("meta.llama3-70b", "us-east-1", "meta.llama3-70b"),
+            ("meta.llama3-70b", "eu-west-1", "eu.meta.llama3-70b"),
+        ] {
+            assert_eq!(regional(model, region), expected, "{model} {region}");
+        }
+    }
+
+    #[test]
+    fn a_region_is_a_plain_name() {
+        let settings = |region: &str| {
+            let mut settings = Members::default();
+            settings.insert(REGION.to_owned(), region.into());
+            settings
+        };
+        let usual = "https://bedrock-runtime.us-east-1.amazonaws.com";
+        assert_eq!(url(&Members::default()).as_deref(), Some(usual));
+        let china = "https://bedrock-runtime.cn-north-1.amazonaws.com.cn";
+        assert_eq!(url(&settings("cn-north-1")).as_deref(), Some(china));
+        for wrong in ["", "evil.example/", "US"] {
+            assert_eq!(url(&settings(wrong)), None, "{wrong}");
+        }
+    }
+}

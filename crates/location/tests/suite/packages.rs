@@ -1,0 +1,207 @@
+//! Tests which protocol, address and credential a package stands for.
+
+use opencode_llm::{Auth, Endpoint, ProtocolId, Secret};
+use opencode_location::catalogue::Catalogue;
+use serde_json::json;
+
+use crate::documents::{catalogue, select};
+use crate::machine::Machine;
+
+#[test]
+fn packages_stand_for_a_protocol_an_address_and_the_place_of_the_key() {
+    let header = |name: &str| Auth::Header {
+        name: name.into(),
+        secret: Secret::new("k"),
+    };
+    let bearer = || Auth::Bearer(Secret::new("k"));
+    let google = "https://generativelanguage.googleapis.com/v1beta";
+    let azure = "https://mine.openai.azure.com/openai/v1";
+    for (package, settings, protocol, base_url, query, auth) in [
+        (
+            "@ai-sdk/google",
+            json!({"apiKey": "k"}),
+            ProtocolId::Gemini,
+            google,
+            None,
+            header("x-goog-api-key"),
+        ),
+        (
+            "@ai-sdk/azure",
+            json!({"apiKey": "k", "resourceName": "mine"}),
+            ProtocolId::OpenAiResponses,
+            azure,
+            Some("v1"),
+            header("api-key"),
+        ),
+        (
+            "@ai-sdk/azure",
+            json!({"apiKey": "k", "resourceName": "mine", "useCompletionUrls": true, "apiVersion": "2026-01-01"}),
+            ProtocolId::OpenAiChat,
+            azure,
+            Some("2026-01-01"),
+            header("api-key"),
+        ),
+        (
+            "@ai-sdk/xai",
+            json!({"apiKey": "k"}),
+            ProtocolId::OpenAiResponses,
+            "https://api.x.ai/v1",
+            None,
+            bearer(),
+        ),
+        (
+            "@ai-sdk/mistral",
+            json!({"apiKey": "k"}),
+            ProtocolId::OpenAiChat,
+            "https://api.mistral.ai/v1",
+            None,
+            bearer(),
+        ),
+    ] {
+        let api = json!({"package": package, "settings": settings});
+        let catalogue = catalogue(json!({"providers": {"p": {"api": api, "models": {"m": {}}}}}));
+        let resolved = catalogue.resolve(Some(&select("p", "m", None))).unwrap();
+        let model = &resolved.model;
+        let query: Vec<_> = query
+            .map(|version: &str| ("api-version".to_owned(), version.to_owned()))
+            .into_iter()
+            .collect();
+        let endpoint = Endpoint {
+            base_url: base_url.into(),
+            query,
+        };
+        assert_eq!(
+            (model.protocol, &model.auth),
+            (protocol, &auth),
+            "{package}"
+        );
+        assert_eq!(model.endpoint, endpoint, "{package}");
+    }
+}
+
+#[test]
+fn bedrock_has_an_address_a_profile_of_models_and_signatures() {
+    let api = |settings: serde_json::Value| json!({"package": "@ai-sdk/amazon-bedrock", "settings": settings});
+    let resolved = |settings: serde_json::Value| {
+        let models = json!({"anthropic.claude-x": {}});
+        let catalogue =
+            catalogue(json!({"providers": {"p": {"api": api(settings), "models": models}}}));
+        let model = catalogue.resolve(Some(&select("p", "anthropic.claude-x", None)));
+        model.unwrap().model
+    };
+    let keys = json!({"region": "eu-west-1", "accessKeyId": "AK", "secretAccessKey": "SK"});
+    let model = resolved(keys);
+    assert_eq!(model.protocol, ProtocolId::BedrockConverse);
+    assert_eq!(model.id, "eu.anthropic.claude-x");
+    assert_eq!(
+        model.endpoint.base_url,
+        "https://bedrock-runtime.eu-west-1.amazonaws.com"
+    );
+    assert!(matches!(model.auth, Auth::Service(_)));
+    let model = resolved(json!({"apiKey": "token", "accessKeyId": "AK", "secretAccessKey": "SK"}));
+    assert_eq!(model.auth, Auth::Bearer(Secret::new("token")));
+    assert_eq!(model.id, "us.anthropic.claude-x");
+}
+
+#[test]
+fn options_of_gemini_are_sorted_in_both_spellings() {
+    let options = json!({
+        "thinkingConfig": {"thinkingBudget": 1}, "safetySettings": [], "temperature": 0.5, "own": 1,
+        "generationConfig": {"imageConfig": {"a": 1}, "candidateCount": 2},
+    });
+    let catalogue = catalogue(json!({"provider": {"p": {
+        "npm": "@ai-sdk/google", "options": {"apiKey": "k"}, "models": {"m": {"options": options}},
+    }}}));
+    let model = catalogue
+        .resolve(Some(&select("p", "m", None)))
+        .unwrap()
+        .model;
+    assert_eq!(
+        serde_json::Value::Object(model.provider_options.clone()),
+        json!({"google": {
+            "thinkingConfig": {"thinkingBudget": 1}, "imageConfig": {"a": 1},
+            "generationConfig": {"candidateCount": 2}, "safetySettings": [],
+        }})
+    );
+    assert_eq!(model.generation.temperature, Some(0.5));
+    assert_eq!(
+        serde_json::Value::Object(model.body.clone()),
+        json!({"own": 1})
+    );
+}
+
+#[test]
+fn packages_decide_the_protocol_the_address_and_the_credential() {
+    let header = |name: &str| Auth::Header {
+        name: name.to_owned(),
+        secret: Secret::new("k"),
+    };
+    let keyed =
+        |package: &str| json!({"npm": package, "options": {"apiKey": "k"}, "models": {"m": {}}});
+    let from_environment = |id: &str| json!({id: {"models": {"m": {}}}});
+    let anthropic = "https://api.anthropic.com/v1";
+    let openai = "https://api.openai.com/v1";
+    let rows = [
+        (
+            json!({"p": keyed("@ai-sdk/anthropic")}),
+            (
+                ProtocolId::AnthropicMessages,
+                anthropic,
+                header("x-api-key"),
+            ),
+        ),
+        (
+            json!({"p": {"npm": "@ai-sdk/anthropic", "options": {"authToken": "k", "baseURL": "http://h/v1"}, "models": {"m": {}}}}),
+            (
+                ProtocolId::AnthropicMessages,
+                "http://h/v1",
+                Auth::Header {
+                    name: "authorization".to_owned(),
+                    secret: Secret::new("Bearer k"),
+                },
+            ),
+        ),
+        (
+            from_environment("anthropic"),
+            (
+                ProtocolId::AnthropicMessages,
+                anthropic,
+                header("x-api-key"),
+            ),
+        ),
+        (
+            json!({"p": keyed("@ai-sdk/openai")}),
+            (
+                ProtocolId::OpenAiResponses,
+                openai,
+                Auth::Header {
+                    name: "authorization".to_owned(),
+                    secret: Secret::new("Bearer k"),
+                },
+            ),
+        ),
+        (
+            from_environment("openai"),
+            (
+                ProtocolId::OpenAiResponses,
+                openai,
+                Auth::Bearer(Secret::new("k")),
+            ),
+        ),
+    ];
+    for (providers, expected) in rows {
+        let mut machine = Machine::new();
+        machine.set("ANTHROPIC_API_KEY", "k");
+        machine.set("OPENAI_API_KEY", "k");
+        machine.write(
+            "project/opencode.json",
+            json!({"provider": providers}).to_string(),
+        );
+        let configuration = machine.configuration("project", "project", None);
+        let catalogue = Catalogue::build(&configuration, &machine.environment).0;
+        let model = catalogue.resolve(None).unwrap().model;
+        let base = model.endpoint.base_url.as_str();
+        assert_eq!((model.protocol, base, model.auth.clone()), expected);
+        assert_eq!(model.headers, []);
+    }
+}
