@@ -126,6 +126,16 @@ fn exceptions_are_failures_with_their_kind() {
             "error auth false permission: x",
         ),
         (
+            "modelNotReadyException",
+            "x",
+            "error rate-limit true rate_limit_error: x",
+        ),
+        (
+            "resourceNotFoundException",
+            "x",
+            "error invalid-request false invalid_request: x",
+        ),
+        (
             "validationException",
             "bad field",
             "error invalid-request false invalid_request: bad field",

@@ -33,11 +33,62 @@ fn a_request_has_its_system_text_tools_marks_and_settings() {
             "additionalModelRequestFields": {"top_k": 7},
         })
     );
-    let other = body(&request_to(
-        "meta.llama3-70b-v1:0",
-        vec![Message::user([Part::text("hi")])],
-    ));
-    assert!(!other.to_string().contains("cachePoint"), "{other}");
+}
+
+#[test]
+fn marks_stand_only_where_the_model_accepts_them() {
+    for (id, in_texts, in_tools) in [
+        (CLAUDE, true, true),
+        ("anthropic.claude-3-5-haiku-20241022-v1:0", true, true),
+        ("anthropic.claude-3-5-sonnet-20240620-v1:0", false, false),
+        ("us.amazon.nova-pro-v1:0", true, false),
+        ("meta.llama3-70b-v1:0", false, false),
+    ] {
+        let mut request = request_to(id, vec![Message::user([Part::text("hi")])]);
+        request.tools = Arc::new([tool()]);
+        let body = body(&request);
+        let has = |member: &str| body[member].to_string().contains("cachePoint");
+        let found = (has("messages"), has("toolConfig"));
+        assert_eq!(found, (in_texts, in_tools), "{id}");
+    }
+}
+
+#[test]
+fn calls_in_the_history_need_a_tool() {
+    let history = vec![
+        Message::user([Part::text("read")]),
+        Message::assistant([call("c")]),
+        result("c", ToolResultValue::Text("one".into())),
+    ];
+    let sent = body(&request_to("amazon.titan-x", history));
+    let tools = &sent["toolConfig"]["tools"];
+    assert_eq!(tools[0]["toolSpec"]["name"], "unavailable");
+    assert_eq!(tools.as_array().map(Vec::len), Some(1));
+    let block = &sent["messages"][2]["content"][0]["toolResult"];
+    assert!(block["status"].is_null(), "{block}");
+    let without = body(&request(vec![Message::user([Part::text("hi")])]));
+    assert!(without["toolConfig"].is_null(), "{without}");
+}
+
+#[test]
+fn long_ids_and_absent_descriptions_are_replaced() {
+    let id = "x".repeat(100);
+    let history = vec![
+        Message::user([Part::text("read")]),
+        Message::assistant([call(&id)]),
+        result(&id, ToolResultValue::Text("one".into())),
+    ];
+    let mut request = request(history);
+    let mut tool = tool();
+    tool.description = String::new();
+    request.tools = Arc::new([tool]);
+    let sent = body(&request);
+    let called = &sent["messages"][1]["content"][0]["toolUse"]["toolUseId"];
+    assert_eq!(called.as_str().map(str::len), Some(64));
+    let answered = &sent["messages"][2]["content"][0]["toolResult"]["toolUseId"];
+    assert_eq!(answered, called);
+    let spec = &sent["toolConfig"]["tools"][0]["toolSpec"];
+    assert_eq!(spec["description"], "read");
 }
 
 #[test]
@@ -65,6 +116,13 @@ fn reasoning_has_the_form_of_the_model_and_excludes_sampling() {
     );
     let effort = json!({"type": "enabled", "maxReasoningEffort": "low"});
     let limit = json!({"maxTokens": 1000});
+    assert_eq!(
+        with(CLAUDE, &effort),
+        (
+            limit.clone(),
+            json!({"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}, "own": 1}),
+        )
+    );
     assert_eq!(
         with("amazon.nova-2-lite-v1:0", &effort),
         (limit.clone(), json!({"reasoningConfig": effort, "own": 1}))
@@ -122,6 +180,7 @@ fn files_have_formats_and_names_that_the_server_accepts() {
         Message::user([
             media("image/jpeg", None),
             media("application/pdf", Some("my report_v2.pdf")),
+            media("application/pdf", Some("my report_v2.pdf")),
             media("text/csv", Some("a.csv")),
             Part::text("  "),
         ]),
@@ -141,9 +200,13 @@ fn files_have_formats_and_names_that_the_server_accepts() {
         json!([
             {"image": {"format": "jpeg", "source": {"bytes": PNG}}},
             {"document": {"format": "pdf", "name": "my-report-v2", "source": {"bytes": PNG}}},
+            {"document": {"format": "pdf", "name": "my-report-v2-2", "source": {"bytes": PNG}}},
             {"text": "[The attachment \"a.csv\" (text/csv) cannot be read by this model.]"},
         ])
     );
+    let alone = vec![Message::user([media("application/pdf", None)])];
+    let alone = &messages(&request(alone))[0]["content"];
+    assert_eq!(alone[1]["text"], "The user attached a document.");
     assert_eq!(
         sent[2]["content"][0]["toolResult"]["content"],
         json!([{"image": {"format": "png", "source": {"bytes": PNG}}}])

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::NAMESPACE;
-use super::style::{Style, caches};
+use super::style::{Marks, Style};
 use crate::canonical::error::LlmError;
 use crate::canonical::json::{self, deep_merge};
-use crate::canonical::request::{JsonMap, LlmRequest, ToolChoice};
+use crate::canonical::request::{JsonMap, LlmRequest, Message, Role, ToolChoice};
 use crate::protocol::body::{self, Frame, InsertedBytes, Members, ToolsMember, option};
 
 /// A mark at the end of a cacheable prefix. It follows the block, the system text or the tool that it marks.
@@ -23,12 +23,18 @@ const BODY_OPTIONS: [&str; 4] = [
 /// Encodes the body.
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let options = request.effective_options(NAMESPACE);
-    let marks = caches(&request.model) && options.get("cache").is_none_or(|cache| cache != "none");
+    let is_cached = options.get("cache").is_none_or(|cache| cache != "none");
+    let marks = if is_cached {
+        Marks::of(&request.model)
+    } else {
+        Marks::Nowhere
+    };
     let frame = Frame {
         names_model: false,
-        // The server requires the tools of calls in the history, also in a turn without tools.
+        // The server requires the tools of calls in the history, also if the model may call none.
         offers_tools: true,
-        tools: tools(request, marks),
+        tools: tools(request, marks == Marks::Everywhere),
+        more_tools: placeholder(request).into_iter().collect(),
         members: members(request, &options),
         ..Frame::default()
     };
@@ -36,11 +42,23 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
         let places = [state.system, state.user].into_iter().flatten();
         InsertedBytes {
             text: places
-                .filter(|_| marks)
+                .filter(|_| marks != Marks::Nowhere)
                 .map(|place| (place, MARK))
                 .collect(),
             tool: None,
         }
+    })
+}
+
+/// Returns a tool for a request without tools whose history has calls. The server refuses it otherwise.
+fn placeholder(request: &LlmRequest) -> Option<Value> {
+    let is_result = |message: &Message| message.role == Role::Tool;
+    (request.tools.is_empty() && request.messages.iter().any(is_result)).then(|| {
+        json!({"toolSpec": {
+            "name": "unavailable",
+            "description": "No tool is available. Do not call this one.",
+            "inputSchema": {"json": {"type": "object"}},
+        }})
     })
 }
 
@@ -137,6 +155,9 @@ fn reasoning_fields(model: &str, reasoning: &Value) -> JsonMap {
         .get("maxReasoningEffort")
         .filter(|it| !it.is_null());
     let fields = if model.contains("claude") {
+        // Models that choose their own budget have a name for it.
+        let is_open = kind == "enabled" && budget_of(reasoning).is_none();
+        let kind = if is_open { "adaptive".into() } else { kind };
         let mut thinking = json!({"type": kind});
         if let Some(budget) = budget_of(reasoning) {
             thinking["budget_tokens"] = budget.into();

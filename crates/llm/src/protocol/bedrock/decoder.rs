@@ -249,7 +249,8 @@ fn exception(name: &str, payload: &Value) -> LlmEvent {
     let lower = name.to_lowercase();
     let kind = match lower.as_str() {
         "modelstreamerrorexception" | "modeltimeoutexception" => "server_error",
-        "validationexception" => "invalid_request",
+        "validationexception" | "resourcenotfoundexception" => "invalid_request",
+        "modelnotreadyexception" => "rate_limit_error",
         name if name.starts_with("accessdenied") => "permission",
         _ => name,
     };

@@ -11,7 +11,7 @@ use crate::canonical::request::{
     Message, Part, ReasoningPart, Role, ToolCallPart, ToolContent, ToolDefinition, ToolResultPart,
     ToolResultValue,
 };
-use crate::protocol::identifiers::{plain, tool_name};
+use crate::protocol::identifiers::{plain, short, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
@@ -19,8 +19,14 @@ use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 /// The text of a result without content. The server refuses an empty one.
 const NOTHING: &str = "The tool said nothing.";
 
-/// Maximum length of the name of a document.
-const MAX_NAME: usize = 200;
+/// The text beside a document without a text. The server refuses a document alone.
+const DOCUMENT_ALONE: &str = "The user attached a document.";
+
+/// Maximum length of the name of a document, without its number.
+const MAX_NAME: usize = 180;
+
+/// Maximum length of the id of a call.
+const MAX_CALL_ID: usize = 64;
 
 /// State between two messages.
 #[derive(Clone, Default)]
@@ -30,6 +36,8 @@ pub(super) struct State {
     pub(super) system: Option<usize>,
     /// The position after the last text of the newest prompt.
     pub(super) user: Option<usize>,
+    /// Number of documents so far. The server refuses two documents with the same name.
+    documents: usize,
 }
 
 /// The side of the last message, which lacks its end.
@@ -93,7 +101,10 @@ impl Form for Style {
     fn tool(&self, tool: &ToolDefinition) -> Value {
         let schema = tool_schema::for_anthropic(&tool.input_schema, self.tool_schema);
         json!({"toolSpec": {
-            "name": tool.name, "description": tool.description, "inputSchema": {"json": schema},
+            "name": tool.name,
+            // The server refuses an empty description.
+            "description": if is_blank(&tool.description) { &tool.name } else { &tool.description },
+            "inputSchema": {"json": schema},
         }})
     }
 }
@@ -106,14 +117,21 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn push_user(&mut self, content: &[Part]) {
         let mut place = None;
+        let documents = self.page.state.documents;
+        let mut has_text = false;
         for part in content {
             let block = match part {
                 Part::Text(text) if is_blank(&text.text) => continue,
                 Part::Text(text) => json!({"text": text.text}),
-                Part::Media(media) => file_block(Attachment::of(media, self.style.reads)),
+                Part::Media(media) => self.file_block(Attachment::of(media, self.style.reads)),
                 _ => continue,
             };
+            has_text |= block.get("text").is_some();
             self.write(Open::User, &block);
+            place = Some(self.page.len());
+        }
+        if self.page.state.documents > documents && !has_text {
+            self.write(Open::User, &json!({"text": DOCUMENT_ALONE}));
             place = Some(self.page.len());
         }
         self.page.state.user = place.or(self.page.state.user);
@@ -168,7 +186,7 @@ impl Writer<'_> {
         }
     }
 
-    fn result_block(&self, result: &ToolResultPart) -> Value {
+    fn result_block(&mut self, result: &ToolResultPart) -> Value {
         let mut content: Vec<Value> = match result.result.as_text() {
             Ok(text) if is_blank(&text) => Vec::new(),
             Ok(text) => vec![json!({"text": text})],
@@ -180,7 +198,7 @@ impl Writer<'_> {
                     ToolContent::File { uri, mime, name } => {
                         let reads = self.style.reads;
                         let file = Attachment::new(mime, uri, name.as_deref(), reads);
-                        Some(file_block(file))
+                        Some(self.file_block(file))
                     }
                 })
                 .collect(),
@@ -190,9 +208,30 @@ impl Writer<'_> {
         }
         let failed = matches!(result.result, ToolResultValue::Error(_));
         let status = if failed { "error" } else { "success" };
-        json!({"toolResult": {
-            "toolUseId": plain(&result.id), "content": content, "status": status,
-        }})
+        let mut block = json!({"toolUseId": call_id(&result.id), "content": content});
+        if self.style.reads_status {
+            block["status"] = status.into();
+        }
+        json!({ "toolResult": block })
+    }
+
+    fn file_block(&mut self, file: Attachment<'_>) -> Value {
+        match file {
+            Attachment::Image(file) => {
+                let format = file.media_type.strip_prefix("image/").unwrap_or("png");
+                json!({"image": {"format": format, "source": {"bytes": file.base64}}})
+            }
+            Attachment::Pdf { filename, file } => {
+                self.page.state.documents += 1;
+                let name = document_name(filename, self.page.state.documents);
+                json!({"document": {
+                    "format": "pdf", "name": name, "source": {"bytes": file.base64},
+                }})
+            }
+            // The protocol carries no sounds.
+            Attachment::Sound(file) => json!({"text": Attachment::replaced(file)}),
+            Attachment::Note(note) => json!({"text": note}),
+        }
     }
 
     /// Writes a block into a message of this side. The conversation never begins with the assistant.
@@ -244,34 +283,24 @@ fn call_block(call: &ToolCallPart) -> Value {
         other => json!({"value": other}),
     };
     json!({"toolUse": {
-        "toolUseId": plain(&call.id), "name": tool_name(&call.name), "input": input,
+        "toolUseId": call_id(&call.id), "name": tool_name(&call.name), "input": input,
     }})
 }
 
-fn file_block(file: Attachment<'_>) -> Value {
-    match file {
-        Attachment::Image(file) => {
-            let format = file.media_type.strip_prefix("image/").unwrap_or("png");
-            json!({"image": {"format": format, "source": {"bytes": file.base64}}})
-        }
-        Attachment::Pdf { filename, file } => json!({"document": {
-            "format": "pdf", "name": document_name(filename), "source": {"bytes": file.base64},
-        }}),
-        // The protocol carries no sounds.
-        Attachment::Sound(file) => json!({"text": Attachment::replaced(file)}),
-        Attachment::Note(note) => json!({"text": note}),
-    }
+/// Returns an id in the form that the server accepts.
+fn call_id(id: &str) -> String {
+    short(&plain(id), MAX_CALL_ID).into_owned()
 }
 
-/// The server accepts only some characters in the name of a document, and no extension.
-fn document_name(filename: &str) -> String {
+/// Returns the name of the `nth` document. The server accepts only some characters, and no extension.
+fn document_name(filename: &str, nth: usize) -> String {
     let stem = filename.rsplit_once('.').map_or(filename, |(stem, _)| stem);
     let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '(' | ')' | '[' | ']');
     let kept = stem.chars().map(|c| if is_kept(c) { c } else { '-' });
     let name: String = kept.take(MAX_NAME).collect();
-    if name.is_empty() {
-        "document".to_owned()
-    } else {
-        name
+    match (name.as_str(), nth) {
+        ("", nth) => format!("document-{nth}"),
+        (name, 1) => name.to_owned(),
+        (name, nth) => format!("{name}-{nth}"),
     }
 }
