@@ -48,7 +48,7 @@ describe("an unknown member is refused before anything is sent", () => {
       "a directory beside its location",
       (client) => client.sessions.create({ directory: "/x" }),
       "directory",
-      "Unknown member directory of sessions.create, which takes id, agent, model, location, title, parentID, permission. " +
+      "Unknown member directory of sessions.create, which takes id, agent, model, location, title, parentID, permission, budget. " +
         "Did you mean location: { directory }?",
     ],
     [

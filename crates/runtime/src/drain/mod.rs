@@ -363,12 +363,14 @@ impl Runner {
     }
 }
 
-/// Logs the failure of a drain: a bug as an error, anything else as a warning, because the next drain continues.
+/// Logs why a drain stopped: a bug as an error, a used-up budget as information, because the user set it, and anything
+/// else as a warning, because the next drain continues.
 fn report(error: &DrainError) {
     const FAILED: &str = "the Session Drain failed";
     let tag = error.tag();
     match error {
         DrainError::Internal(_) => tracing::error!(tag, %error, "{FAILED}"),
+        DrainError::Budget(_) => tracing::info!(tag, %error, "the Session Drain paused"),
         _ => tracing::warn!(tag, %error, "{FAILED}"),
     }
 }

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use opencode_llm::LlmError;
 use opencode_log::{Entry, Level};
-use opencode_runtime::{Fault, Moment, Recovery};
+use opencode_runtime::{Fault, Moment, Recovery, UpdateSession};
 use opencode_schema::id::SessionID;
+use opencode_schema::session::SessionBudget;
 use opencode_testkit::{Blockade, Fixture, Gate, RecordedLog, Reply, output, test_hook};
 use serde_json::json;
 
@@ -100,6 +101,32 @@ async fn the_entries_of_a_child_name_the_child() {
     let children = f.runtime().children(&session).await.unwrap();
     let entry = log.find("the Session Drain failed").await;
     is_about(&entry, &children[0].id, &f.project.directory());
+}
+
+#[tokio::test]
+async fn a_pause_is_information_and_no_failure() {
+    let mut log = RecordedLog::begin();
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let budget = SessionBudget {
+        turns: Some(1),
+        tokens: None,
+        cost: None,
+        duration_ms: None,
+    };
+    let request = UpdateSession {
+        budget: Some(budget),
+        ..UpdateSession::default()
+    };
+    f.runtime().update_session(&session, request).await.unwrap();
+    f.model
+        .reply(Reply::calls("c0", "glob", json!({"pattern": "*"})));
+    f.prompt(&session, "Go").await;
+    f.wait(&session).await;
+    let entry = log.find("the Session Drain paused").await;
+    assert_eq!(kind(&entry), (Level::Info, "opencode::runtime"));
+    assert_eq!(entry.fields["tag"], "BudgetUsedUp");
+    is_about(&entry, &session, &f.project.directory());
 }
 
 #[tokio::test]

@@ -186,13 +186,13 @@ async fn a_server_failure_is_retried_twice_without_an_announcement() {
     }
     f.prompt(&session, "Hi").await;
     // These waits are not announced, so the test advances the time in small steps until the last request.
-    for _ in 0..100 {
-        if f.model.requests().len() == 3 {
-            break;
+    let asked = async {
+        while f.model.requests().len() < 3 {
+            f.clock.advance(100);
+            f.events(&session).await;
         }
-        f.clock.advance(100);
-        f.events(&session).await;
-    }
+    };
+    f.within("three requests", asked).await;
     f.wait(&session).await;
     assert_eq!(f.model.requests().len(), 3);
     let expected = [&ASKED[..], &["step.started", "step.failed boom"]].concat();
