@@ -21,8 +21,20 @@ fn replies_of_anthropic_keep_their_properties() {
 }
 
 #[test]
+fn replies_of_bedrock_keep_their_properties() {
+    replay("bedrock", |input| {
+        reply::check(ProtocolId::BedrockConverse, input);
+    });
+}
+
+#[test]
 fn replies_of_chat_keep_their_properties() {
     replay("chat", |input| reply::check(ProtocolId::OpenAiChat, input));
+}
+
+#[test]
+fn replies_of_gemini_keep_their_properties() {
+    replay("gemini", |input| reply::check(ProtocolId::Gemini, input));
 }
 
 #[test]

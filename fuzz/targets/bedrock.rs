@@ -1,0 +1,10 @@
+//! Response bodies of Bedrock.
+
+#![no_main]
+
+#[path = "../../crates/llm/tests/fuzz/reply.rs"]
+mod reply;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    reply::check(opencode_llm::ProtocolId::BedrockConverse, input);
+});

@@ -1,0 +1,10 @@
+//! Response bodies of Gemini.
+
+#![no_main]
+
+#[path = "../../crates/llm/tests/fuzz/reply.rs"]
+mod reply;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    reply::check(opencode_llm::ProtocolId::Gemini, input);
+});
