@@ -1,6 +1,6 @@
 //! The keys of providers that the host has stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -21,9 +21,16 @@ pub struct StoredKeys(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    state: RwLock<KeysAt>,
+    state: RwLock<State>,
     load: OnceLock<LoadKeys>,
     loaded: OnceCell<()>,
+}
+
+#[derive(Default)]
+struct State {
+    now: KeysAt,
+    /// The providers whose keys were set or removed. Their stored keys may have been read before that.
+    changed: HashSet<String>,
 }
 
 /// The keys at one moment.
@@ -39,7 +46,7 @@ pub(crate) struct KeysAt {
 impl fmt::Debug for StoredKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.0.state.read();
-        f.debug_set().entries(state.keys.keys()).finish()
+        f.debug_set().entries(state.now.keys.keys()).finish()
     }
 }
 
@@ -52,17 +59,18 @@ impl StoredKeys {
     /// Sets or removes the key of a provider.
     pub fn set(&self, provider: &str, key: Option<Secret>) {
         let mut state = self.0.state.write();
-        let keys = Arc::make_mut(&mut state.keys);
+        state.changed.insert(provider.to_owned());
+        let keys = Arc::make_mut(&mut state.now.keys);
         match key {
             Some(key) => keys.insert(provider.to_owned(), key),
             None => keys.remove(provider),
         };
-        state.generation += 1;
+        state.now.generation += 1;
     }
 
     /// Returns the number of changes so far.
     pub(crate) fn generation(&self) -> u64 {
-        self.0.state.read().generation
+        self.0.state.read().now.generation
     }
 
     /// Returns the keys. If they cannot be read, there are none, and the next call tries again.
@@ -70,19 +78,17 @@ impl StoredKeys {
         if let Some(load) = self.0.load.get() {
             let loading = self.0.loaded.get_or_try_init(|| async {
                 let found = load().await?;
-                // Keys that were set meanwhile are newer.
                 let mut state = self.0.state.write();
-                let known = Arc::make_mut(&mut state.keys);
-                for (provider, key) in found {
-                    known.entry(provider).or_insert(key);
-                }
+                let State { now, changed } = &mut *state;
+                let unchanged = found.into_iter().filter(|(it, _)| !changed.contains(it));
+                Arc::make_mut(&mut now.keys).extend(unchanged);
                 Ok::<_, String>(())
             });
             if let Err(error) = loading.await {
                 tracing::warn!("The stored keys of providers cannot be read: {error}");
             }
         }
-        self.0.state.read().clone()
+        self.0.state.read().now.clone()
     }
 }
 
@@ -93,6 +99,19 @@ mod tests {
     use futures::FutureExt;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_key_that_is_removed_during_the_read_does_not_come_back() {
+        let keys = StoredKeys::default();
+        let changed = keys.clone();
+        keys.load_with(Box::new(move || {
+            let found = Keys::from([("a".to_owned(), Secret::new("key-a"))]);
+            // The user removes the stored key after it was read.
+            changed.set("a", None);
+            std::future::ready(Ok(found)).boxed()
+        }));
+        assert_eq!(keys.now().await.keys.len(), 0);
+    }
 
     #[tokio::test]
     async fn keys_are_read_once_and_changes_count() {

@@ -146,14 +146,12 @@ impl Credentials {
         Ok(self.write(rename).await?)
     }
 
-    /// Removes a credential. Returns its integration; `None` for an unknown id.
-    pub(crate) async fn remove(&self, id: String) -> Result<Option<String>, RuntimeError> {
-        let removed = id.clone();
-        let remove =
-            move |transaction: &mut Transaction<'_>| transaction.remove_credential(&removed);
-        let integration = self.write(remove).await?;
-        self.forget(&id).await;
-        Ok(integration)
+    /// Removes the row of a credential. Returns its integration; `None` for an unknown id. The value in a store of the
+    /// program stays until `forget`.
+    pub(crate) async fn remove_row(&self, id: &str) -> Result<Option<String>, RuntimeError> {
+        let id = id.to_owned();
+        let remove = move |transaction: &mut Transaction<'_>| transaction.remove_credential(&id);
+        Ok(self.write(remove).await?)
     }
 
     /// Replaces the value of a credential. Returns false if the credential was removed.
@@ -181,7 +179,7 @@ impl Credentials {
     }
 
     /// Removes a value from the store of the program. The row is gone, so a failure only leaves an unused value.
-    async fn forget(&self, id: &str) {
+    pub(crate) async fn forget(&self, id: &str) {
         let Some(values) = &self.values else {
             return;
         };
@@ -260,9 +258,11 @@ impl CredentialStore for Credentials {
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), CredentialError>> {
-        let remove = Credentials::remove(self, id.to_owned());
-        remove
-            .map(|removed| removed.map(drop).map_err(failed))
-            .boxed()
+        let remove = async move {
+            self.remove_row(id).await.map_err(failed)?;
+            self.forget(id).await;
+            Ok(())
+        };
+        remove.boxed()
     }
 }

@@ -226,13 +226,15 @@ impl Integrations {
 
     /// Removes a credential. Ignores an unknown id.
     pub(crate) async fn remove_credential(&self, id: String) -> Result<(), RuntimeError> {
-        let changed = self.credentials.remove(id).await?;
+        let changed = self.credentials.remove_row(&id).await?;
         self.oauth.forget();
         if let Some(integration) = changed.as_ref().filter(|id| !providers::is_of_server(id)) {
             self.locations.stored_keys().set(integration, None);
             self.announce_models();
         }
         self.announce(changed);
+        // The program may be slow. The key is out of use already, also if the caller no longer waits.
+        self.credentials.forget(&id).await;
         Ok(())
     }
 
