@@ -98,7 +98,9 @@ impl Downloads {
             let made = closing.run_until_cancelled(shared.make(&copy)).await;
             // The host closes, so nothing reads the state any more.
             let Some(made) = made else { return };
-            match &made {
+            // The state comes first: a reader of the log or of the change finds the outcome.
+            state.end(shared.clock.now(), made.as_ref().err().cloned());
+            match made {
                 Ok(Made::Replaced) => {
                     let directory = copy.directory.display();
                     tracing::info!(%directory, "a copy was made");
@@ -110,7 +112,6 @@ impl Downloads {
                     tracing::warn!(%directory, reason, "a copy was not made");
                 }
             }
-            state.end(shared.clock.now(), made.err());
             ended.send_modify(|count| *count += 1);
         });
     }
