@@ -1,5 +1,7 @@
 //! Budgets of sessions, and the work that counts towards them.
 
+use std::collections::HashSet;
+
 use opencode_schema::bounded::{nearest_cost, nearest_count};
 use opencode_schema::id::SessionID;
 use opencode_schema::session::SessionBudget;
@@ -7,9 +9,6 @@ use rusqlite::OptionalExtension;
 
 use crate::error::StoreError;
 use crate::view::reader::Reader;
-
-/// Maximum number of ancestors whose budgets apply. Tasks nest far less deep.
-const MAX_ANCESTORS: usize = 64;
 
 /// The work of a session and its child sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -31,7 +30,7 @@ pub struct AppliedBudget {
     pub session_id: SessionID,
     /// Its own limits.
     pub budget: Option<SessionBudget>,
-    /// True if no other session gave it its work.
+    /// True if no other session in the file gave it its work.
     pub is_root: bool,
     /// The work that counts towards the limits.
     pub spent: Spent,
@@ -53,9 +52,11 @@ impl Reader<'_> {
         with_root: bool,
     ) -> Result<Vec<AppliedBudget>, StoreError> {
         let mut applied = Vec::new();
+        // A file from elsewhere may contain a cycle.
+        let mut seen = HashSet::new();
         let mut next = Some(session.as_str().to_owned());
-        for _ in 0..MAX_ANCESTORS {
-            let Some(link) = next.map(|id| self.link(&id)).transpose()?.flatten() else {
+        while let Some(id) = next.filter(|id| seen.insert(id.clone())) {
+            let Some(link) = self.link(&id)? else {
                 break;
             };
             let is_root = link.parent.is_none();
@@ -77,8 +78,11 @@ impl Reader<'_> {
         Ok(self
             .connection
             .prepare_cached(
-                "SELECT iif(s.forked, NULL, s.parent), s.budget
-                 FROM aggregate a JOIN session s ON s.aggregate = a.key WHERE a.id = ?",
+                "SELECT p.id, s.budget
+                 FROM aggregate a JOIN session s ON s.aggregate = a.key
+                 LEFT JOIN aggregate p ON p.id = s.parent AND NOT s.forked
+                   AND EXISTS (SELECT 1 FROM session WHERE aggregate = p.key)
+                 WHERE a.id = ?",
             )?
             .query_row([id], |row| {
                 Ok(Link {

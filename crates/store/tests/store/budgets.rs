@@ -157,3 +157,35 @@ async fn limits_are_recorded_replaced_and_removed() {
     let root = budgets(&bench, "ses_a", true).await;
     assert_eq!((root[0].budget, root[0].spent), (None, Spent::default()));
 }
+
+#[tokio::test]
+async fn the_chain_of_parents_ends_at_an_absent_one_and_has_no_maximum() {
+    let bench = Bench::new().await;
+    // An imported session may name a parent that was not imported.
+    record(
+        &bench,
+        "session.created",
+        &info("ses_orphan", Some("ses_absent"), None),
+    )
+    .await;
+    let found = budgets(&bench, "ses_orphan", true).await;
+    let roots: Vec<_> = found
+        .iter()
+        .map(|it| (it.session_id.as_str(), it.is_root))
+        .collect();
+    assert_eq!(roots, [("ses_orphan", true)]);
+
+    record(
+        &bench,
+        "session.created",
+        &info("ses_0", None, Some(json!({"turns": 1}))),
+    )
+    .await;
+    for depth in 1..=100 {
+        let (id, parent) = (format!("ses_{depth}"), format!("ses_{}", depth - 1));
+        record(&bench, "session.created", &info(&id, Some(&parent), None)).await;
+    }
+    let found = budgets(&bench, "ses_100", false).await;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].session_id.as_str(), "ses_0");
+}
