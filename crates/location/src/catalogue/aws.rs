@@ -35,8 +35,16 @@ pub(super) fn add_region(api: &mut ApiPatch, environment: &Environment) {
     }
 }
 
-/// Returns the access keys of the environment.
-pub(super) fn environment_keys(environment: &Environment) -> Option<AccessKeys> {
+/// Returns the access keys of a provider with models at Bedrock: those of its settings or, without them, those of the
+/// environment.
+pub(super) fn keys(api: &ApiPatch, environment: &Environment) -> Option<AccessKeys> {
+    if !is_bedrock(api.kind.as_ref()) {
+        return None;
+    }
+    configured_keys(&api.settings).or_else(|| environment_keys(environment))
+}
+
+fn environment_keys(environment: &Environment) -> Option<AccessKeys> {
     Some(AccessKeys {
         id: environment.variable("AWS_ACCESS_KEY_ID")?.to_owned(),
         secret: Secret::new(environment.variable("AWS_SECRET_ACCESS_KEY")?),
@@ -61,22 +69,23 @@ pub(super) fn url(settings: &Members) -> Option<String> {
     ))
 }
 
-/// Returns the authentication with the keys of the settings or, without them, those of the environment.
-pub(super) fn auth(settings: &Members, environment: Option<&AccessKeys>) -> Auth {
+fn configured_keys(settings: &Members) -> Option<AccessKeys> {
     let text = |name: &str| {
         let value = settings.get(name).and_then(Value::as_str);
         value.filter(|text| !text.is_empty())
     };
-    let own = text("accessKeyId").zip(text("secretAccessKey"));
-    let own = own.map(|(id, secret)| AccessKeys {
-        id: id.to_owned(),
-        secret: Secret::new(secret),
+    Some(AccessKeys {
+        id: text("accessKeyId")?.to_owned(),
+        secret: Secret::new(text("secretAccessKey")?),
         session_token: text("sessionToken").map(Secret::new),
-    });
-    match (own.as_ref().or(environment), region(settings)) {
-        (Some(keys), Some(region)) => {
-            Auth::Service(Arc::new(BedrockSigner::new(keys.clone(), region)))
-        }
+    })
+}
+
+/// Returns the authentication with the keys of the model's settings or, without them, those of its provider.
+pub(super) fn auth(settings: &Members, provider: Option<&AccessKeys>) -> Auth {
+    let keys = configured_keys(settings).or_else(|| provider.cloned());
+    match (keys, region(settings)) {
+        (Some(keys), Some(region)) => Auth::Service(Arc::new(BedrockSigner::new(keys, region))),
         _ => Auth::None,
     }
 }

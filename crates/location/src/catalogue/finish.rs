@@ -24,10 +24,6 @@ pub(super) fn finish_provider(
 ) -> Provider {
     let variables = patch.env.clone().filter(|names| !names.is_empty());
     let names = || variables.iter().flatten();
-    // A region or the name of a resource alone is no key.
-    let named = variables.as_deref().unwrap_or_default();
-    let connected = super::credentials(named).any(|name| environment.variable(name).is_some());
-    let available = variables.is_none() || connected || stored.is_some() || is_authenticated(patch);
     let only = names().count() == 1;
     // If there are several variables, some contain a region or the name of a resource.
     let holds_key = |name: &str| {
@@ -40,18 +36,25 @@ pub(super) fn finish_provider(
         .find_map(|name| environment.variable(name))
         .map(Secret::new)
         .or_else(|| stored.cloned());
+    let aws_keys = aws::keys(&patch.api, environment);
+    let connected = match aws::is_bedrock(patch.api.kind.as_ref()) {
+        // One half of an access key is no key.
+        true => aws_keys.is_some(),
+        // A region or the name of a resource alone is no key.
+        false => super::credentials(variables.as_deref().unwrap_or_default())
+            .any(|name| environment.variable(name).is_some()),
+    };
+    let is_keyed = connected || key.is_some() || is_authenticated(patch);
     Provider {
         name: patch.name.clone().unwrap_or_else(|| id.clone()),
         id,
         api: Arc::new(finish_api(patch.api.clone())),
         headers: patch.headers.clone(),
         body: patch.body.clone(),
+        available: variables.is_none() || is_keyed,
         variables,
         key,
-        aws_keys: aws::is_bedrock(patch.api.kind.as_ref())
-            .then(|| aws::environment_keys(environment))
-            .flatten(),
-        available,
+        aws_keys,
     }
 }
 

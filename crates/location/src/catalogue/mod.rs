@@ -140,6 +140,12 @@ impl Catalogue {
         for key in self.providers.iter().filter_map(|it| it.key.as_ref()) {
             secrets.learn_credential(key.expose());
         }
+        for keys in self.providers.iter().filter_map(|it| it.aws_keys.as_ref()) {
+            secrets.learn_credential(keys.secret.expose());
+            if let Some(token) = &keys.session_token {
+                secrets.learn_credential(token.expose());
+            }
+        }
     }
 
     /// Returns all providers that this directory may use, also those without a key: id, name and the variables of the

@@ -33,7 +33,7 @@ pub struct Provider {
     pub variables: Option<Vec<String>>,
     /// The key from one of these variables.
     pub key: Option<Secret>,
-    /// The access keys of AWS in the environment, for a provider with models at Bedrock.
+    /// The access keys of AWS, for a provider with models at Bedrock.
     pub aws_keys: Option<AccessKeys>,
     /// True if the provider can be used: it needs no key, or a key is available.
     pub available: bool,

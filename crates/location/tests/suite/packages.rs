@@ -104,6 +104,39 @@ fn bedrock_has_an_address_a_profile_of_models_and_signatures() {
 }
 
 #[test]
+fn the_access_keys_of_a_document_make_bedrock_available() {
+    let with = |options: serde_json::Value| {
+        catalogue(json!({"provider": {"p": {
+            "npm": "@ai-sdk/amazon-bedrock", "options": options, "models": {"m": {}},
+            "env": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"],
+        }}}))
+    };
+    let keys = with(json!({"accessKeyId": "AK", "secretAccessKey": "SK"}));
+    let model = keys.resolve(Some(&select("p", "m", None))).unwrap().model;
+    assert!(matches!(model.auth, Auth::Service(_)));
+    for incomplete in [json!({"accessKeyId": "AK"}), json!({"region": "eu-west-1"})] {
+        let error = with(incomplete).resolve(Some(&select("p", "m", None)));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("AWS_ACCESS_KEY_ID"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn the_access_keys_of_the_environment_are_secrets() {
+    let mut machine = Machine::new();
+    let directory = machine.directory("a");
+    machine.set("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
+    machine.set("AWS_SECRET_ACCESS_KEY", "secret-of-the-access-key");
+    machine.set("AWS_SESSION_TOKEN", "token-of-the-session");
+    let locations = machine.locations(None);
+    let location = locations.get(&directory).await.unwrap();
+    let text = location
+        .secrets
+        .text("secret-of-the-access-key token-of-the-session");
+    assert_eq!(text, "<redacted> <redacted>");
+}
+
+#[test]
 fn options_of_gemini_are_sorted_in_both_spellings() {
     let options = json!({
         "thinkingConfig": {"thinkingBudget": 1}, "safetySettings": [], "temperature": 0.5, "own": 1,
