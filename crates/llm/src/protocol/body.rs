@@ -84,10 +84,9 @@ pub(super) struct InsertedBytes {
 pub(super) fn encode<F: Form>(
     request: &LlmRequest,
     form: F,
-    frame: Frame,
+    mut frame: Frame,
     marks: impl FnOnce(&F::State) -> InsertedBytes,
 ) -> Result<Vec<u8>, LlmError> {
-    let mut frame = frame;
     let mut members = std::mem::take(&mut frame.members).0;
     overlay::apply(&mut members, &request.effective_overlay())?;
     let (written, _) = write_conversation(request, form)?;

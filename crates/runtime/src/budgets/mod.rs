@@ -8,7 +8,7 @@ use opencode_schema::bounded::MAX_SAFE_INTEGER;
 use opencode_schema::event::Paused;
 use opencode_schema::id::SessionID;
 use opencode_schema::session::{BudgetLimit, BudgetScope, SessionBudget, Tokens};
-use opencode_store::{AppliedBudget, Reader, Spent, StoreError};
+use opencode_store::{AppliedBudget, Spent};
 use parking_lot::Mutex;
 
 /// The budgets that the program gives a host. Without them nothing is limited.
@@ -83,15 +83,6 @@ impl Budgets {
     /// True if sessions without a budget of their own have one.
     pub(crate) fn has_default(&self) -> bool {
         !self.session.is_empty()
-    }
-
-    /// Reads the budgets that apply to a session.
-    pub(crate) fn read(
-        reader: &Reader<'_>,
-        session: &SessionID,
-        with_root: bool,
-    ) -> Result<Vec<AppliedBudget>, StoreError> {
-        reader.budgets(session, with_root)
     }
 
     /// Combines the budgets of sessions with those of the host.
@@ -192,7 +183,7 @@ fn message(scope: BudgetScope, limit: BudgetLimit, used: f64, allowed: f64) -> S
 /// # Errors
 ///
 /// Returns the name of the wrong limit and the problem.
-pub(crate) fn check_budget(budget: &SessionBudget) -> Result<(), (&'static str, String)> {
+pub(crate) fn check(budget: &SessionBudget) -> Result<(), (&'static str, String)> {
     let whole = [
         ("tokens", budget.tokens),
         ("turns", budget.turns),

@@ -5,7 +5,7 @@ use opencode_schema::event::Paused;
 use opencode_store::{Draft, SessionRow};
 
 use super::{DrainStop, Runner};
-use crate::budgets::{Budgets, NextTurn};
+use crate::budgets::NextTurn;
 use crate::error::DrainError;
 
 impl Runner {
@@ -21,7 +21,7 @@ impl Runner {
     ) -> Result<(), DrainStop> {
         let (id, with_root) = (session.info.id.clone(), self.services.budgets.has_default());
         let store = &self.services.journal.store;
-        let found = store.read(move |reader| Budgets::read(reader, &id, with_root));
+        let found = store.read(move |reader| reader.budgets(&id, with_root));
         let next = NextTurn {
             has_prices: !model.cost.rows().is_empty(),
         };

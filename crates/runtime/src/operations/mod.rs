@@ -34,7 +34,7 @@ use crate::inbox::PromptRequest;
 use crate::live::{LiveSubscription, Selection};
 use crate::recovery::interrupted;
 use crate::runtime::Runtime;
-use crate::sessions::{CreateSession, UpdateSession, check_limits};
+use crate::sessions::{CreateSession, UpdateSession, check_budget};
 use crate::streams::SessionEvents;
 
 impl Runtime {
@@ -225,7 +225,7 @@ impl Runtime {
     ///
     /// `InvalidField` for an impossible limit.
     pub fn set_host_budget(&self, budget: SessionBudget) -> Result<(), RuntimeError> {
-        check_limits(&budget)?;
+        check_budget(&budget)?;
         self.drains.budgets.set_host(budget);
         Ok(())
     }

@@ -5,7 +5,7 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use opencode_schema::session::SessionBudget;
 
-use crate::budgets::check_budget;
+use crate::budgets;
 use crate::error::RuntimeError;
 
 /// Maximum size in bytes of a name. The agent or model is looked up only when it is used.
@@ -61,15 +61,15 @@ pub(super) fn check_title(title: &str) -> Result<(), RuntimeError> {
     })
 }
 
-/// Refuses too many rules, and rules that no caller may write. A rule without an action would begin a limit.
 /// Refuses a budget with an impossible limit.
-pub(crate) fn check_limits(budget: &SessionBudget) -> Result<(), RuntimeError> {
-    check_budget(budget).map_err(|(limit, problem)| RuntimeError::InvalidField {
+pub(crate) fn check_budget(budget: &SessionBudget) -> Result<(), RuntimeError> {
+    budgets::check(budget).map_err(|(limit, problem)| RuntimeError::InvalidField {
         field: "budget",
         message: format!("budget.{limit}: {problem}"),
     })
 }
 
+/// Refuses too many rules, and rules that no caller may write. A rule without an action would begin a limit.
 pub(super) fn check_permission(rules: &[PermissionRule]) -> Result<(), RuntimeError> {
     let problem = if rules.len() > MAX_RULES {
         let count = rules.len();

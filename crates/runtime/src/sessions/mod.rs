@@ -26,7 +26,7 @@ use crate::journal::{Journal, append};
 use fields::{check_permission, check_title, limits_of, recorded};
 use slug::slug;
 
-pub(crate) use fields::{check_agent, check_limits, check_model, check_name};
+pub(crate) use fields::{check_agent, check_budget, check_model, check_name};
 pub use update::UpdateSession;
 
 /// A request to create a session.
@@ -103,7 +103,7 @@ impl Sessions {
         if creator == Creator::Client {
             request.title.as_deref().map_or(Ok(()), check_title)?;
             check_permission(&request.permission)?;
-            request.budget.as_ref().map_or(Ok(()), check_limits)?;
+            request.budget.as_ref().map_or(Ok(()), check_budget)?;
         }
         let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
         let project = self.locations.projects().resolve(&directory).await;

@@ -7,7 +7,7 @@ use opencode_schema::session::{SessionBudget, SessionInfo};
 use opencode_store::Abort;
 
 use super::Sessions;
-use super::fields::{check_limits, check_permission, check_title, limits_of};
+use super::fields::{check_budget, check_permission, check_title, limits_of};
 use crate::error::RuntimeError;
 use crate::journal::append;
 
@@ -36,7 +36,7 @@ impl Sessions {
             .permission
             .as_deref()
             .map_or(Ok(()), check_permission)?;
-        request.budget.as_ref().map_or(Ok(()), check_limits)?;
+        request.budget.as_ref().map_or(Ok(()), check_budget)?;
         let (id, now) = (id.clone(), self.journal.now());
         let updated = self.journal.store.write(move |transaction| {
             let reader = transaction.reader();

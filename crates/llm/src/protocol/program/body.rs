@@ -13,7 +13,6 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let frame = Frame {
         opening: br#","messages":["#,
         offers_tools: true,
-        more_tools: Vec::new(),
         members: members(request),
         ..Frame::default()
     };
