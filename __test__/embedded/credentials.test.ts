@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { rejection } from "../client/support";
 import { readHistory, run, setUp, type Setup } from "./support";
-import type { CredentialStore, OpenCodeEvent, OpenCodeHost } from "../../index.js";
+import type { CredentialStore, LogEntry, OpenCodeEvent, OpenCodeHost } from "../../index.js";
 
 const KEY = "sk-planted-4711-0815";
 
@@ -67,6 +67,18 @@ test("the environment is stronger than a stored key, and the configuration stron
   host = await setup.open();
   await ask(host);
   expect(authorization(setup)).toEqual(["Bearer sk-environment", "Bearer secret"]);
+});
+
+test("a variable without a credential is no connection", async () => {
+  const setup = await setUp();
+  const host = await open(setup, { env: { AZURE_RESOURCE_NAME: "mine", OPENAI_API_KEY: "sk" } });
+  await expect(integration(host, "azure")).resolves.toMatchObject({
+    methods: [{ type: "key" }, { type: "env", names: ["AZURE_RESOURCE_NAME", "AZURE_API_KEY"] }],
+    connections: [],
+  });
+  await expect(integration(host, "openai")).resolves.toMatchObject({
+    connections: [{ type: "env", name: "OPENAI_API_KEY" }],
+  });
 });
 
 test("a key of a provider without configuration offers its models at once", async () => {
@@ -202,4 +214,28 @@ test("a store of the program has the values, and the database has none", async (
   if (connection?.type !== "credential") throw new Error("no credential");
   await host.credentials.remove({ credentialID: connection.id });
   expect(credentials.values.size).toBe(0);
+});
+
+test("a value that is no key is logged, and the other keys are used", async () => {
+  const setup = await setUp();
+  const credentials = new Vault();
+  let host = await open(setup, { credentials });
+  await host.integrations.connectKey({ integrationID: "mock", key: KEY });
+  await host.integrations.connectKey({ integrationID: "openai", key: "sk-other" });
+  await host.close();
+  for (const [key, value] of credentials.values) {
+    if (value.includes("sk-other")) credentials.values.set(key, "sk-other of another program");
+  }
+  const log: LogEntry[] = [];
+  host = await open(setup, { credentials, log: { level: "warn", sink: (entry: LogEntry) => log.push(entry) } });
+  await ask(host);
+  expect(authorization(setup)).toEqual([`Bearer ${KEY}`]);
+  await host.close();
+  expect(log).toContainEqual(
+    expect.objectContaining({
+      message: "the value of a credential is unreadable; store the key again",
+      fields: expect.objectContaining({ integration: "openai" }),
+    }),
+  );
+  expect(JSON.stringify(log)).not.toContain("sk-other");
 });

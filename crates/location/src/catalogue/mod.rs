@@ -60,6 +60,24 @@ pub const BEDROCK_PACKAGE: &str = "@ai-sdk/amazon-bedrock";
 /// The package for models of OpenAI at Azure.
 pub const AZURE_PACKAGE: &str = "@ai-sdk/azure";
 
+/// A provider that needs a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownProvider<'a> {
+    /// The id.
+    pub id: &'a str,
+    /// The name for users.
+    pub name: &'a str,
+    /// The variables with its key, its region and the like.
+    pub variables: &'a [String],
+}
+
+impl<'a> KnownProvider<'a> {
+    /// Returns the variables that contain a credential.
+    pub fn credentials(&self) -> impl Iterator<Item = &'a str> {
+        credentials(self.variables)
+    }
+}
+
 /// The providers and models of one directory. Immutable; a new configuration creates a new catalogue.
 #[derive(Debug, Default)]
 pub struct Catalogue {
@@ -148,19 +166,21 @@ impl Catalogue {
         }
     }
 
-    /// Returns all providers that this directory may use, also those without a key: id, name and the variables of the
-    /// key.
-    pub fn known_providers(&self) -> Vec<(&str, &str, &[String])> {
+    /// Returns all providers that this directory may use and that need a key, also those without one.
+    pub fn known_providers(&self) -> Vec<KnownProvider<'_>> {
         let listed = self.list.heads().filter(|(id, _)| self.is_allowed(id));
         let listed = listed.filter(|(id, _)| !self.index.contains_key(*id));
-        let listed = listed.map(|(id, patch)| {
-            let variables = patch.env.as_deref().unwrap_or_default();
-            (id, patch.name.as_deref().unwrap_or(id), variables)
+        let listed = listed.map(|(id, patch)| KnownProvider {
+            id,
+            name: patch.name.as_deref().unwrap_or(id),
+            variables: patch.env.as_deref().unwrap_or_default(),
         });
-        let used = self.providers.iter().filter(|it| it.variables.is_some());
-        let used = used.map(|it| {
-            let variables = it.variables.as_deref().unwrap_or_default();
-            (it.id.as_str(), it.name.as_str(), variables)
+        let used = self.providers.iter().filter_map(|it| {
+            Some(KnownProvider {
+                id: &it.id,
+                name: &it.name,
+                variables: it.variables.as_deref()?,
+            })
         });
         used.chain(listed).collect()
     }

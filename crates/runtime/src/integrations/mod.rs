@@ -98,15 +98,19 @@ impl Integrations {
         &self,
         location: &Location,
     ) -> Result<Vec<IntegrationInfo>, RuntimeError> {
-        let mut integrations = Vec::new();
-        for server in self.servers.remote_servers(location) {
-            let stored = self.credentials.of(&integration_id(&server.name)).await?;
-            integrations.push(described(&server, stored));
-        }
-        let stored = self.credentials.listed().await?;
+        let listed = self.credentials.listed().await?.into_iter();
+        let (of_servers, of_providers): (Vec<_>, Vec<_>) =
+            listed.partition(|it| providers::is_of_server(&it.integration_id));
+        // The value decides whether it connects to the server that the configuration has now.
+        let of_servers = self.credentials.with_values(of_servers).await?;
+        let servers = self.servers.remote_servers(location);
+        let mut integrations: Vec<_> = servers
+            .iter()
+            .map(|server| described(server, &of_servers))
+            .collect();
         let environment = self.locations.environment();
         let is_set = |name: &str| environment.variable(name).is_some();
-        integrations.extend(providers::described(location, &stored, is_set));
+        integrations.extend(providers::described(location, &of_providers, is_set));
         Ok(integrations)
     }
 
@@ -129,7 +133,7 @@ impl Integrations {
         label: Option<&str>,
     ) -> Result<(), RuntimeError> {
         let known = location.catalogue.known_providers();
-        if !known.iter().any(|(known, ..)| *known == id) {
+        if !known.iter().any(|known| known.id == id) {
             self.server(location, id)?;
             let message = format!("The integration {} has no method with a key", shown(id));
             return Err(refused("integrationID", message));
@@ -286,26 +290,27 @@ fn announce(announcer: &Announcer, integration: &str) {
 }
 
 /// Returns the integration of a server. A stored value without tokens for the server is no connection.
-fn described(server: &RemoteServer, stored: Vec<Credential>) -> IntegrationInfo {
-    let connects = |credential: &Credential| {
+fn described(server: &RemoteServer, stored: &[Credential]) -> IntegrationInfo {
+    let id = integration_id(&server.name);
+    let connects = |credential: &&Credential| {
         let value = Secret::new(credential.value.as_str());
-        OAuth::connects(server, &value)
+        credential.integration_id == id && OAuth::connects(server, &value)
     };
-    let connections = stored.into_iter().filter(connects);
+    let connections = stored.iter().filter(connects);
+    let connections = connections.map(|credential| IntegrationConnection::Credential {
+        id: credential.id.clone(),
+        label: credential.label.clone(),
+    });
+    let connections = connections.collect();
     IntegrationInfo {
-        id: integration_id(&server.name),
+        id,
         name: server.name.clone(),
         methods: vec![IntegrationMethod::Oauth {
             id: METHOD.into(),
             label: "Authorize in the browser".into(),
             prompts: None,
         }],
-        connections: connections
-            .map(|credential| IntegrationConnection::Credential {
-                id: credential.id,
-                label: credential.label,
-            })
-            .collect(),
+        connections,
     }
 }
 

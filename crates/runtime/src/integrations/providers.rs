@@ -28,7 +28,7 @@ enum StoredValue {
     },
 }
 
-/// Returns the providers that a Location may use, each with its methods and connections.
+/// Returns the providers that a Location may use and that need a key, each with its methods and connections.
 pub(super) fn described(
     location: &Location,
     credentials: &[Credential],
@@ -36,23 +36,25 @@ pub(super) fn described(
 ) -> Vec<IntegrationInfo> {
     let known = location.catalogue.known_providers().into_iter();
     known
-        .map(|(id, name, variables)| {
-            let stored = credentials.iter().filter(|it| it.integration_id == id);
+        .map(|provider| {
+            let stored = credentials.iter();
+            let stored = stored.filter(|it| it.integration_id == provider.id);
             let stored = stored.map(|credential| IntegrationConnection::Credential {
                 id: credential.id.clone(),
                 label: credential.label.clone(),
             });
-            let set = variables.iter().filter(|name| variable(name));
-            let set = set.map(|name| IntegrationConnection::Env { name: name.clone() });
+            // A region or the name of a resource alone is no connection.
+            let set = provider.credentials().filter(|name| variable(name));
+            let set = set.map(|name| IntegrationConnection::Env { name: name.into() });
             let mut methods = vec![IntegrationMethod::Key { label: None }];
-            if !variables.is_empty() {
+            if !provider.variables.is_empty() {
                 methods.push(IntegrationMethod::Env {
-                    names: variables.to_vec(),
+                    names: provider.variables.to_vec(),
                 });
             }
             IntegrationInfo {
-                id: id.to_owned(),
-                name: name.to_owned(),
+                id: provider.id.to_owned(),
+                name: provider.name.to_owned(),
                 methods,
                 connections: stored.chain(set).collect(),
             }
@@ -79,7 +81,7 @@ pub(super) fn value_of(key: &str) -> StoredSecret {
     let value = StoredValue::Key {
         key: key.to_owned(),
     };
-    StoredSecret::new(serde_json::to_string(&value).unwrap_or_default())
+    StoredSecret::new(serde_json::to_string(&value).expect("a key is plain text"))
 }
 
 /// Returns the function that reads the stored keys for the Locations of a host.
@@ -94,12 +96,24 @@ async fn load(credentials: &Credentials) -> Result<Keys, RuntimeError> {
     let mut listed = credentials.listed().await?;
     listed.retain(|it| !is_of_server(&it.integration_id));
     let found = credentials.with_values(listed).await?.into_iter();
-    let keys = found.filter_map(|credential| {
-        let value: StoredValue = serde_json::from_str(&credential.value).ok()?;
-        let StoredValue::Key { key } = value;
-        Some((credential.integration_id, Secret::new(key)))
-    });
-    Ok(keys.collect())
+    Ok(found.filter_map(key_of).collect())
+}
+
+/// Returns the provider and the key of a credential. Logs a value that is none of ours, because a store of the program
+/// may contain anything.
+fn key_of(credential: Credential) -> Option<(String, Secret)> {
+    match serde_json::from_str(&credential.value) {
+        Ok(StoredValue::Key { key }) => Some((credential.integration_id, Secret::new(key))),
+        // The error may repeat a part of the value.
+        Err(_) => {
+            tracing::warn!(
+                credential = credential.id,
+                integration = credential.integration_id,
+                "the value of a credential is unreadable; store the key again"
+            );
+            None
+        }
+    }
 }
 
 /// True for the integration of an MCP server.
