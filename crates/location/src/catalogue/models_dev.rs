@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use opencode_handles::read_file;
@@ -72,11 +72,11 @@ struct Stamp {
 }
 
 impl ModelsDevFile {
-    /// Returns the current list. If the file can no longer be read, the previous list stays in effect.
-    /// Blocks on disk access.
+    /// Returns the current list. If the file cannot be read, the previous list stays in effect, at first that of the
+    /// addon. Blocks on disk access.
     pub(crate) fn get(&self, environment: &Environment) -> Arc<ModelsDev> {
         let Some(path) = path(environment) else {
-            return Arc::new(ModelsDev::shipped());
+            return ModelsDev::shipped();
         };
         let stamp = Stamp::of(path);
         let mut read = self.read.lock();
@@ -89,13 +89,12 @@ impl ModelsDevFile {
             Ok(list) => list,
             Err(diagnostic) => {
                 let previous = read.take().filter(|(known, _)| known.path == stamp.path);
-                let mut kept =
-                    previous.map_or_else(ModelsDev::default, |(_, list)| (*list).clone());
+                let kept = previous.map_or_else(ModelsDev::shipped, |(_, list)| list);
+                let mut kept = Arc::unwrap_or_clone(kept);
                 kept.diagnostics = vec![diagnostic];
-                kept
+                Arc::new(kept)
             }
         };
-        let list = Arc::new(list);
         *read = Some((stamp, Arc::clone(&list)));
         list
     }
@@ -119,16 +118,19 @@ fn path(environment: &Environment) -> Option<PathBuf> {
 }
 
 impl ModelsDev {
-    /// The list that the addon contains.
-    fn shipped() -> Self {
-        let mut list = Self {
-            is_shipped: true,
-            ..Self::default()
-        };
-        for (id, patch, packed) in shipped::providers() {
-            list.add(id.clone(), patch.clone(), Some(*packed));
-        }
-        list
+    /// The list that the addon contains. All hosts of the process share it.
+    fn shipped() -> Arc<Self> {
+        static SHIPPED: LazyLock<Arc<ModelsDev>> = LazyLock::new(|| {
+            let mut list = ModelsDev {
+                is_shipped: true,
+                ..ModelsDev::default()
+            };
+            for (id, patch, packed) in shipped::providers() {
+                list.add(id, patch, Some(packed));
+            }
+            Arc::new(list)
+        });
+        Arc::clone(&SHIPPED)
     }
 
     fn add(&mut self, id: String, patch: ProviderPatch, packed: Option<Packed>) {
@@ -159,7 +161,7 @@ impl ModelsDev {
     }
 }
 
-fn load(path: &Path) -> Result<ModelsDev, Diagnostic> {
+fn load(path: &Path) -> Result<Arc<ModelsDev>, Diagnostic> {
     let origin = path.display().to_string();
     let problem = |kind, message: String| Diagnostic::new(&origin, kind, message, None);
     let unreadable = |message: String| problem(DiagnosticKind::Io, message);
@@ -189,7 +191,7 @@ fn load(path: &Path) -> Result<ModelsDev, Diagnostic> {
             format!("{invalid}; the list of models is not used"),
         )
     })?;
-    Ok(ingest(&origin, providers))
+    Ok(Arc::new(ingest(&origin, providers)))
 }
 
 /// Reads all valid parts. An invalid provider or model is left out; the others stay.

@@ -4,7 +4,6 @@
 //! are unpacked when a Location uses the provider.
 
 use std::io::Read;
-use std::sync::OnceLock;
 
 use flate2::read::DeflateDecoder;
 use serde::Deserialize;
@@ -37,9 +36,8 @@ struct Entry {
 }
 
 /// Returns the providers without their models, and the places of these.
-pub(super) fn providers() -> &'static [(String, ProviderPatch, Packed)] {
-    static PROVIDERS: OnceLock<Vec<(String, ProviderPatch, Packed)>> = OnceLock::new();
-    PROVIDERS.get_or_init(|| read().unwrap_or_default())
+pub(super) fn providers() -> Vec<(String, ProviderPatch, Packed)> {
+    read().expect("the file of the addon is complete")
 }
 
 fn read() -> Option<Vec<(String, ProviderPatch, Packed)>> {
@@ -69,14 +67,15 @@ fn read() -> Option<Vec<(String, ProviderPatch, Packed)>> {
 impl Packed {
     /// Unpacks the models of the provider.
     pub(super) fn models(self) -> Vec<(String, ModelPatch)> {
-        let mut text = Vec::new();
-        let unpacked = DeflateDecoder::new(self.blob)
-            .take(self.size)
-            .read_to_end(&mut text);
-        let models: Option<Map<String, Value>> = unpacked
-            .ok()
-            .and_then(|_| serde_json::from_slice(&text).ok());
-        listed_models(&models.unwrap_or_default(), "", &mut Vec::new())
+        let mut rejected = Vec::new();
+        let models = listed_models(&self.unpacked(), "", &mut rejected);
+        debug_assert!(rejected.is_empty(), "{rejected:?}");
+        models
+    }
+
+    fn unpacked(self) -> Map<String, Value> {
+        let reader = DeflateDecoder::new(self.blob).take(self.size);
+        serde_json::from_reader(reader).expect("the file of the addon is complete")
     }
 }
 
@@ -90,18 +89,8 @@ mod tests {
         assert!(providers.len() > 100, "{}", providers.len());
         let mut count = 0;
         for (id, patch, packed) in providers {
-            let text: Map<String, Value> = {
-                let mut text = Vec::new();
-                DeflateDecoder::new(packed.blob)
-                    .read_to_end(&mut text)
-                    .unwrap();
-                assert_eq!(text.len() as u64, packed.size, "{id}");
-                serde_json::from_slice(&text).unwrap()
-            };
-            let mut rejected = Vec::new();
-            let models = listed_models(&text, id, &mut rejected);
-            assert_eq!(rejected, [""; 0], "{id}");
-            assert!(models.len() >= text.len(), "{id}");
+            let models = packed.models();
+            assert!(models.len() >= packed.unpacked().len(), "{id}");
             assert!(patch.name.is_some() && patch.api.kind.is_some(), "{id}");
             count += models.len();
         }
@@ -110,7 +99,8 @@ mod tests {
 
     #[test]
     fn well_known_providers_have_their_variables_and_models() {
-        let find = |wanted: &str| providers().iter().find(|(id, ..)| id == wanted).unwrap();
+        let providers = providers();
+        let find = |wanted: &str| providers.iter().find(|(id, ..)| id == wanted).unwrap();
         for (id, variable, model) in [
             ("openai", "OPENAI_API_KEY", "gpt-4.1-mini"),
             ("anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"),

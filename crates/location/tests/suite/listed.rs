@@ -190,7 +190,7 @@ async fn only_invalid_parts_are_omitted() {
 }
 
 #[tokio::test]
-async fn an_invalid_list_is_reported_and_has_no_other_effect() {
+async fn an_invalid_list_is_reported_and_that_of_the_addon_is_used() {
     for (content, kind, message, place) in [
         (
             &b"{\n  \"a\": }"[..],
@@ -214,6 +214,8 @@ async fn an_invalid_list_is_reported_and_has_no_other_effect() {
         let document = json!({"provider": {"mine": {"models": {"m": {}}}}});
         let (machine, location) = location(content, &document).await;
         assert_eq!(models(&location), ["mine/m"]);
+        let known = location.catalogue.known_providers();
+        assert!(known.iter().any(|provider| provider.id == "anthropic"));
         assert_eq!(
             location.configuration.diagnostics,
             [Diagnostic {
