@@ -4,6 +4,7 @@
 //! and a decoder from response bytes to canonical events. Neither uses a network, so tests use
 //! plain bytes. To add a protocol, add its folder and its arm in [`adapter`].
 
+mod alternating;
 mod anthropic;
 mod bedrock;
 mod body;
@@ -14,6 +15,7 @@ mod gemini;
 mod identifiers;
 mod loose;
 mod media;
+mod metadata;
 mod mid_conversation;
 mod openai;
 mod openai_chat;

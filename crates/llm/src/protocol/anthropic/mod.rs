@@ -18,6 +18,7 @@ mod usage;
 use serde_json::Value;
 
 use super::framed::Framed;
+use super::metadata::{self, within};
 use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::ProviderMetadata;
@@ -79,15 +80,12 @@ fn features(request: &LlmRequest) -> String {
 
 /// Returns metadata in the namespace of this protocol, or `None` without members.
 fn metadata(members: JsonMap) -> Option<ProviderMetadata> {
-    (!members.is_empty()).then(|| {
-        let namespaces = [(NAMESPACE.to_owned(), Value::Object(members))];
-        Box::new(namespaces.into_iter().collect())
-    })
+    within(NAMESPACE, members)
 }
 
 /// Returns a member of metadata in the namespace of this protocol.
 fn member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a Value> {
-    metadata?.get(NAMESPACE)?.get(name)
+    metadata::member(metadata, NAMESPACE, name)
 }
 
 /// Returns a text member of metadata in the namespace of this protocol.

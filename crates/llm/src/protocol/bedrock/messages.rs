@@ -11,10 +11,11 @@ use crate::canonical::request::{
     Message, Part, ReasoningPart, Role, ToolCallPart, ToolContent, ToolDefinition, ToolResultPart,
     ToolResultValue,
 };
+use crate::protocol::alternating::{self, Alternating, Side};
 use crate::protocol::identifiers::{plain, short, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
-use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
+use crate::protocol::{mid_conversation, tool_schema};
 
 /// The text of a result without content. The server refuses an empty one.
 const NOTHING: &str = "The tool said nothing.";
@@ -31,7 +32,7 @@ const MAX_CALL_ID: usize = 64;
 /// State between two messages.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    open: Open,
+    side: Side,
     /// The position after the last system text.
     pub(super) system: Option<usize>,
     /// The position after the last text of the newest prompt.
@@ -40,13 +41,13 @@ pub(super) struct State {
     documents: usize,
 }
 
-/// The side of the last message, which lacks its end.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Open {
-    #[default]
-    Nothing,
-    User,
-    Assistant,
+impl Alternating for State {
+    const USER: &'static [u8] = br#"{"role":"user","content":["#;
+    const MODEL: &'static [u8] = br#"{"role":"assistant","content":["#;
+
+    fn side(&mut self) -> &mut Side {
+        &mut self.side
+    }
 }
 
 impl Form for Style {
@@ -73,7 +74,7 @@ impl Form for Style {
         match message.role {
             Role::System => {
                 let text = mid_conversation::wrapped(&message.content);
-                writer.write(Open::User, &json!({"text": text}));
+                writer.write(Side::User, &json!({"text": text}));
             }
             Role::User => writer.push_user(&message.content),
             Role::Assistant => writer.push_assistant(&message.content),
@@ -85,17 +86,13 @@ impl Form for Style {
     fn push_closing(&self, message: &Message, page: &mut Page<State>) {
         let text = mid_conversation::wrapped(&message.content);
         let mut writer = Writer { style: self, page };
-        writer.write(Open::User, &json!({"text": text}));
+        writer.write(Side::User, &json!({"text": text}));
     }
 
     fn settle(&self, _: &mut Page<State>) {}
 
     fn close(&self, page: &mut Page<State>) {
-        let mut writer = Writer { style: self, page };
-        if writer.page.state.open != Open::User {
-            writer.write(Open::User, &json!({"text": CONTINUE}));
-        }
-        writer.page.raw(b"]}");
+        alternating::close(page);
     }
 
     fn tool(&self, tool: &ToolDefinition) -> Value {
@@ -127,11 +124,11 @@ impl Writer<'_> {
                 _ => continue,
             };
             has_text |= block.get("text").is_some();
-            self.write(Open::User, &block);
+            self.write(Side::User, &block);
             place = Some(self.page.len());
         }
         if self.page.state.documents > documents && !has_text {
-            self.write(Open::User, &json!({"text": DOCUMENT_ALONE}));
+            self.write(Side::User, &json!({"text": DOCUMENT_ALONE}));
             place = Some(self.page.len());
         }
         self.page.state.user = place.or(self.page.state.user);
@@ -160,7 +157,7 @@ impl Writer<'_> {
                 _ => continue,
             };
             self.write_all(&mut thoughts);
-            self.write(Open::Assistant, &block);
+            self.write(Side::Model, &block);
         }
         // The server refuses a message that ends with reasoning.
         if !calls.is_empty() {
@@ -171,7 +168,7 @@ impl Writer<'_> {
 
     fn write_all(&mut self, blocks: &mut Vec<Value>) {
         for block in blocks.drain(..) {
-            self.write(Open::Assistant, &block);
+            self.write(Side::Model, &block);
         }
     }
 
@@ -181,7 +178,7 @@ impl Writer<'_> {
                 && !result.provider_executed
             {
                 let block = self.result_block(result);
-                self.write(Open::User, &block);
+                self.write(Side::User, &block);
             }
         }
     }
@@ -234,25 +231,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a block into a message of this side. The conversation never begins with the assistant.
-    fn write(&mut self, side: Open, block: &Value) {
-        if self.page.state.open == Open::Nothing && side == Open::Assistant {
-            self.write(Open::User, &json!({"text": CONTINUE}));
-        }
-        let open = self.page.state.open;
-        if open == side {
-            self.page.raw(b",");
-        } else {
-            if open != Open::Nothing {
-                self.page.raw(b"]},");
-            }
-            self.page.raw(match side {
-                Open::User => br#"{"role":"user","content":["#,
-                _ => br#"{"role":"assistant","content":["#.as_slice(),
-            });
-        }
-        self.page.state.open = side;
-        self.page.json(block);
+    fn write(&mut self, side: Side, part: &Value) {
+        alternating::write(self.page, side, part);
     }
 }
 

@@ -11,8 +11,8 @@ mod messages;
 mod style;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::Value;
 
+use super::metadata::{member, within};
 use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::ProviderMetadata;
@@ -65,13 +65,10 @@ impl Protocol for BedrockConverse {
 
 /// Returns metadata in the namespace of this protocol.
 fn metadata(members: JsonMap) -> Option<ProviderMetadata> {
-    (!members.is_empty()).then(|| {
-        let namespaces = [(NAMESPACE.to_owned(), Value::Object(members))];
-        Box::new(namespaces.into_iter().collect())
-    })
+    within(NAMESPACE, members)
 }
 
 /// Returns a text member of metadata in the namespace of this protocol.
 fn text_member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
-    metadata?.get(NAMESPACE)?.get(name)?.as_str()
+    member(metadata, NAMESPACE, name)?.as_str()
 }

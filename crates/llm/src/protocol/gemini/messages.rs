@@ -11,10 +11,11 @@ use crate::canonical::event::ProviderMetadata;
 use crate::canonical::request::{
     Message, Part, Role, ToolCallPart, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
+use crate::protocol::alternating::{self, Alternating, Side};
 use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::{Attachment, Encoded};
 use crate::protocol::transcript::{Form, Page};
-use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
+use crate::protocol::{mid_conversation, tool_schema};
 
 /// The documented signature of a call that no model signed: a call of another provider, or one that the host made.
 const UNSIGNED: &str = "skip_thought_signature_validator";
@@ -22,18 +23,18 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 /// State between two messages.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    open: Open,
+    side: Side,
     /// The identifiers that the provider gave calls, by the identifiers of the calls. Results repeat them.
     given: Vec<(String, String)>,
 }
 
-/// The side of the last content, which lacks its end.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Open {
-    #[default]
-    Nothing,
-    User,
-    Model,
+impl Alternating for State {
+    const USER: &'static [u8] = br#"{"role":"user","parts":["#;
+    const MODEL: &'static [u8] = br#"{"role":"model","parts":["#;
+
+    fn side(&mut self) -> &mut Side {
+        &mut self.side
+    }
 }
 
 impl Form for Style {
@@ -54,7 +55,7 @@ impl Form for Style {
         match message.role {
             Role::System => {
                 let text = mid_conversation::wrapped(&message.content);
-                writer.write(Open::User, &json!({"text": text}));
+                writer.write(Side::User, &json!({"text": text}));
             }
             Role::User => writer.push_user(&message.content),
             Role::Assistant => writer.push_answer(&message.content),
@@ -66,17 +67,13 @@ impl Form for Style {
     fn push_closing(&self, message: &Message, page: &mut Page<State>) {
         let text = mid_conversation::wrapped(&message.content);
         let mut writer = Writer { style: self, page };
-        writer.write(Open::User, &json!({"text": text}));
+        writer.write(Side::User, &json!({"text": text}));
     }
 
     fn settle(&self, _: &mut Page<State>) {}
 
     fn close(&self, page: &mut Page<State>) {
-        let mut writer = Writer { style: self, page };
-        if writer.page.state.open != Open::User {
-            writer.write(Open::User, &json!({"text": CONTINUE}));
-        }
-        writer.page.raw(b"]}");
+        alternating::close(page);
     }
 
     fn tool(&self, tool: &ToolDefinition) -> Value {
@@ -102,7 +99,7 @@ impl Writer<'_> {
                 Part::Media(media) => file_part(Attachment::of(media, self.style.reads)),
                 _ => continue,
             };
-            self.write(Open::User, &part);
+            self.write(Side::User, &part);
         }
     }
 
@@ -115,14 +112,14 @@ impl Writer<'_> {
                     let part = signed(json!({"text": text.text}), text.provider_metadata.as_ref());
                     // An empty text carries nothing but its signature.
                     if !text.text.is_empty() || part.get(SIGNATURE).is_some() {
-                        self.write(Open::Model, &part);
+                        self.write(Side::Model, &part);
                     }
                 }
                 Part::Reasoning(reasoning) => {
                     let metadata = reasoning.provider_metadata.as_ref();
                     let part = signed(json!({"text": reasoning.text, "thought": true}), metadata);
                     if !reasoning.text.is_empty() || part.get(SIGNATURE).is_some() {
-                        self.write(Open::Model, &part);
+                        self.write(Side::Model, &part);
                     }
                 }
                 Part::ToolCall(call) if call.provider_executed => self.push_hosted(call, content),
@@ -152,7 +149,7 @@ impl Writer<'_> {
         if part.get(SIGNATURE).is_none() && is_first && self.style.is_signed {
             part[SIGNATURE] = UNSIGNED.into();
         }
-        self.write(Open::Model, &part);
+        self.write(Side::Model, &part);
     }
 
     /// Writes code that the provider ran, with its result. Without both in the form of this protocol, it is left out.
@@ -169,10 +166,10 @@ impl Writer<'_> {
         };
         let code = json!({"executableCode": call.input});
         let code = signed(code, call.provider_metadata.as_ref());
-        self.write(Open::Model, &code);
+        self.write(Side::Model, &code);
         let ran = json!({"codeExecutionResult": value});
         let ran = signed(ran, result.provider_metadata.as_ref());
-        self.write(Open::Model, &ran);
+        self.write(Side::Model, &ran);
     }
 
     fn push_results(&mut self, content: &[Part]) {
@@ -197,12 +194,12 @@ impl Writer<'_> {
         // Earlier models accept files only beside the result.
         if self.style.is_signed && !files.is_empty() {
             response["parts"] = files.into();
-            self.write(Open::User, &json!({"functionResponse": response}));
+            self.write(Side::User, &json!({"functionResponse": response}));
             return;
         }
-        self.write(Open::User, &json!({"functionResponse": response}));
+        self.write(Side::User, &json!({"functionResponse": response}));
         for file in &files {
-            self.write(Open::User, file);
+            self.write(Side::User, file);
         }
     }
 
@@ -227,25 +224,8 @@ impl Writer<'_> {
         (texts.join("\n"), files)
     }
 
-    /// Writes a part into a content of this side. The conversation never begins with the model.
-    fn write(&mut self, side: Open, part: &Value) {
-        if self.page.state.open == Open::Nothing && side == Open::Model {
-            self.write(Open::User, &json!({"text": CONTINUE}));
-        }
-        let open = self.page.state.open;
-        if open == side {
-            self.page.raw(b",");
-        } else {
-            if open != Open::Nothing {
-                self.page.raw(b"]},");
-            }
-            self.page.raw(match side {
-                Open::User => br#"{"role":"user","parts":["#,
-                _ => br#"{"role":"model","parts":["#.as_slice(),
-            });
-        }
-        self.page.state.open = side;
-        self.page.json(part);
+    fn write(&mut self, side: Side, part: &Value) {
+        alternating::write(self.page, side, part);
     }
 }
 

@@ -13,9 +13,8 @@ mod messages;
 mod style;
 mod usage;
 
-use serde_json::Value;
-
 use super::framed::Framed;
+use super::metadata::{member, within};
 use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::ProviderMetadata;
@@ -78,13 +77,10 @@ fn place(model: &str) -> String {
 
 /// Returns metadata in the namespace of this protocol, or `None` without members.
 fn metadata(members: JsonMap) -> Option<ProviderMetadata> {
-    (!members.is_empty()).then(|| {
-        let namespaces = [(NAMESPACE.to_owned(), Value::Object(members))];
-        Box::new(namespaces.into_iter().collect())
-    })
+    within(NAMESPACE, members)
 }
 
 /// Returns a text member of metadata in the namespace of this protocol.
 fn text_member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
-    metadata?.get(NAMESPACE)?.get(name)?.as_str()
+    member(metadata, NAMESPACE, name)?.as_str()
 }

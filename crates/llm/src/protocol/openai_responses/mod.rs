@@ -15,7 +15,7 @@ mod reasoning;
 mod style;
 mod usage;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::framed::Framed;
 use super::openai::NAMESPACE;
@@ -67,17 +67,12 @@ impl Protocol for OpenAiResponses {
 
 /// Returns metadata in the namespace of this protocol, or `None` without members.
 fn metadata(members: impl IntoIterator<Item = (&'static str, Value)>) -> Option<ProviderMetadata> {
-    let members: Map<String, Value> = members
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    (!members.is_empty()).then(|| {
-        let namespaces = [(NAMESPACE.to_owned(), Value::Object(members))];
-        Box::new(namespaces.into_iter().collect())
-    })
+    let members = members.into_iter();
+    let members = members.map(|(name, value)| (name.to_owned(), value));
+    super::metadata::within(NAMESPACE, members.collect())
 }
 
 /// Returns a text from metadata in the namespace of this protocol.
 fn member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
-    metadata?.get(NAMESPACE)?.get(name)?.as_str()
+    super::metadata::member(metadata, NAMESPACE, name)?.as_str()
 }

@@ -1,0 +1,23 @@
+//! The namespace of a protocol in provider metadata.
+
+use serde_json::Value;
+
+use crate::canonical::event::ProviderMetadata;
+use crate::canonical::request::JsonMap;
+
+/// Returns metadata in a namespace, or `None` without members.
+pub(super) fn within(namespace: &str, members: JsonMap) -> Option<ProviderMetadata> {
+    (!members.is_empty()).then(|| {
+        let namespaces = [(namespace.to_owned(), Value::Object(members))];
+        Box::new(namespaces.into_iter().collect())
+    })
+}
+
+/// Returns a member of metadata in a namespace.
+pub(super) fn member<'a>(
+    metadata: Option<&'a ProviderMetadata>,
+    namespace: &str,
+    name: &str,
+) -> Option<&'a Value> {
+    metadata?.get(namespace)?.get(name)
+}
