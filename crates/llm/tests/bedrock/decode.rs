@@ -97,7 +97,7 @@ fn every_reason_is_mapped() {
 fn exceptions_are_failures_with_their_kind() {
     let exception = |name: &str, message: &str| {
         let headers = [(":message-type", "exception"), (":exception-type", name)];
-        frame(&headers, &json!({ "message": message }).to_string())
+        frame(&headers, json!({ "message": message }).to_string())
     };
     for (name, message, expected) in [
         (
@@ -175,6 +175,9 @@ fn broken_frames_and_early_ends_fail() {
     let mut large = turn();
     large[..4].copy_from_slice(&u32::MAX.to_be_bytes());
     assert!(failure(&large).contains("a frame is too large"));
+    let headers = [(":message-type", "event"), (":event-type", "messageStop")];
+    let no_text = frame(&headers, b"{\"stopReason\":\"\xff\"}");
+    assert!(failure(&no_text).contains("a payload is not UTF-8"));
     let unknown = delta(5, json!({"toolUse": {"input": "{}"}}));
     assert!(failure(&unknown).contains("stream event"));
     let start =

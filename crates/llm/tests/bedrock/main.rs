@@ -113,7 +113,8 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
     crc.sum().to_be_bytes()
 }
 
-fn frame(headers: &[(&str, &str)], payload: &str) -> Vec<u8> {
+fn frame(headers: &[(&str, &str)], payload: impl AsRef<[u8]>) -> Vec<u8> {
+    let payload = payload.as_ref();
     let mut encoded = Vec::new();
     for (name, value) in headers {
         encoded.push(u8::try_from(name.len()).unwrap());
@@ -127,7 +128,7 @@ fn frame(headers: &[(&str, &str)], payload: &str) -> Vec<u8> {
     frame.extend_from_slice(&u32::try_from(encoded.len()).unwrap().to_be_bytes());
     frame.extend_from_slice(&crc(&frame));
     frame.extend_from_slice(&encoded);
-    frame.extend_from_slice(payload.as_bytes());
+    frame.extend_from_slice(payload);
     let sum = crc(&frame);
     frame.extend_from_slice(&sum);
     frame
@@ -139,7 +140,7 @@ fn event(name: &str, payload: Value) -> Vec<u8> {
         (":event-type", name),
         (":content-type", "application/json"),
     ];
-    frame(&headers, &payload.to_string())
+    frame(&headers, payload.to_string())
 }
 
 fn delta(index: u64, delta: Value) -> Vec<u8> {

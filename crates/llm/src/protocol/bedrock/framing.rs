@@ -63,7 +63,9 @@ impl ConverseDecoder {
                 "error" => ("error", header(":error-code")),
                 _ => ("event", header(":event-type")),
             };
-            let payload = std::str::from_utf8(message.payload()).unwrap_or("null");
+            let Ok(payload) = std::str::from_utf8(message.payload()) else {
+                return Err(self.broken("a payload is not UTF-8"));
+            };
             let payload = match payload.trim() {
                 "" if kind == "error" => json!({ "message": header(":error-message") }).to_string(),
                 "" => "null".to_owned(),
