@@ -101,18 +101,19 @@ impl Provider {
 impl Attempts {
     async fn next(&mut self) -> Option<Result<Vec<LlmEvent>, AskError>> {
         let item = loop {
-            let Some(request) = self.request.clone() else {
-                break self.listen().await?;
-            };
-            let provider_id = &request.model.provider_id;
-            if self.pass.is_none() {
-                let waiting = self.waiting();
-                let Ok(pass) = waiting.enter(provider_id).await else {
+            if self.pass.is_none()
+                && let Some(request) = &self.request
+            {
+                let model = Arc::clone(&request.model);
+                let Ok(pass) = self.waiting().enter(&model.provider_id).await else {
                     return Some(Err(AskError::Outdated));
                 };
                 self.pass = Some(pass);
             }
             let item = self.listen().await?;
+            let Some(request) = &self.request else {
+                break item;
+            };
             let Some(error) = refusal(&item) else {
                 if has_output(&item) || item.is_err() {
                     self.accepted();
@@ -120,7 +121,7 @@ impl Attempts {
                 }
                 break item.map_err(LlmError::without_output);
             };
-            let elapsed = self.elapsed();
+            let (request, elapsed) = (request.clone(), self.elapsed());
             let asked = error.retry_after_ms.map(Duration::from_millis);
             let fraction = Sources::default().fraction();
             let policy = match error.gets_few_attempts() {
@@ -134,7 +135,7 @@ impl Attempts {
                 Retry::TooLate(wait) => break item.map_err(|error| too_late(error, wait)),
                 Retry::Never => break item,
             };
-            match self.wait(error, provider_id, wait).await {
+            match self.wait(error, &request.model.provider_id, wait).await {
                 Ok(true) => self.stream = self.provider.model.stream(request),
                 Ok(false) => return Some(Err(AskError::Outdated)),
                 // If the store fails here, it also fails to record the refusal. That error states the reason.
