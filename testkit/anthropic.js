@@ -81,6 +81,32 @@ function findViolations(body, isPaused = false) {
   if (typeof body !== "object" || body === null) return ["the body is not an object"];
   const violations = [];
   if (typeof body.model !== "string" || body.model === "") violations.push("no model");
+  return [...violations, ...findSharedViolations(body, isPaused)];
+}
+
+/**
+ * The violations in a request to Google Vertex, whose address names the model.
+ *
+ * @param {any} body
+ * @param {boolean} [isPaused] As in `findViolations`.
+ * @returns {string[]}
+ */
+function findVertexViolations(body, isPaused = false) {
+  if (typeof body !== "object" || body === null) return ["the body is not an object"];
+  const violations = "model" in body ? ["a model"] : [];
+  if (body.anthropic_version !== "vertex-2023-10-16") violations.push("no version");
+  return [...violations, ...findSharedViolations(body, isPaused)];
+}
+
+/**
+ * The violations that do not depend on the server.
+ *
+ * @param {any} body
+ * @param {boolean} isPaused
+ * @returns {string[]}
+ */
+function findSharedViolations(body, isPaused) {
+  const violations = [];
   if (body.stream !== true) violations.push("stream is not true");
   if (!Number.isInteger(body.max_tokens) || body.max_tokens < 1) violations.push("no max_tokens");
   const marks = JSON.stringify(body).split('"cache_control":').length - 1;
@@ -135,4 +161,4 @@ function resultProblems(index, before, content) {
   return fits ? [] : [`message ${index} does not begin with the results of ${calls.join(", ") || "nothing"}`];
 }
 
-module.exports = { opening, deltas, end, findViolations };
+module.exports = { opening, deltas, end, findViolations, findVertexViolations };

@@ -33,6 +33,7 @@ const PROTOCOLS = {
   "/v1/chat/completions": { findViolations },
   "/v1/model/m1/converse-stream": { dialect: bedrock, findViolations: bedrock.findViolations },
   "/v1/messages": { dialect: anthropic, findViolations: anthropic.findViolations },
+  "/v1/models/m1:streamRawPredict": { dialect: anthropic, findViolations: anthropic.findVertexViolations },
   "/v1/models/m1:streamGenerateContent?alt=sse": { dialect: google, findViolations: google.findViolations },
   "/v1/responses": { dialect: responses, findViolations: responses.findViolations },
 };

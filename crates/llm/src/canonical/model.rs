@@ -281,6 +281,9 @@ pub struct Compatibility {
     /// True if the server accepts system text in the middle of a conversation. If absent, the
     /// adapter decides. If false, such text is sent wrapped in a user message.
     pub mid_conversation_system: Option<bool>,
+    /// True for Anthropic Messages at Google Vertex, where the address names the model and the body names the version
+    /// of the protocol.
+    pub vertex: bool,
 }
 
 impl Default for Compatibility {
@@ -291,6 +294,7 @@ impl Default for Compatibility {
             reasoning_field: None,
             tool_schema: None,
             mid_conversation_system: None,
+            vertex: false,
         }
     }
 }

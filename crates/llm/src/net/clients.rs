@@ -12,8 +12,13 @@ use url::Url;
 use super::proxies::Proxies;
 
 /// One client for plain addresses and one for encrypted ones. Reading the certificates of the
-/// platform takes longer than all other preparation of a request, and a local server needs none.
+/// platform takes longer than all other preparation of a request, and a local server needs none. Copies share them.
+#[derive(Clone)]
 pub struct HttpClients {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
     plain: OnceCell<reqwest::Client>,
     encrypted: OnceCell<reqwest::Client>,
     connect_timeout: Option<Duration>,
@@ -24,11 +29,14 @@ impl HttpClients {
     /// Creates clients that reach servers through these proxies. `connect_timeout` is the maximum time to connect.
     #[must_use]
     pub fn new(connect_timeout: Option<Duration>, proxies: Proxies) -> Self {
-        Self {
+        let shared = Shared {
             plain: OnceCell::new(),
             encrypted: OnceCell::new(),
             connect_timeout,
             proxies,
+        };
+        Self {
+            shared: Arc::new(shared),
         }
     }
 
@@ -38,19 +46,20 @@ impl HttpClients {
     ///
     /// Returns the reason why the client cannot be set up. The next call tries again.
     pub async fn get(&self, address: &Url) -> Result<reqwest::Client, String> {
-        let timeout = self.connect_timeout;
+        let shared = &self.shared;
+        let timeout = shared.connect_timeout;
         let client = if address.scheme() == "http" {
-            let build = || async move { build(tls_without_roots()?, timeout, &self.proxies) };
-            self.plain.get_or_try_init(build).await
+            let build = || async move { build(tls_without_roots()?, timeout, &shared.proxies) };
+            shared.plain.get_or_try_init(build).await
         } else {
-            let proxies = self.proxies.clone();
+            let proxies = shared.proxies.clone();
             let build = || async move {
                 // Certificates are read from disk, which must not block the runtime.
                 opencode_log::spawn_blocking(move || build(tls()?, timeout, &proxies))
                     .await
                     .map_err(|error| error.to_string())?
             };
-            self.encrypted.get_or_try_init(build).await
+            shared.encrypted.get_or_try_init(build).await
         };
         client.cloned()
     }

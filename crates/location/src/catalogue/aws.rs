@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use opencode_aws::{AccessKeys, BedrockSigner};
+use opencode_cloud::{AccessKeys, AwsCredentials, BedrockSigner, HostEnvironment};
 use opencode_llm::{Auth, Secret};
 use serde_json::Value;
 
 use super::BEDROCK_PACKAGE;
 use crate::config::ApiPatch;
 use crate::environment::Environment;
-use crate::model::ApiKind;
+use crate::model::{ApiKind, CloudCredentials};
 use crate::secret::Members;
 
 /// The setting with the region.
@@ -35,13 +35,50 @@ pub(super) fn add_region(api: &mut ApiPatch, environment: &Environment) {
     }
 }
 
-/// Returns the access keys of a provider with models at Bedrock: those of its settings or, without them, those of the
-/// environment.
-pub(super) fn keys(api: &ApiPatch, environment: &Environment) -> Option<AccessKeys> {
+/// The setting with the name of a profile.
+const PROFILE: &str = "profile";
+
+/// Variables that name a place of credentials of the machine.
+const ANNOUNCED: [&str; 5] = [
+    "AWS_PROFILE",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+];
+
+/// True if the environment names credentials for Bedrock.
+pub(super) fn is_announced(api: &ApiPatch, environment: &Environment) -> bool {
+    let mut announced = ANNOUNCED.iter();
+    is_bedrock(api.kind.as_ref()) && announced.any(|name| environment.variable(name).is_some())
+}
+
+/// Returns the credentials of a provider with models at Bedrock: the keys or the profile of its settings or, without
+/// them, those of the machine. The machine is searched only if its variables name credentials, or if the user named the
+/// provider.
+pub(super) fn credentials(
+    api: &ApiPatch,
+    environment: &Environment,
+    machine: &HostEnvironment,
+    named: bool,
+) -> Option<AwsCredentials> {
     if !is_bedrock(api.kind.as_ref()) {
         return None;
     }
-    configured_keys(&api.settings).or_else(|| environment_keys(environment))
+    let has = |name: &str| api.settings.contains_key(name);
+    if has("accessKeyId") || has("secretAccessKey") {
+        // One half of an access key is no key.
+        return configured_keys(&api.settings).map(AwsCredentials::of_keys);
+    }
+    let profile = api.settings.get(PROFILE).and_then(Value::as_str);
+    if profile.is_none()
+        && let Some(keys) = environment_keys(environment)
+    {
+        return Some(AwsCredentials::of_keys(keys));
+    }
+    let is_found = profile.is_some() || named || is_announced(api, environment);
+    let profile = profile.map(str::to_owned);
+    is_found.then(|| AwsCredentials::of_machine(machine.clone(), profile))
 }
 
 fn environment_keys(environment: &Environment) -> Option<AccessKeys> {
@@ -81,11 +118,17 @@ fn configured_keys(settings: &Members) -> Option<AccessKeys> {
     })
 }
 
-/// Returns the authentication with the keys of the model's settings or, without them, those of its provider.
-pub(super) fn auth(settings: &Members, provider: Option<&AccessKeys>) -> Auth {
-    let keys = configured_keys(settings).or_else(|| provider.cloned());
-    match (keys, region(settings)) {
-        (Some(keys), Some(region)) => Auth::Service(Arc::new(BedrockSigner::new(keys, region))),
+/// Returns the authentication with the keys of the model's settings or, without them, the credentials of its provider.
+pub(super) fn auth(settings: &Members, provider: Option<&CloudCredentials>) -> Auth {
+    let own = configured_keys(settings).map(|keys| Arc::new(AwsCredentials::of_keys(keys)));
+    let credentials = own.or_else(|| match provider {
+        Some(CloudCredentials::Aws(credentials)) => Some(Arc::clone(credentials)),
+        _ => None,
+    });
+    match (credentials, region(settings)) {
+        (Some(credentials), Some(region)) => {
+            Auth::Service(Arc::new(BedrockSigner::new(credentials, region)))
+        }
         _ => Auth::None,
     }
 }

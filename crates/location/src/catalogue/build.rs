@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use opencode_cloud::HostEnvironment;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::matches;
 
@@ -14,13 +15,13 @@ use super::models_dev::ModelsDev;
 use super::program_providers::ProgramProvider;
 use super::resolve::{Resolutions, supported, variant_place};
 use super::stored_keys::KeysAt;
-use super::{Catalogue, DefaultModel, ProviderPlaces, aws, known};
+use super::{Catalogue, DefaultModel, ProviderPlaces, aws, known, vertex};
 use crate::config::{
     ApiPatch, Configuration, Diagnostic, DiagnosticKind, Document, NamedModel, Policy,
     ProviderPatch, Source, untrusted,
 };
 use crate::environment::Environment;
-use crate::model::Model;
+use crate::model::{CloudCredentials, Model};
 
 impl Catalogue {
     /// Builds the catalogue of a configuration. Also returns a diagnostic for a setting without effect.
@@ -52,10 +53,20 @@ impl Catalogue {
             .collect();
         let addressed =
             |id: &str| addressed.contains(id) || known::address(id, environment).is_some();
+        let described = || configuration.documents().flat_map(|it| &it.providers);
+        let named = |id: &str| {
+            let mut names = described().map(|(id, _)| id.as_str());
+            let chosen = configuration.host_model.as_ref();
+            names.any(|name| name == id) || chosen.is_some_and(|it| it.model.provider_id == id)
+        };
+        let machine = HostEnvironment::new(environment.variables.clone(), environment.home.clone());
         for (id, patch) in merge(&list, configuration, environment, programs, stored).providers {
             if catalogue.is_allowed(&id) {
-                let addressed = addressed(&id);
-                catalogue.add(id, patch, addressed, environment, stored);
+                let mention = Mention {
+                    is_addressed: addressed(&id),
+                    is_named: named(&id),
+                };
+                catalogue.add(id, patch, mention, (environment, &machine), stored);
             }
         }
         catalogue.list = list;
@@ -74,20 +85,26 @@ impl Catalogue {
         last.is_none_or(|policy| policy.allow)
     }
 
-    /// Adds a provider. `addressed` is true if a document or an environment variable gives its address.
+    /// Adds a provider.
     fn add(
         &mut self,
         id: String,
         mut patch: ProviderPatch,
-        addressed: bool,
-        environment: &Environment,
+        mention: Mention,
+        (environment, machine): (&Environment, &HostEnvironment),
         stored: &KeysAt,
     ) {
         aws::add_region(&mut patch.api, environment);
+        vertex::add_project(&mut patch.api, environment);
         let key = stored.keys.get(&id);
-        let mut provider = finish_provider(id, &patch, environment, key);
+        let is_named = mention.is_named;
+        let aws = aws::credentials(&patch.api, environment, machine, is_named);
+        let google = vertex::credentials(&patch.api, machine);
+        let aws = aws.map(|it| CloudCredentials::Aws(Arc::new(it)));
+        let cloud = aws.or_else(|| Some(CloudCredentials::Google(Arc::new(google?))));
+        let mut provider = finish_provider(id, &patch, environment, key, cloud);
         // A server of the user may need no key. The server of a known provider always needs one.
-        provider.available |= addressed && !known::needs_key(provider.api.url.as_ref());
+        provider.available |= mention.is_addressed && !known::needs_key(provider.api.url.as_ref());
         for (model_id, model) in patch.models {
             let own = model.api != ApiPatch::default();
             let api = if own {
@@ -198,6 +215,15 @@ impl Catalogue {
     }
 }
 
+/// The parts of a provider that the user names.
+#[derive(Clone, Copy)]
+struct Mention {
+    /// A document or an environment variable gives its address.
+    is_addressed: bool,
+    /// A document describes it, or the embedding program chose one of its models.
+    is_named: bool,
+}
+
 fn unusable_default(origin: &str, named: &NamedModel, error: &ModelResolutionError) -> Diagnostic {
     let message =
         format!("The default model cannot be used and no other one is used instead. {error}");
@@ -249,7 +275,9 @@ fn merge(
         }
         let named = patch.env.as_deref().unwrap_or_default();
         let connected = super::credentials(named).any(|name| environment.variable(name).is_some())
-            || stored.keys.contains_key(id);
+            || stored.keys.contains_key(id)
+            || aws::is_announced(&patch.api, environment)
+            || vertex::is_announced(&patch.api, environment);
         let chosen = configuration.host_model.as_ref();
         let is_chosen = chosen.is_some_and(|it| it.model.provider_id == id);
         if (connected || is_chosen || mentioned.contains(id))

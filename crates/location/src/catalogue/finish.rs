@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use super::family::Family;
 use super::variants::ReasoningModel;
+use super::vertex::Publisher;
 use super::{COMPATIBLE_PACKAGE, aws};
 use crate::config::options::API_KEY;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption};
 use crate::environment::Environment;
-use crate::model::{Api, ApiKind, Cost, Limits, Model, Provider, Variant};
+use crate::model::{Api, ApiKind, CloudCredentials, Cost, Limits, Model, Provider, Variant};
 use crate::secret::{Headers, Members};
 
 /// The provider of a merged description.
@@ -21,6 +22,7 @@ pub(super) fn finish_provider(
     patch: &ProviderPatch,
     environment: &Environment,
     stored: Option<&Secret>,
+    cloud: Option<CloudCredentials>,
 ) -> Provider {
     let variables = patch.env.clone().filter(|names| !names.is_empty());
     let names = || variables.iter().flatten();
@@ -36,10 +38,10 @@ pub(super) fn finish_provider(
         .find_map(|name| environment.variable(name))
         .map(Secret::new)
         .or_else(|| stored.cloned());
-    let aws_keys = aws::keys(&patch.api, environment);
-    let connected = match aws::is_bedrock(patch.api.kind.as_ref()) {
-        // One half of an access key is no key.
-        true => aws_keys.is_some(),
+    let kind = patch.api.kind.as_ref();
+    let is_cloud = aws::is_bedrock(kind) || Publisher::of(kind).is_some();
+    let connected = match is_cloud {
+        true => cloud.is_some(),
         // A region or the name of a resource alone is no key.
         false => super::credentials(variables.as_deref().unwrap_or_default())
             .any(|name| environment.variable(name).is_some()),
@@ -54,13 +56,13 @@ pub(super) fn finish_provider(
         available: variables.is_none() || is_keyed,
         variables,
         key,
-        aws_keys,
+        cloud,
     }
 }
 
 /// A provider of the list of models that is not in use.
 pub(super) fn unused(id: &str, listed: &ProviderPatch) -> Provider {
-    finish_provider(id.to_owned(), listed, &Environment::default(), None)
+    finish_provider(id.to_owned(), listed, &Environment::default(), None, None)
 }
 
 /// True if a document itself gives a key.

@@ -17,6 +17,7 @@ mod resolve;
 mod shipped;
 mod stored_keys;
 mod variants;
+mod vertex;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use opencode_schema::catalogue::{ModelInfo, ProviderInfo};
 use opencode_schema::model::ModelRef;
 
 pub use crate::model::{
-    Api, ApiKind, Capabilities, Cost, CostRow, Limits, Model, Provider, Variant,
+    Api, ApiKind, Capabilities, CloudCredentials, Cost, CostRow, Limits, Model, Provider, Variant,
 };
 pub use domains::{RequestDomains, request_domains};
 pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
@@ -59,6 +60,12 @@ pub const BEDROCK_PACKAGE: &str = "@ai-sdk/amazon-bedrock";
 
 /// The package for models of OpenAI at Azure.
 pub const AZURE_PACKAGE: &str = "@ai-sdk/azure";
+
+/// The package for models of Google at Vertex.
+pub const VERTEX_PACKAGE: &str = "@ai-sdk/google-vertex";
+
+/// The package for models of Anthropic at Vertex.
+pub const VERTEX_ANTHROPIC_PACKAGE: &str = "@ai-sdk/google-vertex/anthropic";
 
 /// A provider that needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,10 +165,17 @@ impl Catalogue {
         for key in self.providers.iter().filter_map(|it| it.key.as_ref()) {
             secrets.learn_credential(key.expose());
         }
-        for keys in self.providers.iter().filter_map(|it| it.aws_keys.as_ref()) {
-            secrets.learn_credential(keys.secret.expose());
-            if let Some(token) = &keys.session_token {
-                secrets.learn_credential(token.expose());
+        for provider in &self.providers {
+            if let Some(CloudCredentials::Aws(credentials)) = &provider.cloud
+                && let Some(keys) = credentials.keys()
+            {
+                secrets.learn_credential(keys.secret.expose());
+                if let Some(token) = &keys.session_token {
+                    secrets.learn_credential(token.expose());
+                }
+            }
+            if let Some(key) = vertex::private_key(&provider.api.settings) {
+                secrets.learn_credential(&key);
             }
         }
     }

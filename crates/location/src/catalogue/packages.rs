@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     ANTHROPIC_PACKAGE, AZURE_PACKAGE, BEDROCK_PACKAGE, COMPATIBLE_PACKAGE, GOOGLE_PACKAGE,
-    OPENAI_PACKAGE,
+    OPENAI_PACKAGE, VERTEX_ANTHROPIC_PACKAGE, VERTEX_PACKAGE,
 };
 use crate::secret::Members;
 
@@ -74,6 +74,8 @@ pub(super) fn platform(package: &str, settings: &Members) -> Option<Platform> {
         },
         ANTHROPIC_PACKAGE => of_protocol(ProtocolId::AnthropicMessages),
         GOOGLE_PACKAGE => of_protocol(ProtocolId::Gemini),
+        VERTEX_PACKAGE => of_protocol(ProtocolId::Gemini),
+        VERTEX_ANTHROPIC_PACKAGE => bearer(ProtocolId::AnthropicMessages, None),
         BEDROCK_PACKAGE => of_protocol(ProtocolId::BedrockConverse),
         other => {
             let (_, url) = COMPATIBLE.iter().find(|(package, _)| *package == other)?;

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use opencode_cloud::GoogleCredentials;
 use opencode_llm::{Auth, Compatibility, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts};
 use opencode_schema::model::ModelRef;
 use serde_json::Value;
@@ -15,9 +16,10 @@ use url::Url;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::names::{Named, by_short_name};
 use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
+use super::vertex::{self, Publisher};
 use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces, aws};
 use crate::config::options::{API_KEY, BASE_URL, Options};
-use crate::model::{Api, ApiKind, Cost, Model, Provider, Variant};
+use crate::model::{Api, ApiKind, CloudCredentials, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
 use crate::secret::{Headers, Members};
 
@@ -241,6 +243,9 @@ fn endpoint(api: &Api, platform: Platform) -> Result<Endpoint, UnsupportedReason
     let own = || platform.url.or(platform.protocol.default_base_url());
     let text = match &api.kind {
         kind if aws::is_bedrock(Some(kind)) => configured.or_else(|| aws::url(&api.settings)),
+        kind if let Some(publisher) = Publisher::of(Some(kind)) => {
+            configured.or_else(|| vertex::url(publisher, &api.settings))
+        }
         ApiKind::Package(package) if package == AZURE_PACKAGE => configured.or_else(|| {
             let resource = api.settings.get("resourceName")?;
             azure_url(resource.as_str()?)
@@ -285,9 +290,16 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
     let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
     let (mut auth, headers) = authenticate(platform, key, &headers);
     let mut id = model.wire_id.clone();
+    let publisher = Publisher::of(Some(&model.api.kind));
+    if auth == Auth::None
+        && publisher.is_some()
+        && let Some(CloudCredentials::Google(credentials)) = &provider.cloud
+    {
+        auth = Auth::Service(Arc::<GoogleCredentials>::clone(credentials));
+    }
     if protocol == ProtocolId::BedrockConverse {
         if auth == Auth::None {
-            auth = aws::auth(&model.api.settings, provider.aws_keys.as_ref());
+            auth = aws::auth(&model.api.settings, provider.cloud.as_ref());
         }
         if let Some(region) = aws::region(&model.api.settings) {
             id = aws::regional(&id, region);
@@ -401,6 +413,7 @@ fn compatibility(model: &Model, options: &mut Options) -> Compatibility {
         usage_chunk: include_usage != Some(&Value::Bool(false)),
         reasoning_field: model.reasoning_field.clone(),
         mid_conversation_system: mid_conversation_system(options),
+        vertex: Publisher::of(Some(&model.api.kind)) == Some(Publisher::Anthropic),
         ..Compatibility::default()
     }
 }

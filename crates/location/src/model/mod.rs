@@ -6,7 +6,7 @@ mod released;
 use std::fmt;
 use std::sync::Arc;
 
-use opencode_aws::AccessKeys;
+use opencode_cloud::{AwsCredentials, GoogleCredentials};
 use opencode_llm::Secret;
 use opencode_schema::catalogue::ModelStatus;
 
@@ -33,10 +33,19 @@ pub struct Provider {
     pub variables: Option<Vec<String>>,
     /// The key from one of these variables.
     pub key: Option<Secret>,
-    /// The access keys of AWS, for a provider with models at Bedrock.
-    pub aws_keys: Option<AccessKeys>,
+    /// The credentials of its cloud platform, for a provider with models at one.
+    pub cloud: Option<CloudCredentials>,
     /// True if the provider can be used: it needs no key, or a key is available.
     pub available: bool,
+}
+
+/// The credentials of a cloud platform. Shared by the models of a provider, which renew them together.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CloudCredentials {
+    /// For Amazon Bedrock.
+    Aws(Arc<AwsCredentials>),
+    /// For Google Vertex.
+    Google(Arc<GoogleCredentials>),
 }
 
 /// The API of a provider or a model.

@@ -114,11 +114,69 @@ fn the_access_keys_of_a_document_make_bedrock_available() {
     let keys = with(json!({"accessKeyId": "AK", "secretAccessKey": "SK"}));
     let model = keys.resolve(Some(&select("p", "m", None))).unwrap().model;
     assert!(matches!(model.auth, Auth::Service(_)));
-    for incomplete in [json!({"accessKeyId": "AK"}), json!({"region": "eu-west-1"})] {
-        let error = with(incomplete).resolve(Some(&select("p", "m", None)));
-        let error = error.unwrap_err().to_string();
-        assert!(error.contains("AWS_ACCESS_KEY_ID"), "{error}");
+    let incomplete = with(json!({"accessKeyId": "AK"}));
+    let error = incomplete.resolve(Some(&select("p", "m", None)));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("AWS_ACCESS_KEY_ID"), "{error}");
+    // Without keys, the credentials of the machine are searched when a request is sent.
+    for options in [json!({"region": "eu-west-1"}), json!({"profile": "work"})] {
+        let machine = with(options);
+        let model = machine.resolve(Some(&select("p", "m", None)));
+        assert!(matches!(model.unwrap().model.auth, Auth::Service(_)));
     }
+}
+
+/// Returns the ids of the providers that can be used with these variables alone.
+async fn providers(variables: &[(&str, &str)]) -> Vec<String> {
+    let mut machine = Machine::new();
+    let directory = machine.directory("a");
+    for (name, value) in variables {
+        machine.set(name, value);
+    }
+    let location = machine.locations(None).get(&directory).await.unwrap();
+    let providers = location.catalogue.providers().into_iter();
+    providers.map(|it| it.id).collect()
+}
+
+#[tokio::test]
+async fn variables_of_a_cloud_platform_make_its_models_available() {
+    let none: [&str; 0] = [];
+    assert_eq!(providers(&[("AWS_REGION", "eu-west-1")]).await, none);
+    let profile = [("AWS_PROFILE", "work")];
+    assert_eq!(providers(&profile).await, ["amazon-bedrock"]);
+    let container = [("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/keys")];
+    assert_eq!(providers(&container).await, ["amazon-bedrock"]);
+    let vertex = ["google-vertex-anthropic", "google-vertex"];
+    assert_eq!(providers(&[("GOOGLE_VERTEX_PROJECT", "p")]).await, vertex);
+    // Credentials without a project have no address.
+    let alone = [("GOOGLE_APPLICATION_CREDENTIALS", "/account.json")];
+    assert_eq!(providers(&alone).await, none);
+}
+
+#[test]
+fn vertex_has_addresses_of_a_project_and_two_protocols() {
+    let resolved = |package: &str, settings: serde_json::Value| {
+        let api = json!({"package": package, "settings": settings});
+        let catalogue = catalogue(json!({"providers": {"p": {"api": api, "models": {"m": {}}}}}));
+        let model = catalogue.resolve(Some(&select("p", "m", None)));
+        model.unwrap().model
+    };
+    let settings = || json!({"project": "p", "location": "europe-west1"});
+    let gemini = resolved("@ai-sdk/google-vertex", settings());
+    assert_eq!(gemini.protocol, ProtocolId::Gemini);
+    assert_eq!(
+        gemini.endpoint.base_url,
+        "https://europe-west1-aiplatform.googleapis.com/v1beta1/projects/p/locations/europe-west1/publishers/google"
+    );
+    assert!(matches!(gemini.auth, Auth::Service(_)));
+    let claude = resolved("@ai-sdk/google-vertex/anthropic", settings());
+    assert_eq!(claude.protocol, ProtocolId::AnthropicMessages);
+    assert!(claude.compatibility.vertex);
+    assert!(matches!(claude.auth, Auth::Service(_)));
+    let express = resolved("@ai-sdk/google-vertex", json!({"apiKey": "k"}));
+    let url = "https://aiplatform.googleapis.com/v1/publishers/google";
+    assert_eq!(express.endpoint.base_url, url);
+    assert!(matches!(express.auth, Auth::Header { .. }));
 }
 
 #[tokio::test]

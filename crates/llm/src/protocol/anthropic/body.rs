@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::NAMESPACE;
 use super::cache::Policy;
 use super::style::Style;
 use super::thinking::Thinking;
+use super::{NAMESPACE, VERTEX_VERSION};
 use crate::canonical::error::LlmError;
 use crate::canonical::request::{JsonMap, LlmRequest, ToolChoice};
 use crate::protocol::body::{self, Frame, Members, option};
@@ -22,8 +22,10 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     // This invalidates the cached prefix once, at the end of an activity.
     let offers_tools = request.tool_choice != Some(ToolChoice::None);
     let has_tools = offers_tools && !request.tools.is_empty();
+    let is_at_vertex = request.model.compatibility.vertex;
     let frame = Frame {
-        opening: b",",
+        names_model: !is_at_vertex,
+        opening: if is_at_vertex { b"" } else { b"," },
         offers_tools,
         members: members(request, &options, has_tools)?,
         ..Frame::default()
@@ -46,6 +48,9 @@ fn members(request: &LlmRequest, options: &JsonMap, has_tools: bool) -> Result<M
     };
     if has_tools {
         members.add_some("tool_choice", tool_choice(choice, options));
+    }
+    if request.model.compatibility.vertex {
+        members.add("anthropic_version", VERTEX_VERSION);
     }
     members.add("stream", true);
     add_generation(&mut members, request, &thinking);

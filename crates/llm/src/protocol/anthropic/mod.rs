@@ -15,6 +15,7 @@ mod style;
 mod thinking;
 mod usage;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use super::framed::Framed;
@@ -35,6 +36,17 @@ const NAMESPACE: &str = "anthropic";
 /// The version of the protocol.
 const VERSION: &str = "2023-06-01";
 
+/// The version of the protocol at Google Vertex.
+const VERTEX_VERSION: &str = "vertex-2023-10-16";
+
+/// The characters that are escaped in the id of a model at Google Vertex. Versions of models follow an `@`.
+const VERTEX_ID: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'@');
+
 /// The beta feature for thinking between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 
@@ -46,9 +58,17 @@ pub(super) struct AnthropicMessages;
 
 impl Protocol for AnthropicMessages {
     fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError> {
+        let model = &request.model;
+        let (path, headers) = if model.compatibility.vertex {
+            let id = utf8_percent_encode(&model.id, VERTEX_ID);
+            (format!("/models/{id}:streamRawPredict"), Vec::new())
+        } else {
+            let version = ("anthropic-version".to_owned(), VERSION.to_owned());
+            ("/messages".to_owned(), vec![version])
+        };
         Ok(WireRequest {
-            path: "/messages".to_owned(),
-            headers: vec![("anthropic-version".to_owned(), VERSION.to_owned())],
+            path,
+            headers,
             lists: vec![("anthropic-beta".to_owned(), features(request))],
             body: body::encode(request)?,
         })
@@ -71,7 +91,10 @@ impl Protocol for AnthropicMessages {
 /// Returns the beta features that the request uses.
 fn features(request: &LlmRequest) -> String {
     let options = request.effective_options(NAMESPACE);
-    if options.get("toolStreaming") == Some(&Value::Bool(false)) {
+    // Vertex does not document this feature.
+    let streams_input = !request.model.compatibility.vertex
+        && options.get("toolStreaming") != Some(&Value::Bool(false));
+    if !streams_input {
         INTERLEAVED.to_owned()
     } else {
         format!("{INTERLEAVED},{STREAMED_INPUT}")
