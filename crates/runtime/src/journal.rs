@@ -98,8 +98,16 @@ pub(crate) fn append(
     timestamp: Millis,
     payload: impl Into<SessionEvent>,
 ) -> Result<Sequence, StoreError> {
+    append_draft(transaction, session, Draft::new(timestamp, payload))
+}
+
+/// As [`append`], for an event with metadata.
+pub(crate) fn append_draft(
+    transaction: &mut Transaction<'_>,
+    session: &SessionRow,
+    draft: Draft,
+) -> Result<Sequence, StoreError> {
     let location = session.info.location.clone();
-    let draft = Draft::new(timestamp, payload);
     transaction
         .append(&session.info.id, Some(&location), draft)
         .map_err(Abort::unexpected)

@@ -281,6 +281,7 @@ impl Runtime {
             closing: closing.clone(),
         };
         let search = SearchServices::from_variables(|name| environment.variable(name));
+        let budgets = Arc::new(Budgets::new(options.budgets));
         let drains = Arc::new(Services {
             journal: Arc::clone(&journal),
             locations: Arc::clone(&locations),
@@ -300,6 +301,7 @@ impl Runtime {
                 journal: Arc::clone(&journal),
                 provider: Arc::clone(&provider),
                 timer: Arc::clone(&timer),
+                budgets: Arc::clone(&budgets),
             },
             provider,
             reverts: Arc::clone(&reverts),
@@ -323,7 +325,7 @@ impl Runtime {
                 wanted: options.titles,
                 closing: closing.clone(),
             },
-            budgets: Arc::new(Budgets::new(options.budgets)),
+            budgets,
             fallback: options.fallback.into(),
             steer_batch: options.limits.steer_batch.max(1),
         });

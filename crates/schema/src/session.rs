@@ -35,6 +35,16 @@ pub struct CacheTokens {
     pub write: u64,
 }
 
+/// The usage of the requests for a summary or a title. Stored as `usage` in the metadata of the event.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct RequestUsage {
+    /// Cost of the requests, in the currency of the catalogue's prices.
+    #[serde(deserialize_with = "crate::bounded::cost")]
+    pub cost: f64,
+    /// Token usage of the requests.
+    pub tokens: Tokens,
+}
+
 /// Times of a session, in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionTime {

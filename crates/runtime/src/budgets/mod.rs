@@ -4,12 +4,16 @@
 //! pending, and a run with a larger budget continues the session. A turn that has begun is never cut, so the work can
 //! exceed a limit by one turn.
 
+mod usage;
+
 use opencode_schema::bounded::MAX_SAFE_INTEGER;
 use opencode_schema::event::Paused;
 use opencode_schema::id::SessionID;
 use opencode_schema::session::{BudgetLimit, BudgetScope, SessionBudget, Tokens};
 use opencode_store::{AppliedBudget, Spent};
 use parking_lot::Mutex;
+
+pub(crate) use usage::{UsageMeter, tokens_of};
 
 /// The budgets that the program gives a host. Without them nothing is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -6,7 +6,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use opencode_llm::{FinishReason, LlmEvent};
 use opencode_location::secret::Redactor;
-use opencode_schema::event::{CompactionDelta, CompactionEnded, CompactionStarted, SessionEvent};
+use opencode_schema::Record;
+use opencode_schema::event::{CompactionDelta, CompactionEnded, CompactionStarted};
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
 use opencode_store::{Abort, Draft, SessionRow};
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::parts::{Part, Parts};
 use super::selection::Selection;
 use super::summariser::Summariser;
+use crate::budgets::{Budgets, UsageMeter};
 use crate::error::DrainError;
 use crate::history::estimate::Budget;
 use crate::hooks::{Hooks, PreparedCompaction};
@@ -109,12 +111,21 @@ impl From<Failure> for Unfinished {
     }
 }
 
+/// The checkpoint for which the model is asked.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    input: &'a CompactionInput,
+    summariser: &'a Summariser,
+    message_id: &'a MessageID,
+}
+
 /// Makes checkpoints of Session Histories.
 pub(crate) struct Compactor {
     pub(crate) journal: Arc<Journal>,
     pub(crate) provider: Arc<Provider>,
     pub(crate) hooks: Arc<dyn Hooks>,
     pub(crate) timer: Arc<dyn Timer>,
+    pub(crate) budgets: Arc<Budgets>,
 }
 
 impl Compactor {
@@ -187,7 +198,13 @@ impl Compactor {
         if !self.begin(input, started).await? {
             return Ok(Outcome::Outdated);
         }
-        let summarised = self.summarise(input, summariser, &mut parts, &message_id, stopped);
+        let mut meter = UsageMeter::new(Arc::clone(&self.budgets), summariser.cost.clone());
+        let asked = Asked {
+            input,
+            summariser,
+            message_id: &message_id,
+        };
+        let summarised = self.summarise(asked, &mut parts, &mut meter, stopped);
         match summarised.await {
             Ok(mut text) => {
                 input.secrets.clean(&mut text);
@@ -197,7 +214,7 @@ impl Compactor {
                     text,
                     recent: parts.into_recent(),
                 };
-                self.record(input, ended).await?;
+                self.record(input, ended, meter.metadata()).await?;
                 Ok(Outcome::Completed)
             }
             Err(Unfinished::Interrupted) => Ok(Outcome::Interrupted),
@@ -229,9 +246,13 @@ impl Compactor {
     async fn record(
         &self,
         input: &CompactionInput,
-        event: impl Into<SessionEvent>,
+        ended: CompactionEnded,
+        metadata: Option<Record>,
     ) -> Result<(), DrainError> {
-        let draft = Draft::new(self.journal.now(), event);
+        let draft = Draft {
+            metadata,
+            ..Draft::new(self.journal.now(), ended)
+        };
         self.journal
             .commit(&input.session, vec![draft], Vec::new())
             .await
@@ -241,10 +262,9 @@ impl Compactor {
     /// summary covers everything.
     async fn summarise(
         &self,
-        input: &CompactionInput,
-        summariser: &Summariser,
+        asked: Asked<'_>,
         parts: &mut Parts,
-        message_id: &MessageID,
+        meter: &mut UsageMeter,
         stopped: &CancellationToken,
     ) -> Result<String, Unfinished> {
         let mut total_timeout = self.timer.after(TOTAL_TIMEOUT);
@@ -255,7 +275,7 @@ impl Compactor {
                 () = stopped.cancelled() => return Err(Unfinished::Interrupted),
                 () = &mut total_timeout => return Err(too_slow(TOTAL_TIMEOUT).into()),
                 () = self.timer.after(TIMEOUT) => return Err(too_slow(TIMEOUT).into()),
-                summary = self.summary(input, summariser, &part, message_id) => summary,
+                summary = self.summary(asked, &part, meter) => summary,
             };
             match summary {
                 Ok(summary) if part.is_last => return Ok(summary),
@@ -270,11 +290,13 @@ impl Compactor {
     /// arrives if it is the last part, because only that summary will be recorded.
     async fn summary(
         &self,
-        input: &CompactionInput,
-        summariser: &Summariser,
+        asked: Asked<'_>,
         part: &Part,
-        message_id: &MessageID,
+        meter: &mut UsageMeter,
     ) -> Result<String, Unfinished> {
+        let Asked {
+            input, summariser, ..
+        } = asked;
         let mut stream = self.provider.ask(
             summariser.request(part),
             input.fence.clone(),
@@ -298,10 +320,13 @@ impl Compactor {
                 None => return Ok(summary.whole()?),
             };
             for event in events {
+                if let LlmEvent::StepFinish { usage, .. } = &event {
+                    meter.add(usage.as_ref());
+                }
                 let added = summary.take(event);
                 let added = added.map_err(|failure| summary.broken(failure))?;
                 if let Some(text) = added.filter(|_| part.is_last) {
-                    self.announce_summary(input, message_id, text);
+                    self.announce_summary(input, asked.message_id, text);
                 }
                 if summary.is_cut {
                     return Ok(summary.whole()?);

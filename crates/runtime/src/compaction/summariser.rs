@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use opencode_llm::{HttpOverlay, LlmRequest, ResolvedModel, SystemPart};
-use opencode_location::catalogue::RequestDomains;
+use opencode_location::catalogue::{Cost, RequestDomains};
 
 use super::parts::Part;
 use crate::history::estimate::{Budget, request_tokens};
@@ -11,6 +11,8 @@ use crate::history::estimate::{Budget, request_tokens};
 /// The model that writes the summaries of a session.
 pub(crate) struct Summariser {
     pub(crate) model: Arc<ResolvedModel>,
+    /// The prices of the model.
+    pub(crate) cost: Cost,
     /// The text of the agent `compaction`, if it has one.
     pub(crate) system: Vec<SystemPart>,
     pub(crate) headers: Vec<(String, String)>,

@@ -5,10 +5,8 @@
 //! fails, the request is sent anyway. The checkpoint contains the inputs that the turn promoted, so
 //! the turn starts again without a promotion.
 
-use std::sync::Arc;
-
-use opencode_llm::{LlmRequest, ResolvedModel};
-use opencode_location::catalogue::request_domains;
+use opencode_llm::LlmRequest;
+use opencode_location::catalogue::{ResolvedModelOutcome, request_domains};
 use opencode_schema::message::{CompactionReason, ErrorKind};
 use opencode_schema::model::ModelRef;
 use tokio_util::sync::CancellationToken;
@@ -46,7 +44,8 @@ pub(super) struct Answered {
 }
 
 impl CompactionInput {
-    pub(crate) fn of(fence: &Fence, sampled: &Sampled, model: &Arc<ResolvedModel>) -> Self {
+    pub(crate) fn of(fence: &Fence, sampled: &Sampled, resolved: &ResolvedModelOutcome) -> Self {
+        let model = &resolved.model;
         let session = fence.session();
         let settings = &sampled.location.configuration.settings;
         let agent = sampled.agent().map(|agent| &agent.request.body);
@@ -56,7 +55,7 @@ impl CompactionInput {
         Self {
             session: session.clone(),
             fence: fence.clone(),
-            summariser: summariser(&session.info, sampled, model, budget),
+            summariser: summariser(&session.info, sampled, resolved, budget),
             budget,
             keep: budget.kept(settings.compaction.keep_tokens),
             secrets: sampled.location.secrets.clone(),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use opencode_llm::{ResolvedModel, SystemPart};
-use opencode_location::catalogue::{RequestDomains, request_domains};
+use opencode_llm::SystemPart;
+use opencode_location::catalogue::{RequestDomains, ResolvedModelOutcome, request_domains};
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::session::SessionInfo;
 
@@ -15,12 +15,12 @@ use crate::history::estimate::Budget;
 /// The agent that supplies the model, text and request settings of summaries.
 const AGENT: &str = "compaction";
 
-/// Returns the model that summarises for a turn of `model`, or the reason that it cannot be used. If
+/// Returns the model that summarises for a turn of `resolved`, or the reason that it cannot be used. If
 /// the agent `compaction` has no request settings, those of the session's agent apply.
 pub(super) fn summariser(
     session: &SessionInfo,
     sampled: &Sampled,
-    model: &Arc<ResolvedModel>,
+    resolved: &ResolvedModelOutcome,
     budget: Budget,
 ) -> Result<Summariser, String> {
     let agent = sampled.location.agents.get(AGENT);
@@ -29,20 +29,22 @@ pub(super) fn summariser(
     let system = text.map(SystemPart::new).into_iter().collect();
     let Some(agent) = agent.filter(|agent| has_requests_of_its_own(agent)) else {
         return Ok(Summariser {
-            model: Arc::clone(model),
+            model: Arc::clone(&resolved.model),
+            cost: resolved.cost.clone(),
             system,
             headers: headers(session, sampled.agent()),
             settings: RequestDomains::default(),
             budget,
         });
     };
-    let model = model_of(agent, sampled, model)?;
+    let ResolvedModelOutcome { model, cost, .. } = model_of(agent, sampled, resolved)?;
     let settings = request_domains(&agent.request.body, model.protocol);
     let asked = settings.generation.max_tokens;
     let configuration = &sampled.location.configuration.settings;
     let budget = Budget::of(&model, asked.or(model.generation.max_tokens), configuration);
     Ok(Summariser {
         model,
+        cost,
         system,
         headers: headers(session, Some(agent)),
         settings,
@@ -59,13 +61,11 @@ fn has_requests_of_its_own(agent: &AgentInfo) -> bool {
 fn model_of(
     agent: &AgentInfo,
     sampled: &Sampled,
-    model: &Arc<ResolvedModel>,
-) -> Result<Arc<ResolvedModel>, String> {
+    own: &ResolvedModelOutcome,
+) -> Result<ResolvedModelOutcome, String> {
     let Some(chosen) = &agent.model else {
-        return Ok(Arc::clone(model));
+        return Ok(own.clone());
     };
     let resolved = sampled.location.catalogue.resolve(Some(chosen));
-    resolved
-        .map(|resolved| resolved.model)
-        .map_err(|error| format!("the model of the agent {AGENT} cannot be used: {error}"))
+    resolved.map_err(|error| format!("the model of the agent {AGENT} cannot be used: {error}"))
 }

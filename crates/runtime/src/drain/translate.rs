@@ -1,10 +1,9 @@
 //! Translates types of the model crate into types of events.
 
 use opencode_llm::{
-    LlmError, ProviderMetadata as Attached, ToolContent as LlmContent, ToolResultValue, Usage,
+    LlmError, ProviderMetadata as Attached, ToolContent as LlmContent, ToolResultValue,
 };
 use opencode_schema::message::{PAUSED_TURN, ProviderMetadata, SessionErrorUnknown, ToolContent};
-use opencode_schema::session::{CacheTokens, Tokens};
 use serde_json::{Value, json};
 
 use super::calls::Hosted;
@@ -14,19 +13,6 @@ use crate::provider::cause_of;
 pub(super) fn is_paused(attached: Option<&Attached>) -> bool {
     let mut namespaces = attached.into_iter().flat_map(|it| it.values());
     namespaces.any(|members| members[PAUSED_TURN] == true)
-}
-
-pub(super) fn tokens_of(usage: Option<&Usage>) -> Tokens {
-    let counts = usage.map(Usage::counts).unwrap_or_default();
-    Tokens {
-        input: counts.input,
-        output: counts.output,
-        reasoning: counts.reasoning,
-        cache: CacheTokens {
-            read: counts.cache_read,
-            write: counts.cache_write,
-        },
-    }
 }
 
 /// Returns the outcome of a call that the provider ran. The result is stored unchanged, because it must

@@ -136,6 +136,7 @@ mod unresolvable;
 mod unresponsive;
 #[cfg(test)]
 mod updated;
+mod usage;
 #[cfg(test)]
 mod vanished;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{MessageID, SessionID};
@@ -12,6 +13,7 @@ use crate::error::StoreError;
 use crate::format::entry::StoredEvent;
 use crate::format::packed::Packed;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::USAGE;
 use crate::projections::assemble::{self, PartRow};
 use crate::projections::kind::MessageKind;
 use crate::view::reader::Reader;
@@ -402,7 +404,7 @@ fn message(
         }
         SessionEvent::CompactionEnded(it) => SessionMessage::Compaction {
             id: it.message_id,
-            metadata,
+            metadata: without_usage(metadata),
             time,
             reason: it.reason,
             summary: it.text,
@@ -422,4 +424,11 @@ fn message(
         },
         _ => return Err(StoreError::corrupt(row.seq, "it makes no message")),
     })
+}
+
+/// Removes the usage of a summary, which only its event has.
+fn without_usage(metadata: Option<Record>) -> Option<Record> {
+    let mut metadata = metadata?;
+    metadata.shift_remove(USAGE);
+    (!metadata.is_empty()).then_some(metadata)
 }

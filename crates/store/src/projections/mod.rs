@@ -21,10 +21,12 @@ pub(crate) mod todos;
 
 use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost};
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{DurableEvent, Moved, SessionEvent, SessionRecord, StepEnded};
+use opencode_schema::event::{DurableEvent, Moved, SessionEvent, SessionRecord};
 use opencode_schema::id::MessageID;
 use opencode_schema::model::ModelRef;
+use opencode_schema::session::{RequestUsage, Tokens};
 use rusqlite::params;
+use serde::Deserialize as _;
 
 use crate::error::{Abort, StoreError};
 use crate::format::packed::Packed;
@@ -60,6 +62,9 @@ pub(crate) struct Target {
     pub(crate) repeats: bool,
 }
 
+/// Member of the metadata of an event with the [`RequestUsage`] of the requests behind it.
+pub const USAGE: &str = "usage";
+
 pub(crate) type Projected = Result<Target, Abort<LifecycleConflict>>;
 
 impl Transaction<'_> {
@@ -80,7 +85,10 @@ impl Transaction<'_> {
             SessionEvent::SessionCreated(created) => {
                 return self.create(aggregate, &created.info, is_copied);
             }
-            SessionEvent::SessionUpdated(updated) => self.update(aggregate, &updated.info)?,
+            SessionEvent::SessionUpdated(updated) => {
+                self.update(aggregate, &updated.info)?;
+                self.add_usage(aggregate, event)?;
+            }
             SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
             SessionEvent::AgentSwitched(switched) => {
                 let added = self.add(
@@ -133,6 +141,7 @@ impl Transaction<'_> {
             }
             SessionEvent::ShellEnded(it) => self.shell_ended(aggregate, seq, time, &it.call_id)?,
             SessionEvent::CompactionEnded(it) => {
+                self.add_usage(aggregate, event)?;
                 return self.add(aggregate, seq, &it.message_id, MessageKind::COMPACTION);
             }
             SessionEvent::RevertStaged(_) => self.stage(aggregate, Some(seq), time)?,
@@ -296,14 +305,23 @@ impl Transaction<'_> {
         )
     }
 
-    /// Adds the usage of a step. Limits every sum to the integers that JavaScript represents
+    /// Adds the usage in the metadata of an event. That of a copied event belongs to its source.
+    fn add_usage(&self, aggregate: SessionKey, event: &DurableEvent) -> Result<(), StoreError> {
+        let metadata = event.metadata.as_ref().filter(|it| !removal::is_copied(it));
+        let usage = metadata.and_then(|it| RequestUsage::deserialize(it.get(USAGE)?).ok());
+        usage.map_or(Ok(()), |usage| {
+            self.add_spent(aggregate, usage.cost, usage.tokens)
+        })
+    }
+
+    /// Adds the usage of a step, a summary or a title. Limits every sum to the integers that JavaScript represents
     /// exactly.
     pub(crate) fn add_spent(
         &self,
         aggregate: SessionKey,
-        ended: &StepEnded,
+        cost: f64,
+        tokens: Tokens,
     ) -> Result<(), StoreError> {
-        let tokens = ended.tokens;
         let count = |tokens: u64| tokens.min(MAX_SAFE_INTEGER) as i64;
         self.run(
             "UPDATE session SET cost = min(cost + ?2, ?8),
@@ -315,7 +333,7 @@ impl Transaction<'_> {
              WHERE aggregate = ?1",
             params![
                 aggregate,
-                nearest_cost(ended.cost),
+                nearest_cost(cost),
                 count(tokens.input),
                 count(tokens.output),
                 count(tokens.reasoning),

@@ -60,7 +60,7 @@ impl Transaction<'_> {
                 self.add_turn(&at, time)?;
             }
             if let SessionEvent::StepEnded(ended) = payload {
-                self.add_spent(aggregate, ended)?;
+                self.add_spent(aggregate, ended.cost, ended.tokens)?;
                 self.add_changes(aggregate, message, ended)?;
             }
         }

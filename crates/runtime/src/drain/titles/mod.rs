@@ -10,22 +10,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use opencode_llm::{HttpOverlay, LlmEvent, LlmRequest, Message, Part, ResolvedModel, SystemPart};
-use opencode_location::catalogue::request_domains;
+use opencode_llm::{HttpOverlay, LlmEvent, LlmRequest, Message, Part, SystemPart};
+use opencode_location::catalogue::{Cost, ResolvedModelOutcome, request_domains};
 use opencode_location::location::Location;
+use opencode_schema::Record;
 use opencode_schema::event::SessionUpdated;
 use opencode_schema::id::SessionID;
 use opencode_schema::message::SessionMessage;
 use opencode_schema::session::{SessionInfo, is_default_title};
-use opencode_store::{Abort, Order, SessionRow};
+use opencode_store::{Abort, Draft, Order, SessionRow};
 use tokio_util::sync::CancellationToken;
 
 use super::Runner;
 use super::request::headers;
 use super::sample::Sampled;
 use super::services::Services;
+use crate::budgets::UsageMeter;
 use crate::error::DrainError;
-use crate::journal::append;
+use crate::journal::append_draft;
 
 /// The agent that supplies text, model and request settings.
 const AGENT: &str = "title";
@@ -97,11 +99,12 @@ impl Services {
         let secrets = location.secrets.clone();
         let tolerates = self.unknown_agents.are_tolerated(id);
         let sampled = Sampled::of(&session, Arc::clone(&location), tolerates, None);
-        let request = request(&session.info, &sampled, question)?;
+        let (request, cost) = request(&session.info, &sampled, question)?;
+        let mut meter = UsageMeter::new(Arc::clone(&self.budgets), cost);
         let answer = tokio::select! {
             biased;
             () = self.provider.timer.after(TIMEOUT) => return Err(Untitled::TooSlow),
-            answer = self.answer(request) => answer,
+            answer = self.answer(request, &mut meter) => answer,
         };
         let mut answer = answer.map_err(|mut reason| {
             secrets.clean(&mut reason);
@@ -109,7 +112,7 @@ impl Services {
         })?;
         secrets.clean(&mut answer);
         let title = text::title(&answer).ok_or(Untitled::Blank)?;
-        Ok(self.set_title(id, title).await?)
+        Ok(self.set_title(id, title, meter.metadata()).await?)
     }
 
     /// Returns the session and the question, if it is time to ask.
@@ -129,13 +132,14 @@ impl Services {
     }
 
     /// Sends the request once. A title is not worth a wait for a provider that refuses it.
-    async fn answer(&self, request: LlmRequest) -> Result<String, String> {
+    async fn answer(&self, request: LlmRequest, meter: &mut UsageMeter) -> Result<String, String> {
         let mut stream = self.provider.model.stream(request);
         let mut answer = String::new();
         while let Some(events) = stream.next().await {
             for event in events.map_err(|error| error.to_string())? {
                 match event {
                     LlmEvent::TextDelta { text, .. } => answer += &text,
+                    LlmEvent::StepFinish { usage, .. } => meter.add(usage.as_ref()),
                     LlmEvent::ProviderError { message, .. } => return Err(message),
                     _ => {}
                 }
@@ -148,7 +152,12 @@ impl Services {
     }
 
     /// Sets the title, unless a caller set one meanwhile.
-    async fn set_title(&self, id: &SessionID, title: String) -> Result<(), DrainError> {
+    async fn set_title(
+        &self,
+        id: &SessionID,
+        title: String,
+        metadata: Option<Record>,
+    ) -> Result<(), DrainError> {
         let (id, now) = (id.clone(), self.journal.now());
         let set = self.journal.store.write(move |transaction| {
             let session = transaction.reader().session(&id)?;
@@ -158,7 +167,11 @@ impl Services {
             let mut info = transaction.reader().session_record(&session)?;
             info.title = title;
             info.time.updated = now;
-            append(transaction, &session, now, SessionUpdated { info })?;
+            let draft = Draft {
+                metadata,
+                ..Draft::new(now, SessionUpdated { info })
+            };
+            append_draft(transaction, &session, draft)?;
             Ok::<(), Abort<DrainError>>(())
         });
         Ok(set.await?)
@@ -186,9 +199,9 @@ fn request(
     session: &SessionInfo,
     sampled: &Sampled,
     question: String,
-) -> Result<LlmRequest, Untitled> {
+) -> Result<(LlmRequest, Cost), Untitled> {
     let agent = sampled.location.agents.get(AGENT);
-    let model = model(sampled)?;
+    let ResolvedModelOutcome { model, cost, .. } = model(sampled)?;
     let settings = agent.map(|agent| request_domains(&agent.request.body, model.protocol));
     let settings = settings.unwrap_or_default();
     let text = agent.and_then(|agent| agent.system.as_deref());
@@ -202,12 +215,12 @@ fn request(
         body: settings.body,
         ..HttpOverlay::default()
     };
-    Ok(request)
+    Ok((request, cost))
 }
 
 /// Returns the model of the agent, else the small model of the configuration, else the model of the session. A model
 /// that cannot be used is never replaced by another one.
-fn model(sampled: &Sampled) -> Result<Arc<ResolvedModel>, Untitled> {
+fn model(sampled: &Sampled) -> Result<ResolvedModelOutcome, Untitled> {
     let agent = sampled.location.agents.get(AGENT);
     let named = agent.and_then(|agent| agent.model.as_ref());
     let named = named.or_else(|| sampled.location.configuration.small_model());
@@ -218,6 +231,5 @@ fn model(sampled: &Sampled) -> Result<Arc<ResolvedModel>, Untitled> {
         }
         None => sampled.resolve().map_err(|error| error.to_string()),
     };
-    let resolved = resolved.map_err(Untitled::Model)?;
-    Ok(resolved.model)
+    resolved.map_err(Untitled::Model)
 }

@@ -223,10 +223,11 @@ impl Copy {
                 self.baseline_seq = self.last;
             }
             let metadata: Option<Record> = entry.additive()?;
-            // The cost of a step, the files of a call and the time of a switch belong to the source.
+            // The cost of a step and of a summary, the files of a call and the time of a switch belong to the source.
             let is_owned = matches!(
                 payload,
                 SessionEvent::StepEnded(_)
+                    | SessionEvent::CompactionEnded(_)
                     | SessionEvent::ToolSuccess(_)
                     | SessionEvent::AgentSwitched(_)
                     | SessionEvent::ModelSwitched(_)
