@@ -47,6 +47,7 @@ impl Projection<'_> {
             return self.schema(&target, depth);
         }
         let mut out = JsonMap::new();
+        let mut conditions = Vec::new();
         for (keyword, value) in members {
             match (keyword.as_str(), value) {
                 ("const", value) => {
@@ -61,15 +62,25 @@ impl Projection<'_> {
                 ("items", child @ Value::Object(_)) => {
                     out.insert(keyword.clone(), self.schema(child, depth));
                 }
-                ("allOf" | "anyOf" | "oneOf", Value::Array(branches)) => {
+                // The subset has no `oneOf`. The input of a call is checked against the schema of the tool anyway.
+                ("anyOf" | "oneOf", Value::Array(branches)) => {
                     let branches = branches.iter().map(|child| self.schema(child, depth));
-                    out.insert(keyword.clone(), branches.collect());
+                    let all = out.entry("anyOf").or_insert_with(|| json!([]));
+                    if let Value::Array(all) = all {
+                        all.extend(branches);
+                    }
+                }
+                ("allOf", Value::Array(branches)) => {
+                    conditions.extend(branches.iter().map(|child| self.schema(child, depth)));
                 }
                 (kept, value) if KEPT.contains(&kept) => {
                     out.insert(keyword.clone(), value.clone());
                 }
                 _ => {}
             }
+        }
+        for condition in conditions {
+            add_condition(&mut out, condition);
         }
         single_type(&mut out);
         textual_enum(&mut out);
@@ -81,6 +92,34 @@ impl Projection<'_> {
     fn resolve(&self, members: &JsonMap) -> Option<Value> {
         let pointer = members.get("$ref")?.as_str()?.strip_prefix('#')?;
         self.root.pointer(pointer).cloned()
+    }
+}
+
+/// Adds the keywords of a branch of `allOf`, which the subset does not have. A keyword of the schema itself stays; properties
+/// and required members are added.
+fn add_condition(members: &mut JsonMap, condition: Value) {
+    let Value::Object(condition) = condition else {
+        return;
+    };
+    for (keyword, value) in condition {
+        match (members.get_mut(&keyword), value) {
+            (None, value) => {
+                members.insert(keyword, value);
+            }
+            (Some(Value::Object(own)), Value::Object(more)) if keyword == "properties" => {
+                for (name, schema) in more {
+                    own.entry(name).or_insert(schema);
+                }
+            }
+            (Some(Value::Array(own)), Value::Array(more)) if keyword == "required" => {
+                for name in more {
+                    if !own.contains(&name) {
+                        own.push(name);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -112,7 +151,7 @@ fn textual_enum(members: &mut JsonMap) {
     }
     if matches!(
         members.get("type").and_then(Value::as_str),
-        Some("integer" | "number")
+        None | Some("integer" | "number")
     ) {
         members.insert("type".to_owned(), "string".into());
     }
@@ -122,11 +161,9 @@ fn textual_enum(members: &mut JsonMap) {
 fn fit_type(members: &mut JsonMap) {
     match members.get("type").and_then(Value::as_str) {
         Some("array") => {
-            let typed = members.get("items").is_some_and(|items| {
-                ["type", "anyOf", "oneOf", "allOf"]
-                    .iter()
-                    .any(|key| items.get(key).is_some())
-            });
+            let typed = members
+                .get("items")
+                .is_some_and(|items| ["type", "anyOf"].iter().any(|key| items.get(key).is_some()));
             if !typed {
                 members.insert("items".to_owned(), json!({"type": "string"}));
             }
@@ -165,11 +202,29 @@ mod tests {
             project(&schema),
             json!({"type": "object", "required": ["a"], "properties": {
                 "a": {"type": "string", "enum": ["1", "2"], "nullable": true},
-                "b": {"enum": ["x"]},
+                "b": {"enum": ["x"], "type": "string"},
                 "c": {"type": "array", "items": {"type": "string"}},
                 "d": {"type": "array", "items": {"type": "number"}},
-                "e": {"oneOf": [{"type": "string", "minLength": 1}]},
+                "e": {"anyOf": [{"type": "string", "minLength": 1}]},
                 "f": {}
+            }})
+        );
+    }
+
+    #[test]
+    fn conditions_are_merged() {
+        let schema = json!({"type": "object", "required": ["a"], "properties": {
+            "a": {"allOf": [{"type": "string"}], "description": "An a."}, "b": {"type": "string"},
+        }, "allOf": [
+            {"required": ["b", "c"], "properties": {"b": {"type": "number"}, "c": {"type": "integer"}}},
+            true,
+        ]});
+        assert_eq!(
+            project(&schema),
+            json!({"type": "object", "required": ["a", "b", "c"], "properties": {
+                "a": {"description": "An a.", "type": "string"},
+                "b": {"type": "string"},
+                "c": {"type": "integer"},
             }})
         );
     }
