@@ -309,6 +309,13 @@ export interface OpenCodeOptions {
    */
   readonly titles?: boolean | undefined;
   /**
+   * If true, the host keeps the list of models current: it downloads `https://models.opencode.ai/api.json` once an hour to
+   * `models.json` in the cache directory, first when it opens, unless the file is younger than five minutes. A failure
+   * keeps the list. `OPENCODE_MODELS_URL` sets another address, and `OPENCODE_DISABLE_MODELS_FETCH` turns it off. Default:
+   * false, because a library opens no connections by itself.
+   */
+  readonly refreshModels?: boolean | undefined;
+  /**
    * If true, the model gets reminders as Mid-Conversation System Messages: that it plans and changes nothing, while the
    * agent `plan` answers, and that it does not plan any more after this agent; and that prompts arrived during its work.
    * Default: false, because OpenCode sends none.

@@ -106,6 +106,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
   titles: checkBoolean,
+  refreshModels: checkBoolean,
   reminders: checkBoolean,
   share: checkShare,
   credentials: checkCredentials,

@@ -111,6 +111,7 @@ impl Host {
         };
         let runtime = Runtime::open(RuntimeOptions {
             titles: None,
+            refresh_models: false,
             share: None,
             credentials: None,
             budgets: BudgetOptions::default(),

@@ -134,6 +134,7 @@ impl Host {
         let reminders = options.reminders;
         let unanswered = options.permissions.unanswered.into();
         let titles = options.titles;
+        let refresh_models = options.refresh_models;
         let (budgets, fallback) = (options.budgets, options.fallback()?);
         let share = options.share.map(|mode| ShareService {
             sessions: Arc::new(ProgramSharing::new(calls.clone())),
@@ -188,6 +189,7 @@ impl Host {
             recovery: Recovery::Manual,
             reminders,
             titles,
+            refresh_models,
             share,
             credentials,
             budgets: budgets.into(),

@@ -38,6 +38,7 @@ mod limits;
 mod live;
 mod mcp;
 mod metrics;
+mod model_list;
 mod operations;
 mod provider;
 mod recovery;

@@ -33,6 +33,7 @@ use crate::limits::Limits;
 use crate::live::Announcer;
 use crate::mcp::McpServers;
 use crate::metrics::Metrics;
+use crate::model_list::ModelListRefresh;
 use crate::provider::Provider;
 use crate::recovery::{Recovery, recover};
 use crate::revert::Reverts;
@@ -98,6 +99,8 @@ pub struct RuntimeOptions {
     pub pty_environment: Arc<dyn AskEnvironment>,
     /// Action on sessions whose last activity was cut off.
     pub recovery: Recovery,
+    /// True if the list of models may be downloaded.
+    pub refresh_models: bool,
     /// True if sessions get titles from the agent `title`. Default: if the configuration names a model for them.
     pub titles: Option<bool>,
     /// Limits on the work of sessions and of the host.
@@ -282,6 +285,15 @@ impl Runtime {
         };
         let search = SearchServices::from_variables(|name| environment.variable(name));
         let budgets = Arc::new(Budgets::new(options.budgets));
+        if options.refresh_models {
+            let refresh = ModelListRefresh {
+                locations: Arc::clone(&locations),
+                fetch: Arc::clone(&options.fetch),
+                timer: Arc::clone(&timer),
+                journal: Arc::clone(&journal),
+            };
+            refresh.begin(closing.clone());
+        }
         let drains = Arc::new(Services {
             journal: Arc::clone(&journal),
             locations: Arc::clone(&locations),

@@ -93,6 +93,9 @@ pub struct HostOptions {
     /// Time that a Provider Turn waits for a provider that temporarily refuses its request.
     #[serde(default)]
     pub retry: RetryOptions,
+    /// True if the host keeps the list of models current.
+    #[serde(default)]
+    pub refresh_models: bool,
     /// True if sessions get titles from a model. Default: if the configuration names a model for titles.
     #[serde(default)]
     pub titles: Option<bool>,

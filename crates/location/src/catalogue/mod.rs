@@ -8,6 +8,7 @@ mod family;
 mod finish;
 mod info;
 mod known;
+mod list_file;
 mod merge;
 mod models_dev;
 mod names;
@@ -31,6 +32,7 @@ pub use crate::model::{
 };
 pub use domains::{RequestDomains, request_domains};
 pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
+pub use list_file::ListFile;
 pub use program_providers::ProgramProviders;
 pub use resolve::ResolvedModelOutcome;
 pub use stored_keys::{Keys, LoadKeys, StoredKeys};

@@ -1,11 +1,11 @@
 //! A local copy of the list of providers and models that models.dev publishes.
 //!
-//! This module reads the list and never downloads it: a library opens no connections by itself. A
-//! program that needs the list writes it to the path where OpenCode stores its copy.
+//! This module reads the list. The host replaces its file if the program allows that ([`list_file`](super::list_file)).
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
@@ -13,6 +13,7 @@ use opencode_handles::read_file;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
+use super::list_file::{PATH_VARIABLE, path};
 use super::shipped;
 use crate::config::{
     ApiPatch, Decoded, Diagnostic, DiagnosticKind, ModelPatch, ProviderPatch, entries, listed_cost,
@@ -23,15 +24,15 @@ use crate::model::ApiKind;
 use crate::secret::BaseUrl;
 
 /// Maximum size of the list in bytes. The current list has a fifteenth of this size.
-const MAX_BYTES: u64 = 32 * 1024 * 1024;
-
-const PATH_VARIABLE: &str = "OPENCODE_MODELS_PATH";
+pub(super) const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
 /// The list that all Locations share. It is read again after its file has changed.
 #[derive(Default)]
 pub(crate) struct ModelsDevFile {
     /// Locked while the first caller reads the file.
     read: Mutex<Option<(Stamp, Arc<ModelsDev>)>>,
+    /// Number of replacements of the file by this host.
+    replaced: AtomicU64,
 }
 
 /// The providers of the list.
@@ -72,6 +73,16 @@ struct Stamp {
 }
 
 impl ModelsDevFile {
+    /// Notes that this host has replaced the file.
+    pub(crate) fn note_replacement(&self) {
+        self.replaced.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns the number of replacements so far.
+    pub(crate) fn generation(&self) -> u64 {
+        self.replaced.load(Ordering::Acquire)
+    }
+
     /// Returns the current list. If the file cannot be read, the previous list stays in effect, at first that of the
     /// addon. Blocks on disk access.
     pub(crate) fn get(&self, environment: &Environment) -> Arc<ModelsDev> {
@@ -106,15 +117,6 @@ impl Stamp {
         let state = metadata.map(|it| (it.len(), it.modified().ok()));
         Self { path, state }
     }
-}
-
-/// The path of the list.
-fn path(environment: &Environment) -> Option<PathBuf> {
-    if let Some(named) = environment.variable(PATH_VARIABLE) {
-        return Some(PathBuf::from(named));
-    }
-    let cache = &environment.cache;
-    (!cache.as_os_str().is_empty()).then(|| cache.join("models.json"))
 }
 
 impl ModelsDev {
@@ -195,7 +197,7 @@ fn load(path: &Path) -> Result<Arc<ModelsDev>, Diagnostic> {
 }
 
 /// Reads all valid parts. An invalid provider or model is left out; the others stay.
-fn ingest(origin: &str, source: &Map<String, Value>) -> ModelsDev {
+pub(super) fn ingest(origin: &str, source: &Map<String, Value>) -> ModelsDev {
     let mut list = ModelsDev::default();
     let mut rejected: Vec<String> = Vec::new();
     for (id, value) in source {

@@ -16,7 +16,7 @@ use opencode_schema::clock::{Clock, Millis, SystemClock};
 use super::known_secrets::known_secrets;
 use super::trust::{Trust, TrustDecisions};
 use super::{Location, LocationError, check};
-use crate::catalogue::{Catalogue, ModelsDevFile, ProgramProviders, StoredKeys};
+use crate::catalogue::{Catalogue, ListFile, ModelsDevFile, ProgramProviders, StoredKeys};
 use crate::config::{Configuration, HostConfiguration};
 use crate::definitions::Definitions;
 use crate::directory::normalise;
@@ -159,6 +159,21 @@ impl Locations {
         &self.keys
     }
 
+    /// The file with the list of models, if the host may replace it.
+    ///
+    /// # Errors
+    ///
+    /// A text that names the variable with an unusable address.
+    pub fn list_file(&self) -> Result<Option<ListFile>, String> {
+        ListFile::of(&self.environment)
+    }
+
+    /// Notes that the file with the list of models was replaced. Later callers of [`Locations::get`] receive snapshots
+    /// with the new list.
+    pub fn note_new_list(&self) {
+        self.models.note_replacement();
+    }
+
     /// Calls this function with the secrets of every Location that is read, before the Location logs anything.
     #[must_use]
     pub fn with_learn_secrets(mut self, learn_secrets: LearnSecrets) -> Self {
@@ -175,7 +190,8 @@ impl Locations {
         let slot = self.claim(&directory);
         if let Some(open) = slot.open() {
             let is_current = open.provider_changes == self.programs.generation()
-                && open.key_changes == self.keys.generation();
+                && open.key_changes == self.keys.generation()
+                && open.list_changes == self.models.generation();
             let is_readable = open.agents.unread().is_empty();
             if is_current && (is_readable || !self.may_be_readable(&open).await?) {
                 return Ok(open);
@@ -298,6 +314,7 @@ impl Locations {
             let is_trusted = decision.is_trusted;
             let mut configuration = before.reload(&environment, &project, &name, &host, is_trusted);
             configuration.diagnostics.extend(decision.diagnostic);
+            let list_changes = models.generation();
             let list = models.get(&environment);
             configuration
                 .diagnostics
@@ -354,6 +371,7 @@ impl Locations {
                 catalogue,
                 provider_changes: programs.generation,
                 key_changes: stored.generation,
+                list_changes,
             })
         })
         .await

@@ -44,6 +44,8 @@ pub struct Location {
     pub(crate) provider_changes: u64,
     /// Number of changes of the stored keys when the Location was read.
     pub(crate) key_changes: u64,
+    /// Number of replacements of the list of models when the Location was read.
+    pub(crate) list_changes: u64,
     /// The agents that configuration describes.
     pub agents: Agents,
     /// The commands.

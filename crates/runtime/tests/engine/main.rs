@@ -53,6 +53,7 @@ mod limits;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod model_list;
 mod models;
 #[cfg(test)]
 mod moves;
