@@ -2,6 +2,7 @@
 
 mod aws;
 mod build;
+mod defaults;
 mod domains;
 mod error;
 mod family;

@@ -13,7 +13,9 @@ use opencode_schema::model::ModelRef;
 use serde_json::Value;
 use url::Url;
 
+use super::defaults::defaults;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
+use super::family::Family;
 use super::names::{Named, by_short_name};
 use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
 use super::vertex::{self, Publisher};
@@ -284,6 +286,8 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
         headers.extend(&variant.headers);
         options.overlay(&Options::of(protocol, &variant.body));
     }
+    let family = Family::of(Some(&model.api.kind));
+    options.fill(&Options::of(protocol, &family.respell(&defaults(model))));
     if matches!(protocol, ProtocolId::Program(_)) {
         options.take_body(BASE_URL);
     }

@@ -296,3 +296,81 @@ fn packages_decide_the_protocol_the_address_and_the_credential() {
         assert_eq!(model.headers, []);
     }
 }
+
+/// The generation controls and the options of a model with this id.
+fn settings(package: &str, id: &str, model: serde_json::Value) -> (Option<f64>, serde_json::Value) {
+    let options = json!({"apiKey": "k", "baseURL": "http://localhost:1/v1"});
+    let provider = json!({"npm": package, "options": options, "models": {id: model}});
+    let catalogue = catalogue(json!({"provider": {"p": provider}}));
+    let resolved = catalogue.resolve(Some(&select("p", id, None))).unwrap();
+    let model = &resolved.model;
+    let options = model.provider_options.values().next().cloned();
+    (model.generation.temperature, options.unwrap_or_default())
+}
+
+#[test]
+fn families_of_models_have_default_options() {
+    let none = serde_json::Value::Null;
+    let effort = json!({"reasoningEffort": "medium", "reasoningSummary": "auto"});
+    let terse =
+        json!({"reasoningEffort": "medium", "reasoningSummary": "auto", "textVerbosity": "low"});
+    let thoughts = json!({"thinkingConfig": {"includeThoughts": true}});
+    let high = json!({"thinkingConfig": {"includeThoughts": true, "thinkingLevel": "high"}});
+    let (openai, google) = ("@ai-sdk/openai", "@ai-sdk/google");
+    let compatible = "@ai-sdk/openai-compatible";
+    let reasons = || json!({"reasoning": true});
+    for (package, id, model, temperature, options) in [
+        (openai, "gpt-5.2", reasons(), None, terse),
+        (openai, "gpt-5.2-codex", reasons(), None, effort.clone()),
+        ("@ai-sdk/azure", "gpt-5.2", reasons(), None, effort),
+        (openai, "gpt-5-chat-latest", json!({}), None, none.clone()),
+        (openai, "gpt-4.1", json!({}), None, none.clone()),
+        (google, "gemini-2.5-pro", reasons(), Some(1.0), thoughts),
+        (google, "gemini-3-pro", reasons(), Some(1.0), high),
+        (google, "gemini-2.0-flash", json!({}), None, none.clone()),
+        (
+            compatible,
+            "kimi-k2-instruct",
+            json!({}),
+            Some(0.6),
+            none.clone(),
+        ),
+        (
+            compatible,
+            "kimi-k2-thinking",
+            json!({}),
+            Some(1.0),
+            none.clone(),
+        ),
+        (compatible, "glm-4.6", json!({}), Some(1.0), none.clone()),
+        (
+            "@ai-sdk/anthropic",
+            "claude-sonnet-4-5",
+            reasons(),
+            None,
+            none,
+        ),
+    ] {
+        assert_eq!(
+            settings(package, id, model),
+            (temperature, options),
+            "{package} {id}"
+        );
+    }
+}
+
+#[test]
+fn configured_options_replace_the_defaults_of_a_family() {
+    let options = json!({"thinkingConfig": {"thinkingBudget": 5}, "temperature": 0.2});
+    let model = json!({"reasoning": true, "options": options});
+    let (temperature, options) = settings("@ai-sdk/google", "gemini-3-pro", model);
+    assert_eq!(temperature, Some(0.2));
+    assert_eq!(options, json!({"thinkingConfig": {"thinkingBudget": 5}}));
+    let model =
+        json!({"reasoning": true, "options": {"reasoningEffort": null, "textVerbosity": "high"}});
+    let (_, options) = settings("@ai-sdk/openai", "gpt-5.2", model);
+    assert_eq!(
+        options,
+        json!({"reasoningSummary": "auto", "textVerbosity": "high"})
+    );
+}

@@ -232,6 +232,20 @@ impl Options {
         overlay(&mut self.body, &over.body);
     }
 
+    /// Adds the options that these do not have. An option that is null stays unset.
+    pub(crate) fn fill(&mut self, defaults: &Self) {
+        let domains = [
+            (&mut self.generation, &defaults.generation),
+            (&mut self.provider, &defaults.provider),
+            (&mut self.body, &defaults.body),
+        ];
+        for (own, defaults) in domains {
+            for (name, value) in defaults {
+                own.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+    }
+
     /// Removes a member from the body.
     pub(crate) fn take_body(&mut self, name: &str) -> Option<Value> {
         self.body.shift_remove(name)
