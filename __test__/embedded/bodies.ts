@@ -57,15 +57,21 @@ const chatMessage = either(
     content: either(text, { type: "null" }),
     tool_calls: list(chatCall, 1),
     "reasoning_content?": text,
-    "reasoning_details?": list(anything),
+    // Of OpenRouter and of GitHub Copilot.
     "reasoning?": text,
+    "reasoning_details?": list(anything),
+    "reasoning_text?": text,
+    "reasoning_opaque?": text,
   }),
   object({
     role: { const: "assistant" },
     content: filled,
     "reasoning_content?": text,
-    "reasoning_details?": list(anything),
+    // Of OpenRouter and of GitHub Copilot.
     "reasoning?": text,
+    "reasoning_details?": list(anything),
+    "reasoning_text?": text,
+    "reasoning_opaque?": text,
   }),
   object({ role: { const: "tool" }, tool_call_id: filled, content: either(text, list(chatPart, 1)) }),
 );
@@ -74,6 +80,8 @@ const chat = object({
   messages: list(chatMessage, 1),
   stream: { const: true },
   "stream_options?": object({ include_usage: flag }),
+  // Of OpenRouter, https://openrouter.ai/docs/use-cases/usage-accounting
+  "usage?": object({ include: flag }),
   "tools?": list(
     object({
       type: { const: "function" },

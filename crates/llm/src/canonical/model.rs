@@ -284,6 +284,17 @@ pub struct Compatibility {
     /// True for Anthropic Messages at Google Vertex, where the address names the model and the body names the version
     /// of the protocol.
     pub vertex: bool,
+    /// The server behind Chat Completions. If absent, its address decides.
+    pub chat_server: Option<ChatServer>,
+}
+
+/// A server that extends Chat Completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChatServer {
+    /// OpenRouter.
+    OpenRouter,
+    /// GitHub Copilot.
+    Copilot,
 }
 
 impl Default for Compatibility {
@@ -295,6 +306,7 @@ impl Default for Compatibility {
             tool_schema: None,
             mid_conversation_system: None,
             vertex: false,
+            chat_server: None,
         }
     }
 }

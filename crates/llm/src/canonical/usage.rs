@@ -20,6 +20,8 @@ pub struct Usage {
     pub reasoning_tokens: Option<u64>,
     /// All tokens, as the provider adds them up.
     pub total_tokens: Option<u64>,
+    /// Cost of the request in US dollars, if the provider reports it.
+    pub cost: Option<f64>,
     /// The raw report, under the namespace of the adapter.
     pub provider_metadata: Option<ProviderMetadata>,
 }

@@ -374,6 +374,7 @@ fn counts_of_cached_input_are_separate() {
         cache_write_input_tokens: Some(30),
         reasoning_tokens: Some(5),
         total_tokens: None,
+        cost: None,
         provider_metadata: metadata(raw),
     };
     let events = [

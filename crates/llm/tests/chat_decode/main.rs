@@ -11,6 +11,7 @@ mod failures;
 mod outcome;
 mod properties;
 mod replies;
+mod servers;
 mod surrogates;
 
 use std::sync::Arc;
@@ -197,6 +198,7 @@ fn usage(input: u64, output: u64, cached: Option<u64>, raw: Value) -> Option<Usa
         cache_write_input_tokens: None,
         reasoning_tokens: None,
         total_tokens: None,
+        cost: None,
         provider_metadata: json!({"openai": raw}).as_object().cloned().map(Box::new),
     })
 }

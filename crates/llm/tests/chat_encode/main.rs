@@ -9,6 +9,7 @@
 mod growing;
 mod parts;
 mod prefix;
+mod servers;
 mod settings;
 
 use std::sync::Arc;

@@ -391,6 +391,7 @@ fn counts() {
         cache_write_input_tokens: Some(30),
         reasoning_tokens: Some(5),
         total_tokens: Some(125),
+        cost: None,
         provider_metadata: attached(report.clone()),
     };
     let events = [

@@ -8,7 +8,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use opencode_cloud::GoogleCredentials;
-use opencode_llm::{Auth, Compatibility, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts};
+use opencode_llm::{
+    Auth, ChatServer, Compatibility, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts,
+};
 use opencode_schema::model::ModelRef;
 use serde_json::Value;
 use url::Url;
@@ -417,6 +419,11 @@ fn compatibility(model: &Model, options: &mut Options) -> Compatibility {
         usage_chunk: include_usage != Some(&Value::Bool(false)),
         reasoning_field: model.reasoning_field.clone(),
         mid_conversation_system: mid_conversation_system(options),
+        chat_server: match Family::of(Some(&model.api.kind)) {
+            Family::OpenRouter => Some(ChatServer::OpenRouter),
+            Family::Copilot => Some(ChatServer::Copilot),
+            _ => None,
+        },
         vertex: Publisher::of(Some(&model.api.kind)) == Some(Publisher::Anthropic),
         ..Compatibility::default()
     }

@@ -42,11 +42,11 @@ impl UsageMeter {
 
     /// Adds the usage of a request, if the provider reported it.
     pub(crate) fn add(&mut self, usage: Option<&Usage>) {
-        if usage.is_none() {
+        let Some(reported) = usage else {
             return;
-        }
+        };
         let tokens = tokens_of(usage);
-        let cost = self.cost.of(&tokens);
+        let cost = reported.cost.unwrap_or_else(|| self.cost.of(&tokens));
         self.budgets.add_usage(&tokens, cost);
         let total = self.total.get_or_insert_default();
         total.cost += cost;

@@ -47,6 +47,7 @@ impl Counts {
             cache_write_input_tokens: write,
             reasoning_tokens: count(details.and_then(|details| details.get("thinking_tokens"))),
             total_tokens: None,
+            cost: None,
             provider_metadata: metadata(report),
         })
     }

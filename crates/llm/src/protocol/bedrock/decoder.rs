@@ -288,6 +288,7 @@ fn usage(raw: &Value) -> Option<Usage> {
         cache_write_input_tokens: write,
         reasoning_tokens: None,
         total_tokens: number("totalTokens"),
+        cost: None,
         provider_metadata: Some(Box::new(Map::from_iter([(
             NAMESPACE.to_owned(),
             raw.clone(),

@@ -31,6 +31,7 @@ pub(super) fn parse(raw: &str) -> Option<Usage> {
         cache_write_input_tokens: None,
         reasoning_tokens: reasoning,
         total_tokens: number("totalTokenCount"),
+        cost: None,
         provider_metadata: Some(Box::new(Map::from_iter([(NAMESPACE.to_owned(), raw)]))),
     })
 }

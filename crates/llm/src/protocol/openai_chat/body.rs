@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::NAMESPACE;
 use super::dialect::Dialect;
 use crate::canonical::error::LlmError;
+use crate::canonical::model::ChatServer;
 use crate::canonical::request::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
 use crate::protocol::body::{self, Frame, InsertedBytes, Members, option};
 use crate::protocol::openai;
@@ -53,6 +54,10 @@ fn members(request: &LlmRequest, dialect: &Dialect) -> Result<Members, LlmError>
     members.add("stream", true);
     if dialect.usage_chunk {
         members.add("stream_options", json!({"include_usage": true}));
+    }
+    if dialect.server == Some(ChatServer::OpenRouter) {
+        members.add("usage", json!({"include": true}));
+        members.add_some("prompt_cache_key", request.cache_key.clone());
     }
     add_generation(&mut members, request.effective_generation(), dialect);
     let mut options = request.effective_options(NAMESPACE);

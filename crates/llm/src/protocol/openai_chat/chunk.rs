@@ -42,17 +42,11 @@ pub(super) struct Delta {
     #[serde(default)]
     pub(super) thinking: Loose,
     #[serde(default)]
-    pub(super) reasoning_details: Option<Vec<ReasoningDetail>>,
+    pub(super) reasoning_details: Option<Vec<Value>>,
+    #[serde(default)]
+    pub(super) reasoning_opaque: Loose,
     #[serde(default)]
     pub(super) tool_calls: Option<Vec<ToolDelta>>,
-}
-
-#[derive(serde::Deserialize)]
-pub(super) struct ReasoningDetail {
-    #[serde(default)]
-    text: Loose,
-    #[serde(default)]
-    summary: Loose,
 }
 
 #[derive(serde::Deserialize)]
@@ -86,10 +80,14 @@ impl Delta {
         if let Some(text) = plain.into_iter().find_map(Loose::take) {
             return Some(text);
         }
-        let details = self.reasoning_details.take()?;
-        let text: String = details
-            .into_iter()
-            .filter_map(|mut detail| detail.text.take().or_else(|| detail.summary.take()))
+        let details = self.reasoning_details.as_deref()?;
+        let text = |detail: &Value, name| {
+            let text = detail.get(name)?.as_str()?;
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        let texts = details.iter();
+        let text: String = texts
+            .filter_map(|detail| text(detail, "text").or_else(|| text(detail, "summary")))
             .collect();
         (!text.is_empty()).then_some(text)
     }

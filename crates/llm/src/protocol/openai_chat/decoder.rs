@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::calls::Calls;
 use super::chunk::{Choice, Chunk, Delta};
+use super::sealed::Collector;
 use super::{failure, usage};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::model::ChatServer;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::sources::Sources;
 
@@ -23,12 +25,16 @@ pub(super) struct ChatFrames {
     finish: Option<FinishReason>,
     /// The last usage report, not parsed, because some servers repeat it in every chunk.
     usage: String,
+    /// The server, if it extends the protocol.
+    server: Option<ChatServer>,
+    /// The data of the reasoning that no block has yet.
+    sealed: Collector,
     /// True if the server sent `[DONE]`. A body that only ends does not set this.
     said_done: bool,
 }
 
 impl ChatFrames {
-    pub(super) fn new(sources: Sources) -> Self {
+    pub(super) fn new(sources: Sources, server: Option<ChatServer>) -> Self {
         Self {
             sources,
             text: None,
@@ -38,6 +44,8 @@ impl ChatFrames {
             calls: Calls::default(),
             finish: None,
             usage: String::new(),
+            server,
+            sealed: Collector::new(server),
             said_done: false,
         }
     }
@@ -65,7 +73,7 @@ impl Frames for ChatFrames {
     }
 
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        let usage = usage::parse(&self.usage);
+        let usage = usage::parse(&self.usage, self.server);
         let answered = self.text_blocks > 0 || !self.calls.is_empty();
         let reason = match self.finish {
             Some(reason) => reason,
@@ -95,6 +103,11 @@ impl ChatFrames {
             // before a call that completes quickly.
             self.close_reasoning(sink)?;
             self.close_text(sink)?;
+            if self.sealed.is_filled() {
+                // They came after the text of the reasoning.
+                self.reasoning(sink)?;
+                self.close_reasoning(sink)?;
+            }
         }
         Ok(())
     }
@@ -109,7 +122,11 @@ impl ChatFrames {
     }
 
     fn delta(&mut self, mut delta: Delta, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        if let Some(text) = delta.take_reasoning() {
+        let text = delta.take_reasoning();
+        self.sealed.add_opaque(delta.reasoning_opaque.take());
+        self.sealed
+            .add_details(delta.reasoning_details.take().unwrap_or_default());
+        if let Some(text) = text {
             let id = self.reasoning(sink)?;
             sink.emit(LlmEvent::ReasoningDelta {
                 id,
@@ -177,7 +194,7 @@ impl ChatFrames {
             None => Ok(()),
             Some(id) => sink.emit(LlmEvent::ReasoningEnd {
                 id,
-                provider_metadata: None,
+                provider_metadata: self.sealed.take(),
             }),
         }
     }

@@ -1,6 +1,8 @@
 //! The deviations of one server.
 
-use crate::canonical::model::{ResolvedModel, SystemRole, ToolSchema};
+use url::Url;
+
+use crate::canonical::model::{ChatServer, ResolvedModel, SystemRole, ToolSchema};
 use crate::protocol::identifiers::short;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
@@ -33,6 +35,8 @@ pub(crate) struct Dialect {
     /// Call identifiers must be nine letters or digits, and a user message must not follow a tool
     /// message.
     pub(super) mistral: bool,
+    /// The server, if it extends the protocol.
+    pub(super) server: Option<ChatServer>,
     /// The files that the model reads.
     pub(super) reads: Reads,
     /// The subset of JSON Schema for tools.
@@ -47,6 +51,7 @@ impl Dialect {
         let openai = openai::is_own_endpoint(model);
         let openai_reasoning = openai::is_own_reasoning(model);
         let compatibility = &model.compatibility;
+        let server = server(model);
         let usual_role = if openai_reasoning {
             SystemRole::Developer
         } else {
@@ -60,8 +65,9 @@ impl Dialect {
             reasoning_field: compatibility
                 .reasoning_field
                 .clone()
-                .unwrap_or_else(|| REASONING_FIELD.to_owned()),
+                .unwrap_or_else(|| reasoning_field(server).to_owned()),
             reasoning_required: named("deepseek"),
+            server,
             mistral: named("mistral") || named("devstral"),
             reads: Reads::of(&model.capabilities).with_sounds(&model.capabilities, SOUNDS),
             tool_schema: tool_schema::subset(model),
@@ -80,6 +86,28 @@ impl Dialect {
         let plain: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
         let end = &plain[plain.len().saturating_sub(9)..];
         format!("{end:0<9}")
+    }
+}
+
+/// Returns the server behind a model, if it extends the protocol.
+pub(super) fn server(model: &ResolvedModel) -> Option<ChatServer> {
+    let host = || {
+        let url = Url::parse(&model.endpoint.base_url).ok()?;
+        match url.host_str()? {
+            "openrouter.ai" => Some(ChatServer::OpenRouter),
+            "api.githubcopilot.com" => Some(ChatServer::Copilot),
+            _ => None,
+        }
+    };
+    model.compatibility.chat_server.or_else(host)
+}
+
+/// Returns the member for replayed reasoning.
+const fn reasoning_field(server: Option<ChatServer>) -> &'static str {
+    match server {
+        Some(ChatServer::OpenRouter) => "reasoning",
+        Some(ChatServer::Copilot) => "reasoning_text",
+        None => REASONING_FIELD,
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::NAMESPACE;
 use super::dialect::Dialect;
+use super::sealed;
 use super::user::{self, Piece};
 use crate::canonical::json;
 use crate::canonical::request::{
@@ -173,6 +174,7 @@ impl Writer<'_> {
     fn push_assistant(&mut self, content: &[Part]) {
         let mut texts: Vec<&str> = Vec::new();
         let mut reasoning = String::new();
+        let mut thoughts: Vec<&ReasoningPart> = Vec::new();
         let mut calls: Vec<&ToolCallPart> = Vec::new();
         for part in content {
             match part {
@@ -180,7 +182,10 @@ impl Writer<'_> {
                 Part::Reasoning(part) if is_foreign(part) && !part.text.is_empty() => {
                     texts.push(&part.text);
                 }
-                Part::Reasoning(part) => reasoning.push_str(&part.text),
+                Part::Reasoning(part) => {
+                    reasoning.push_str(&part.text);
+                    thoughts.push(part);
+                }
                 Part::ToolCall(call) if !call.provider_executed => calls.push(call),
                 _ => {}
             }
@@ -205,6 +210,13 @@ impl Writer<'_> {
             self.page.json(&self.dialect.reasoning_field);
             self.page.raw(b":");
             self.page.json(&reasoning);
+        }
+        let server = self.dialect.server;
+        if let Some((name, value)) = server.and_then(|it| sealed::replayed(it, &thoughts)) {
+            self.page.raw(b",");
+            self.page.json(name);
+            self.page.raw(b":");
+            self.page.json(&value);
         }
         self.page.raw(b"}");
     }

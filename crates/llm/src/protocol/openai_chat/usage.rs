@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use super::NAMESPACE;
 use crate::canonical::json::count;
+use crate::canonical::model::ChatServer;
 use crate::canonical::usage::Usage;
 
 /// Parses a usage object. All servers include cached input in `prompt_tokens` but report it in different members.
-pub(super) fn parse(raw: &str) -> Option<Usage> {
+pub(super) fn parse(raw: &str, server: Option<ChatServer>) -> Option<Usage> {
     let raw: Value = serde_json::from_str(raw).ok()?;
     let report = raw.as_object()?;
     let prompt_details = report.get("prompt_tokens_details");
@@ -28,8 +29,15 @@ pub(super) fn parse(raw: &str) -> Option<Usage> {
         cache_write_input_tokens: write,
         reasoning_tokens: reasoning,
         total_tokens: total,
+        // Other servers may report a cost in a currency of their own.
+        cost: reported_cost(report).filter(|_| server == Some(ChatServer::OpenRouter)),
         provider_metadata: Some(Box::new(Map::from_iter([(NAMESPACE.to_owned(), raw)]))),
     })
+}
+
+fn reported_cost(report: &Map<String, Value>) -> Option<f64> {
+    let cost = report.get("cost")?.as_f64()?;
+    (cost.is_finite() && cost >= 0.0).then_some(cost)
 }
 
 /// Returns the output tokens. Most servers include reasoning in the completion. If the total shows
@@ -95,7 +103,7 @@ mod tests {
             ),
         ];
         for (raw, expected) in rows {
-            let usage = parse(&raw.to_string()).unwrap();
+            let usage = parse(&raw.to_string(), None).unwrap();
             assert_eq!(usage.counts(), expected, "{raw}");
             assert_eq!(usage.provider_metadata.unwrap()["openai"], raw);
         }
@@ -104,7 +112,17 @@ mod tests {
     #[test]
     fn only_an_object_is_a_usage_report() {
         for raw in ["null", "5", "[]", "\"x\""] {
-            assert_eq!(parse(raw), None);
+            assert_eq!(parse(raw, None), None);
         }
+    }
+
+    #[test]
+    fn openrouter_reports_a_cost() {
+        let raw = r#"{"prompt_tokens": 1, "completion_tokens": 1, "cost": 0.25}"#;
+        let cost = |raw: &str, server| parse(raw, server).unwrap().cost;
+        assert_eq!(cost(raw, Some(ChatServer::OpenRouter)), Some(0.25));
+        assert_eq!(cost(raw, None), None);
+        let wrong = r#"{"prompt_tokens": 1, "cost": -1}"#;
+        assert_eq!(cost(wrong, Some(ChatServer::OpenRouter)), None);
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn parse(report: Value) -> Option<Usage> {
         cache_write_input_tokens: write,
         reasoning_tokens: within("output_tokens_details", "reasoning_tokens"),
         total_tokens: count(members.get("total_tokens")),
+        cost: None,
         provider_metadata: Some(Box::new(
             [(NAMESPACE.to_owned(), report)].into_iter().collect(),
         )),

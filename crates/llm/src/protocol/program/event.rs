@@ -79,6 +79,7 @@ impl From<ProgramUsage> for Usage {
             cache_write_input_tokens: count(usage.cache_write_tokens),
             reasoning_tokens: count(usage.reasoning_tokens),
             total_tokens: count(usage.total_tokens),
+            cost: None,
             provider_metadata: None,
         }
     }

@@ -385,7 +385,8 @@ impl Turn<'_> {
         };
         let assistant_message_id = self.publisher.message_id().clone();
         let (snapshot, files) = self.files.changes();
-        let cost = cost(&tokens);
+        let reported = finished.usage.as_ref().and_then(|usage| usage.cost);
+        let cost = reported.unwrap_or_else(|| cost(&tokens));
         self.budgets.add_usage(&tokens, cost);
         self.publisher.push(StepEnded {
             assistant_message_id,

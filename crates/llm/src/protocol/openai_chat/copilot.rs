@@ -1,0 +1,35 @@
+//! The headers of requests to GitHub Copilot.
+
+use crate::canonical::request::{LlmRequest, Message, Part, Role, ToolContent};
+
+/// Returns the headers. `x-initiator` decides how GitHub counts the request: one that a user began costs more than one
+/// that continues the work of an agent.
+pub(super) fn headers(request: &LlmRequest) -> Vec<(String, String)> {
+    let spoken = |message: &&Message| message.role != Role::System;
+    let last = request.messages.iter().rev().find(spoken);
+    let is_prompted = last.is_none_or(|message| message.role == Role::User);
+    let initiator = if is_prompted { "user" } else { "agent" };
+    let mut headers = vec![
+        ("openai-intent", "conversation-edits"),
+        ("x-initiator", initiator),
+    ];
+    if request.messages.iter().any(has_image) {
+        headers.push(("copilot-vision-request", "true"));
+    }
+    let owned = headers.into_iter();
+    owned
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn has_image(message: &Message) -> bool {
+    let is_image = |mime: &str| mime.starts_with("image/");
+    message.content.iter().any(|part| match part {
+        Part::Media(media) => is_image(&media.media_type),
+        Part::ToolResult(result) => result.result.as_text().err().is_some_and(|pieces| {
+            let mut pieces = pieces.iter();
+            pieces.any(|it| matches!(it, ToolContent::File { mime, .. } if is_image(mime)))
+        }),
+        _ => false,
+    })
+}
