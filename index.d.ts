@@ -91,6 +91,14 @@ export interface Budgets {
   readonly host?: SessionBudget | undefined;
 }
 
+/** A server of an organisation. */
+export interface RemoteConfigServer {
+  /** The address before `/.well-known/opencode`. */
+  readonly url: string;
+  /** Headers of the requests to it, for example `authorization`. The host treats their values as secrets. Default: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Time limits for a provider, in milliseconds: whole numbers from 1 on, `false` for no limit. */
 export interface Deadlines {
   /** Until the connection is established. Default: 10000. */
@@ -308,6 +316,19 @@ export interface OpenCodeOptions {
    * titles (`small_model`, or `model` of the agent `title`), else false, because each title costs a request.
    */
   readonly titles?: boolean | undefined;
+  /**
+   * Servers of organisations that publish configuration at `/.well-known/opencode`, as OpenCode reads it: an address, or
+   * an address with headers for its requests. The addresses begin with `https://`, or with `http://` for this machine.
+   * Their configuration is weaker than all other configuration, and it can start programs: name only servers that you
+   * trust like your own program. The first use of a directory waits up to five seconds for it. If a server does not
+   * answer, its last copy in the cache directory is used. Default: none.
+   */
+  readonly remoteConfig?: readonly (string | RemoteConfigServer)[] | undefined;
+  /**
+   * The absolute path of a directory of an administrator, for example `/etc/opencode`. Its files are those of a
+   * configuration directory. They are stronger than all other configuration, and no rule loosens theirs. Default: none.
+   */
+  readonly managedConfigDirectory?: string | undefined;
   /**
    * If true, the host keeps the list of models current: it downloads `https://models.opencode.ai/api.json` once an hour to
    * `models.json` in the cache directory, first when it opens, unless the file is younger than five minutes. A failure

@@ -96,6 +96,8 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   dataDirectory: checkText,
   configDirectory: checkText,
   cacheDirectory: checkText,
+  managedConfigDirectory: checkText,
+  remoteConfig: checkServers,
   model: checkModel,
   apiKey: checkSecret,
   baseURL: checkSecret,
@@ -245,13 +247,28 @@ function checkJson(option: string, value: unknown) {
   }
 }
 
+function checkServers(option: string, value: unknown) {
+  if (!Array.isArray(value)) throw invalidOption(option, `Option "${option}" must be an array, got ${describe(value)}`);
+  for (const [place, server] of value.entries()) {
+    const name = `${option}[${place}]`;
+    if (typeof server === "string") continue;
+    if (!isRecord(server) || server["url"] === undefined) {
+      throw invalidOption(name, `Option "${name}" must be an address or { url, headers }, got ${describe(server)}`);
+    }
+    checkMembers(server, { url: checkText, headers: checkEnv }, `${name}.`);
+  }
+}
+
 function checkEnv(option: string, value: unknown) {
   // `process.env` has a prototype of its own.
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalidOption(option, `Option "env" must be an object of strings, got ${describe(value)}`);
+    throw invalidOption(option, `Option "${option}" must be an object of strings, got ${describe(value)}`);
   for (const [name, text] of Object.entries(value)) {
     if (text === undefined || typeof text === "string") continue;
-    throw invalidOption(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
+    throw invalidOption(
+      option,
+      `Option "${option}" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`,
+    );
   }
 }
 

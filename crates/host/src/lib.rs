@@ -16,6 +16,7 @@ mod logged_body;
 mod options;
 mod panics;
 mod program;
+mod remote;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
@@ -28,8 +29,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{Request, Response};
 use futures::{FutureExt, Stream, StreamExt};
-use opencode_llm::{HttpClients, HttpModelClient, HttpOptions, Proxies};
+use opencode_llm::{HttpClients, HttpDownloads, HttpModelClient, HttpOptions, Proxies};
 use opencode_location::catalogue::ProgramProviders;
+use opencode_location::config::RemoteDocuments;
 use opencode_location::location::Locations;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{
@@ -146,8 +148,14 @@ impl Host {
         let (retry, deadlines) = (options.retry.into(), options.deadlines);
         let questions = Arc::new(TrustQuestions::new(calls.clone()));
         let trust = options.trust.with(&questions);
-        let (environment, configuration) = options.into_machine_configuration()?;
+        let remote = options.remote_servers()?;
+        let (environment, mut configuration) = options.into_machine_configuration()?;
         let proxies = Proxies::from_variables(|name| environment.variable(name));
+        if !remote.is_empty() {
+            let downloads = HttpDownloads::new(proxies.clone());
+            let load = remote::load(remote, downloads, &environment.cache);
+            configuration.remote = RemoteDocuments::new(load);
+        }
         let fetch = fetch::HttpFetch::new(proxies.clone());
         let web = web::HttpWeb::new(proxies.clone());
         let clients = HttpClients::new(deadlines.connect(), proxies.clone());

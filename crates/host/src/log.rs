@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::options::HostOptions;
+use crate::options::{HostOptions, RemoteOption};
 
 /// The entries that the program receives.
 #[derive(Debug, Clone, Deserialize)]
@@ -107,6 +107,12 @@ impl HostLog {
         }
         if let Some(Value::Object(members)) = &options.config {
             secrets.learn_members(members);
+        }
+        for server in &options.remote_config {
+            if let RemoteOption::Server { headers, .. } = server {
+                let values = headers.values();
+                values.for_each(|value| secrets.learn_credential(value));
+            }
         }
         for (name, value) in &options.env {
             match is_secret_name(name) {

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use opencode_llm::Secret;
 use opencode_location::config::{
-    HostConfiguration, HostModel, WrongRules, parse_model, permission_rules, problems,
+    HostConfiguration, HostModel, RemoteDocuments, WrongRules, parse_model, permission_rules,
+    problems,
 };
 use opencode_location::environment::{CommandEnvironment, Environment};
 use opencode_location::location::{AskTrust, Trust};
@@ -30,10 +31,27 @@ use url::Url;
 
 pub(crate) use self::budgets::{BudgetsOption, Limited};
 pub(crate) use self::providers::{DeadlineOptions, RetryOptions};
+use crate::remote::RemoteServer;
 use crate::trust::TrustQuestions;
 
 /// The machine and its configuration, from the options.
 pub(crate) type MachineConfiguration = (Environment, HostConfiguration);
+
+/// A server of an organisation.
+#[derive(Clone, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum RemoteOption {
+    /// Its address.
+    Address(String),
+    /// Its address, and headers of the requests to it.
+    Server {
+        /// The address before `/.well-known/opencode`.
+        url: String,
+        /// The headers.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+    },
+}
 
 /// Options of a host.
 #[derive(Clone, Deserialize)]
@@ -57,6 +75,12 @@ pub struct HostOptions {
     /// Servers of the Model Context Protocol, as the key `mcp` of the configuration. They are stronger than it.
     #[serde(default)]
     pub mcp: Option<Value>,
+    /// Servers of organisations that publish configuration. It is weaker than all other configuration.
+    #[serde(default)]
+    pub remote_config: Vec<RemoteOption>,
+    /// The absolute directory of an administrator, whose configuration is stronger than all other.
+    #[serde(default)]
+    pub managed_config_directory: Option<PathBuf>,
     /// The model of sessions without one, as `provider/model`.
     #[serde(default)]
     pub model: Option<String>,
@@ -288,6 +312,26 @@ impl HostOptions {
     }
 
     /// Returns the machine and its configuration. Fails with the name of the invalid option.
+    /// Returns the servers of organisations.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` for an address or a header that cannot be used.
+    pub(crate) fn remote_servers(&self) -> Result<Vec<RemoteServer>, Failure> {
+        let none = BTreeMap::new();
+        let servers = self.remote_config.iter().enumerate();
+        let servers = servers.map(|(place, option)| {
+            let (url, headers) = match option {
+                RemoteOption::Address(url) => (url, &none),
+                RemoteOption::Server { url, headers } => (url, headers),
+            };
+            let place = format!("remoteConfig[{place}]");
+            RemoteServer::new(url, headers)
+                .map_err(|problem| invalid(&place, format!("{place} {problem}")))
+        });
+        servers.collect()
+    }
+
     pub(crate) fn into_machine_configuration(self) -> Result<MachineConfiguration, Failure> {
         if let Some(config) = &self.config {
             check_config("config", config)?;
@@ -295,6 +339,11 @@ impl HostOptions {
         let mcp = self.mcp.as_ref().map(|mcp| json!({ "mcp": mcp }));
         if let Some(mcp) = &mcp {
             check_config("", mcp)?;
+        }
+        let managed = self.managed_config_directory.as_ref();
+        if managed.is_some_and(|directory| !directory.is_absolute()) {
+            let (option, problem) = ("managedConfigDirectory", "must be an absolute path");
+            return Err(invalid(option, format!("{option} {problem}")));
         }
         let model = self.host_model()?;
         let ceiling = self.ceiling()?;
@@ -311,6 +360,8 @@ impl HostOptions {
             mcp,
             model,
             ceiling,
+            managed: self.managed_config_directory,
+            remote: RemoteDocuments::default(),
             command_environment: self.command_environment.into(),
         };
         Ok((environment, configuration))

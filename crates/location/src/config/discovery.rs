@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::remote::RemoteDocument;
 use super::source::Source;
 use crate::environment::Environment;
 use crate::project::Project;
@@ -40,6 +41,8 @@ pub(crate) enum Place<'h> {
         /// The key whose value the text is. `None` if the text is a whole document.
         key: Option<&'static str>,
     },
+    /// A document of a server.
+    Remote(&'h RemoteDocument),
     /// The value that the embedding program gives.
     Host(&'h Value),
     /// A directory with definitions in separate files. It may be missing.
@@ -51,7 +54,7 @@ impl Place<'_> {
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Found(file) | Self::Named { file, .. } => Some(file),
-            Self::Inline { .. } | Self::Host(_) | Self::Directory(_) => None,
+            Self::Inline { .. } | Self::Remote(_) | Self::Host(_) | Self::Directory(_) => None,
         }
     }
 }
@@ -114,6 +117,23 @@ pub(crate) fn layers<'h>(
         source,
     }));
     keep_last(layers)
+}
+
+/// Returns the sources at servers, weakest first. They are weaker than all others.
+pub(crate) fn remote(documents: &[RemoteDocument]) -> Vec<Layer<'_>> {
+    let layers = documents.iter().map(|document| Layer {
+        place: Place::Remote(document),
+        // Relative paths lead nowhere.
+        base: PathBuf::new(),
+        source: Source::User,
+    });
+    layers.collect()
+}
+
+/// Returns the sources in the directory of an administrator. They are stronger than all others.
+pub(crate) fn managed(directory: Option<&Path>) -> Vec<Layer<'static>> {
+    let layers = directory.map(|directory| folder(directory, Source::Host));
+    layers.into_iter().flatten().collect()
 }
 
 /// The documents in environment variables.
@@ -205,7 +225,7 @@ fn keep_last(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
             Place::Found(path) | Place::Named { file: path, .. } | Place::Directory(path) => {
                 seen.insert(path.clone())
             }
-            Place::Inline { .. } | Place::Host(_) => true,
+            Place::Inline { .. } | Place::Remote(_) | Place::Host(_) => true,
         };
         if new {
             kept.push(layer);
@@ -261,6 +281,7 @@ mod tests {
             Place::Named { by, file } => Some(format!("{by}={}", file.display())),
             Place::Inline { by, text, .. } => Some(format!("{by}={text}")),
             Place::Directory(path) => Some(format!("{}/", path.display())),
+            Place::Remote(_) => None,
             Place::Host(_) => Some("host".to_owned()),
         })
         .collect()

@@ -194,6 +194,11 @@ pub(super) fn read(layer: &Layer, worktree: &Path, environment: &Environment) ->
     let bound = layer.source.is_untrusted().then_some(worktree);
     let (origin, bytes) = match &layer.place {
         Place::Inline { by, text, .. } => ((*by).to_owned(), Ok(Some(text.clone().into_bytes()))),
+        Place::Remote(document) => {
+            let content = document.content.as_ref();
+            let bytes = content.map(|text| Some(text.clone().into_bytes()));
+            (document.origin.clone(), bytes.map_err(String::clone))
+        }
         Place::Host(value) => return of_value(layer, value),
         Place::Found(file) => (file.display().to_string(), load(file, bound)),
         Place::Named { by, file } => {

@@ -1,7 +1,7 @@
 //! The configuration of the embedding program: a document, and the model that it chose, with key and
 //! address.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use opencode_llm::Secret;
 use opencode_schema::model::ModelRef;
@@ -13,6 +13,7 @@ use super::document::{Document, Located};
 use super::patch::{ApiPatch, ProviderPatch};
 use super::source::Source;
 use crate::config::options::API_KEY;
+use crate::config::remote::RemoteDocuments;
 use crate::environment::CommandEnvironment;
 use crate::secret::{BaseUrl, Members};
 
@@ -30,6 +31,10 @@ pub struct HostConfiguration {
     pub model: Option<HostModel>,
     /// Rules that no other rule can loosen. An `ask` rule asks every time.
     pub ceiling: Vec<PermissionRule>,
+    /// The documents of servers. They are weaker than all others.
+    pub remote: RemoteDocuments,
+    /// The directory of an administrator, whose documents are stronger than all others.
+    pub managed: Option<PathBuf>,
     /// The rules for the environment variables of processes.
     pub command_environment: CommandEnvironment,
 }

@@ -33,6 +33,7 @@ mod provider_v2;
 mod pruned;
 mod reading;
 mod reference;
+mod remote;
 mod selection;
 mod settings;
 mod shape;
@@ -56,6 +57,7 @@ pub use document::{Document, MAX_DOCUMENT_BYTES};
 pub use host::{HostConfiguration, HostModel};
 pub use mcp::{McpAddress, McpConnection, McpOAuth, McpProgram, McpServerPatch, McpTimeouts};
 pub use permission::{WrongRules, permission_rules};
+pub use remote::{LoadRemote, RemoteDocument, RemoteDocuments};
 pub use selection::parse_model;
 pub use settings::{Compaction, ImageLimits, Settings, Share, ToolOutputLimits};
 pub use source::Source;
@@ -203,10 +205,34 @@ impl Configuration {
         let mut loaded = Self::default();
         let values: Vec<_> = host.config.iter().chain(&host.mcp).collect();
         let worktree = project.worktree(Path::new(directory), &environment.home);
-        for layer in discovery::layers(environment, project, directory, is_trusted, &values) {
+        let remote = host.remote.now();
+        loaded.add(discovery::remote(&remote), self, worktree, environment);
+        let layers = discovery::layers(environment, project, directory, is_trusted, &values);
+        loaded.add(layers, self, worktree, environment);
+        loaded.ceiling.clone_from(&host.ceiling);
+        if let Some(model) = &host.model {
+            loaded.choose(model, Path::new(directory));
+        }
+        let managed = discovery::managed(host.managed.as_deref());
+        loaded.add(managed, self, worktree, environment);
+        loaded.settings = Settings::of(loaded.documents());
+        loaded.settings.switch(environment, &mut loaded.diagnostics);
+        loaded.take_instructions(environment, worktree);
+        loaded
+    }
+
+    /// Reads layers and adds them as the strongest ones. `before` is the previous configuration.
+    fn add(
+        &mut self,
+        layers: Vec<Layer<'_>>,
+        before: &Self,
+        worktree: &Path,
+        environment: &Environment,
+    ) {
+        for layer in layers {
             if let Place::Directory(path) = layer.place {
                 let source = layer.source;
-                loaded.entries.push(Entry::Directory(DefinitionDirectory {
+                self.entries.push(Entry::Directory(DefinitionDirectory {
                     path,
                     source,
                     bound: source.is_untrusted().then(|| worktree.to_owned()),
@@ -216,21 +242,13 @@ impl Configuration {
             match document::read(&layer, worktree, environment) {
                 Outcome::Absent => {}
                 Outcome::Usable(read) => {
-                    loaded.entries.push(Entry::Document(read.document));
-                    loaded.diagnostics.extend(read.diagnostics);
-                    loaded.lost.extend(read.lost);
+                    self.entries.push(Entry::Document(read.document));
+                    self.diagnostics.extend(read.diagnostics);
+                    self.lost.extend(read.lost);
                 }
-                Outcome::Broken(problem) => loaded.leave_out(problem, &layer, self),
+                Outcome::Broken(problem) => self.leave_out(problem, &layer, before),
             }
         }
-        loaded.ceiling.clone_from(&host.ceiling);
-        if let Some(model) = &host.model {
-            loaded.choose(model, Path::new(directory));
-        }
-        loaded.settings = Settings::of(loaded.documents());
-        loaded.settings.switch(environment, &mut loaded.diagnostics);
-        loaded.take_instructions(environment, worktree);
-        loaded
     }
 
     /// Adds the instructions that documents name. Those of an untrusted project must be inside the project.

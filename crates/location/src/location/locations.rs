@@ -213,6 +213,7 @@ impl Locations {
     /// As for [`Locations::get`]. The previous snapshot then stays in the cache.
     pub async fn reload(&self, directory: &str) -> Result<Reloaded, LocationError> {
         let directory = normalise(directory)?;
+        self.host.remote.forget();
         let slot = self.claim(&directory);
         let reloaded = self.read_again(&directory, &slot).await;
         self.release(&directory, slot);
@@ -307,6 +308,7 @@ impl Locations {
         let models = Arc::clone(&self.models);
         let programs = self.programs.clone();
         let stored = self.keys.now().await;
+        self.host.remote.prepare().await;
         let learn_secrets = Arc::clone(&self.learn_secrets);
         self.blocking(directory, move || {
             let unread = Configuration::default();
