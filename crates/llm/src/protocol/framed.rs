@@ -191,7 +191,7 @@ impl<F: Frames> Decoder for Framed<F> {
             return Ok(());
         }
         let Self { framing, reading } = self;
-        reading.opening.push(chunk);
+        reading.open(chunk);
         let outcome = framing.push(chunk, |frame| {
             reading.frame(frame, out).map_err(Failure::Protocol)
         });
@@ -247,6 +247,11 @@ impl<F: Frames> Reading<F> {
     /// Returns the name of provider and protocol in failures.
     pub(super) fn route(&self) -> &str {
         self.lifecycle.route()
+    }
+
+    /// Takes bytes of a body that may be one JSON value instead of a stream.
+    pub(super) fn open(&mut self, chunk: &[u8]) {
+        self.opening.push(chunk);
     }
 
     /// Handles a frame.

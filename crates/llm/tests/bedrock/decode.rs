@@ -190,3 +190,20 @@ fn broken_frames_and_early_ends_fail() {
     ];
     assert!(failure(&bad.concat()).contains("Invalid JSON input"));
 }
+
+#[test]
+fn an_error_instead_of_a_stream_is_reported() {
+    let body = json!({"message": "The model is not enabled"}).to_string();
+    for pieces in [vec![body.as_str()], vec![&body[..1], &body[1..]]] {
+        let mut decoder = decoder();
+        let mut events = Vec::new();
+        for piece in pieces {
+            decoder.push(piece.as_bytes(), &mut events).unwrap();
+        }
+        decoder.end(&mut events).unwrap();
+        let Some(LlmEvent::ProviderError { message, .. }) = events.last() else {
+            panic!("{events:?}")
+        };
+        assert_eq!(message, "The model is not enabled");
+    }
+}

@@ -151,6 +151,9 @@ pub(super) fn regional(model: &str, region: &str) -> String {
         Some(("eu", _)) => {
             has(&["claude", "nova-lite", "nova-micro", "llama3", "pixtral"]).then_some("eu")
         }
+        // The newest models have no profile of the whole area.
+        Some(("ap", "northeast-1")) if is_new_claude(model) => Some("jp"),
+        Some(("ap", "southeast-2" | "southeast-4")) if is_new_claude(model) => Some("au"),
         Some(("ap", _)) => {
             has(&["claude", "nova-lite", "nova-micro", "nova-pro"]).then_some("apac")
         }
@@ -161,6 +164,22 @@ pub(super) fn regional(model: &str, region: &str) -> String {
     match area.filter(|_| !is_complete) {
         Some(area) => format!("{area}.{model}"),
         None => model.to_owned(),
+    }
+}
+
+/// True for models of Anthropic from version 4.5 on.
+fn is_new_claude(model: &str) -> bool {
+    let Some((_, version)) = model.split_once("claude-") else {
+        return false;
+    };
+    let parts = version.split('-').map(str::parse::<u32>);
+    let mut numbers = parts.skip_while(Result::is_err);
+    // A long number is a date.
+    let mut number = || numbers.next()?.ok().filter(|it| *it < 100);
+    match (number(), number()) {
+        (Some(4), Some(minor)) => minor >= 5,
+        (Some(major), _) => major >= 5,
+        _ => false,
     }
 }
 
@@ -184,6 +203,31 @@ mod tests {
                 "apac.anthropic.claude-sonnet-4-5-v1:0",
             ),
             (claude, "us-gov-west-1", claude),
+            (
+                claude,
+                "ap-northeast-1",
+                "jp.anthropic.claude-sonnet-4-5-v1:0",
+            ),
+            (
+                claude,
+                "ap-southeast-2",
+                "au.anthropic.claude-sonnet-4-5-v1:0",
+            ),
+            (
+                "anthropic.claude-3-5-sonnet-20241022-v2:0",
+                "ap-northeast-1",
+                "apac.anthropic.claude-3-5-sonnet-20241022-v2:0",
+            ),
+            (
+                "anthropic.claude-sonnet-4-20250514-v1:0",
+                "ap-southeast-2",
+                "apac.anthropic.claude-sonnet-4-20250514-v1:0",
+            ),
+            (
+                "anthropic.claude-opus-5",
+                "ap-southeast-4",
+                "au.anthropic.claude-opus-5",
+            ),
             (
                 "global.anthropic.claude-x",
                 "us-east-1",

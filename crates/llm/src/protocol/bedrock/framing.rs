@@ -25,6 +25,10 @@ pub(super) struct ConverseDecoder {
     buffer: BytesMut,
     /// True if the length of the next frame is not checked yet. The library takes it out of the buffer.
     is_unchecked: bool,
+    /// True before the first byte.
+    is_at_start: bool,
+    /// True if the body is a JSON value: no frame is long enough to begin with a brace.
+    is_document: bool,
     reading: Reading<ConverseFrames>,
 }
 
@@ -34,6 +38,8 @@ impl ConverseDecoder {
             frames: MessageFrameDecoder::new(),
             buffer: BytesMut::new(),
             is_unchecked: true,
+            is_at_start: true,
+            is_document: false,
             reading: Reading::new(route, ConverseFrames::default()),
         }
     }
@@ -108,6 +114,12 @@ impl ConverseDecoder {
 impl Decoder for ConverseDecoder {
     fn push(&mut self, chunk: &[u8], out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
         if self.is_over() {
+            return Ok(());
+        }
+        self.is_document |= self.is_at_start && chunk.first() == Some(&b'{');
+        self.is_at_start &= chunk.is_empty();
+        if self.is_document {
+            self.reading.open(chunk);
             return Ok(());
         }
         self.buffer.extend_from_slice(chunk);
