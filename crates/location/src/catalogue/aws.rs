@@ -39,9 +39,8 @@ pub(super) fn add_region(api: &mut ApiPatch, environment: &Environment) {
 const PROFILE: &str = "profile";
 
 /// Variables that name a place of credentials of the machine.
-const ANNOUNCED: [&str; 5] = [
+const ANNOUNCED: [&str; 4] = [
     "AWS_PROFILE",
-    "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
@@ -59,7 +58,6 @@ pub(super) fn is_announced(api: &ApiPatch, environment: &Environment) -> bool {
 pub(super) fn credentials(
     api: &ApiPatch,
     environment: &Environment,
-    machine: &HostEnvironment,
     named: bool,
 ) -> Option<AwsCredentials> {
     if !is_bedrock(api.kind.as_ref()) {
@@ -78,7 +76,12 @@ pub(super) fn credentials(
     }
     let is_found = profile.is_some() || named || is_announced(api, environment);
     let profile = profile.map(str::to_owned);
-    is_found.then(|| AwsCredentials::of_machine(machine.clone(), profile))
+    is_found.then(|| AwsCredentials::of_machine(machine(environment), profile))
+}
+
+/// The variables and the home directory in which a library looks for credentials.
+pub(super) fn machine(environment: &Environment) -> HostEnvironment {
+    HostEnvironment::new(environment.variables.clone(), environment.home.clone())
 }
 
 fn environment_keys(environment: &Environment) -> Option<AccessKeys> {

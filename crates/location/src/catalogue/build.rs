@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use opencode_cloud::HostEnvironment;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::matches;
 
@@ -53,20 +52,18 @@ impl Catalogue {
             .collect();
         let addressed =
             |id: &str| addressed.contains(id) || known::address(id, environment).is_some();
-        let described = || configuration.documents().flat_map(|it| &it.providers);
-        let named = |id: &str| {
-            let mut names = described().map(|(id, _)| id.as_str());
-            let chosen = configuration.host_model.as_ref();
-            names.any(|name| name == id) || chosen.is_some_and(|it| it.model.provider_id == id)
-        };
-        let machine = HostEnvironment::new(environment.variables.clone(), environment.home.clone());
+        let documents = configuration.documents();
+        let described = documents.flat_map(|document| &document.providers);
+        let chosen = configuration.host_model.iter();
+        let chosen = chosen.map(|it| it.model.provider_id.as_str());
+        let named: HashSet<_> = described.map(|(id, _)| id.as_str()).chain(chosen).collect();
         for (id, patch) in merge(&list, configuration, environment, programs, stored).providers {
             if catalogue.is_allowed(&id) {
                 let mention = Mention {
                     is_addressed: addressed(&id),
-                    is_named: named(&id),
+                    is_named: named.contains(id.as_str()),
                 };
-                catalogue.add(id, patch, mention, (environment, &machine), stored);
+                catalogue.add(id, patch, mention, environment, stored);
             }
         }
         catalogue.list = list;
@@ -91,15 +88,15 @@ impl Catalogue {
         id: String,
         mut patch: ProviderPatch,
         mention: Mention,
-        (environment, machine): (&Environment, &HostEnvironment),
+        environment: &Environment,
         stored: &KeysAt,
     ) {
         aws::add_region(&mut patch.api, environment);
         vertex::add_project(&mut patch.api, environment);
         let key = stored.keys.get(&id);
         let is_named = mention.is_named;
-        let aws = aws::credentials(&patch.api, environment, machine, is_named);
-        let google = vertex::credentials(&patch.api, machine);
+        let aws = aws::credentials(&patch.api, environment, is_named);
+        let google = vertex::credentials(&patch.api, environment);
         let aws = aws.map(|it| CloudCredentials::Aws(Arc::new(it)));
         let cloud = aws.or_else(|| Some(CloudCredentials::Google(Arc::new(google?))));
         let mut provider = finish_provider(id, &patch, environment, key, cloud);

@@ -1,9 +1,10 @@
 //! Access to models at Google Vertex: the project, its address and the credentials.
 
-use opencode_cloud::{GoogleCredentials, HostEnvironment};
+use opencode_cloud::GoogleCredentials;
 use opencode_llm::Secret;
 use serde_json::{Value, json};
 
+use super::aws::machine;
 use super::{VERTEX_ANTHROPIC_PACKAGE, VERTEX_PACKAGE};
 use crate::config::ApiPatch;
 use crate::environment::Environment;
@@ -89,16 +90,13 @@ pub(super) fn add_project(api: &mut ApiPatch, environment: &Environment) {
 }
 
 /// Returns the credentials of a provider with models at Vertex. `None` without a project.
-pub(super) fn credentials(
-    api: &ApiPatch,
-    environment: &HostEnvironment,
-) -> Option<GoogleCredentials> {
+pub(super) fn credentials(api: &ApiPatch, environment: &Environment) -> Option<GoogleCredentials> {
     Publisher::of(api.kind.as_ref())?;
     if api.url.is_none() {
         name(&api.settings, PROJECT)?;
     }
     let given = given(&api.settings).map(|account| Secret::new(account.to_string()));
-    Some(GoogleCredentials::new(environment.clone(), given))
+    Some(GoogleCredentials::new(machine(environment), given))
 }
 
 /// Returns the key of a service account in the settings, in the form of its file.

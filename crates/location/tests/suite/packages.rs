@@ -142,6 +142,8 @@ async fn providers(variables: &[(&str, &str)]) -> Vec<String> {
 async fn variables_of_a_cloud_platform_make_its_models_available() {
     let none: [&str; 0] = [];
     assert_eq!(providers(&[("AWS_REGION", "eu-west-1")]).await, none);
+    let half = [("AWS_ACCESS_KEY_ID", "AK")];
+    assert_eq!(providers(&half).await, none);
     let profile = [("AWS_PROFILE", "work")];
     assert_eq!(providers(&profile).await, ["amazon-bedrock"]);
     let container = [("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/keys")];
