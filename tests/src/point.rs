@@ -36,8 +36,9 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces. The engine commits no other kinds.
-pub const EVENTS: [&str; 29] = [
+pub const EVENTS: [&str; 31] = [
     "session.created",
+    "session.updated",
     "agent.switched",
     "model.switched",
     "moved",
@@ -60,6 +61,7 @@ pub const EVENTS: [&str; 29] = [
     "tool.success",
     "tool.failed",
     "interrupted",
+    "paused",
     "retried",
     "compaction.started",
     "compaction.ended",

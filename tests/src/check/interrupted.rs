@@ -42,14 +42,14 @@ fn cut_in(id: &SessionID, session: &Session) -> Option<Interrupted> {
     let tells = |entry: &&Entry| {
         matches!(
             entry.name(),
-            "prompted" | "step.started" | "revert.committed" | "interrupted"
+            "prompted" | "step.started" | "revert.committed" | "interrupted" | "paused"
         )
     };
     let newest = entries.find(tells)?;
     let (state, message) = match newest.name() {
-        // A user ended the activity with a revert, or with an interruption before its output. So it
-        // is not listed.
-        "revert.committed" | "interrupted" => return None,
+        // A user ended the activity with a revert, or with an interruption before its output, or it waits for a larger
+        // budget. So it is not listed.
+        "revert.committed" | "interrupted" | "paused" => return None,
         "prompted" => (InterruptedState::InputUnanswered, newest.text("messageID")),
         _ => {
             let message = newest.text("assistantMessageID");

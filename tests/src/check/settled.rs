@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use opencode_llm::{EventStream, LlmRequest, ModelClient, Part, Role};
-use opencode_runtime::{Runtime, RuntimeError, StageRevert};
+use opencode_runtime::{Runtime, RuntimeError, StageRevert, UpdateSession};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;
 use opencode_schema::prompt::{Delivery, PromptInput, SessionInputAdmitted};
+use opencode_schema::session::SessionBudget;
 use opencode_testkit::{Reply, ScriptedModel, check_request};
 
 use super::calls::call_of;
@@ -112,6 +113,16 @@ impl Check {
             let is_open = !open_calls(id, &session.entries).is_empty();
             if is_cut || is_open || !session.inbox.is_empty() || session.info.revert.is_some() {
                 sessions.insert(id, session);
+            }
+        }
+        // The budget of a session also limits the sessions below it.
+        for (id, session) in &found.sessions {
+            if session.info.budget.is_some() {
+                let unlimited = UpdateSession {
+                    budget: Some(SessionBudget::default()),
+                    ..UpdateSession::default()
+                };
+                done("update", runtime.update_session(id, unlimited).await)?;
             }
         }
         for (index, (id, before)) in sessions.into_iter().enumerate() {

@@ -40,12 +40,17 @@ impl Driver {
 
     /// Admits a prompt to this session and waits until the session is idle.
     pub(super) async fn prompt_and_wait(&mut self, session: &SessionID) {
+        self.prompt_in(session).await;
+        self.wait(session).await;
+    }
+
+    /// Admits a prompt to this session.
+    pub(super) async fn prompt_in(&mut self, session: &SessionID) {
         let asked = Asked {
             session: session.clone(),
             ..self.new_prompt(Delivery::Steer, true)
         };
         self.ask(&asked).await;
-        self.wait(session).await;
     }
 
     /// Admits several prompts at once. One of them starts the drain.

@@ -59,12 +59,13 @@ enum Operation {
     Import,
     Resume,
     Compact,
+    Limit,
     Revert,
     Keep,
     Look,
 }
 
-const OPERATIONS: [Operation; 21] = [
+const OPERATIONS: [Operation; 22] = [
     Operation::Create,
     Operation::Steer,
     Operation::SteerTogether,
@@ -83,6 +84,7 @@ const OPERATIONS: [Operation; 21] = [
     Operation::Import,
     Operation::Resume,
     Operation::Compact,
+    Operation::Limit,
     Operation::Revert,
     Operation::Keep,
     Operation::Look,
@@ -159,7 +161,9 @@ async fn known_sessions(runtime: &Runtime) -> Vec<SessionID> {
         Ok(sessions) => {
             let made = sessions
                 .into_iter()
-                .filter(|it| it.parent_id.is_none() && !is_kept(&it.location.directory));
+                .filter(|it| it.parent_id.is_none() && !is_kept(&it.location.directory))
+                // Another operation waits for its budget.
+                .filter(|it| it.budget.is_none());
             made.map(|session| session.id).take(SESSIONS).collect()
         }
         Err(error) => {
@@ -229,6 +233,7 @@ impl Driver {
             Operation::Import => self.import().await,
             Operation::Resume => self.resume().await,
             Operation::Compact => self.compact().await,
+            Operation::Limit => self.limit().await,
             Operation::Revert => self.revert().await,
             Operation::Keep => self.keep().await,
             Operation::Look => self.look().await,

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use futures::stream;
-use opencode_runtime::RuntimeError;
+use opencode_runtime::{CreateSession, RuntimeError, UpdateSession};
 use opencode_schema::id::SessionID;
 use opencode_schema::message::SessionMessage;
+use opencode_schema::session::{SessionBudget, SessionInfo};
 
 use super::{Driver, problem};
 use crate::export;
-use crate::host::{AGENTS, PROJECTS, mock, place, project};
+use crate::host::{AGENTS, PROJECTS, mock, new_session, place, project};
 use crate::line::{Change, Line, Setting, say};
 
 /// Maximum number of attempts to get a checkpoint.
@@ -66,6 +67,42 @@ impl Driver {
             }
         }
         self.prompt_and_wait(&session).await;
+    }
+
+    /// Lets a session of its own pause at its budget, and continues it without one.
+    pub(super) async fn limit(&mut self) {
+        let id = SessionID::parse(&format!("ses_{}", self.fresh_name())).expect("it is an id");
+        let request = CreateSession {
+            budget: Some(SessionBudget {
+                turns: Some(1),
+                ..SessionBudget::default()
+            }),
+            ..new_session(&self.folder, id)
+        };
+        let created = self.runtime.create_session(request).await;
+        let Some(SessionInfo { id: session, .. }) = self.done("create", created) else {
+            return;
+        };
+        say(&Line::Created {
+            session: session.clone(),
+        });
+        for _ in 0..2 {
+            self.prompt_in(&session).await;
+            self.done("wait", self.runtime.wait(&session).await);
+        }
+        let unlimited = UpdateSession {
+            budget: Some(SessionBudget::default()),
+            ..UpdateSession::default()
+        };
+        let updated = self.runtime.update_session(&session, unlimited).await;
+        if self.done("update", updated).is_none() {
+            return;
+        }
+        say(&Line::Waking {
+            session: session.clone(),
+        });
+        self.done("resume", self.runtime.resume(&session).await);
+        self.wait(&session).await;
     }
 
     /// Compacts a session until its context has a checkpoint, or until the attempts are used up.
