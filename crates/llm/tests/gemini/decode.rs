@@ -114,6 +114,33 @@ fn code_of_the_provider_is_a_hosted_call() {
 }
 
 #[test]
+fn a_file_of_an_answer_is_the_result_of_a_hosted_call() {
+    let file = json!({"inlineData": {"mimeType": "image/png", "data": PNG}});
+    let draft = json!({"thought": true, "inlineData": {"mimeType": "image/png", "data": PNG}});
+    let frames = [parts(json!([{"text": "Here."}, draft, file])), stop("STOP")];
+    let expected = [
+        "+text-0".to_owned(),
+        "text-0: Here.".to_owned(),
+        "-text-0".to_owned(),
+        format!(r#"hosted generated_file {UUID} {{"mimeType":"image/png"}}"#),
+        format!(r#"result {UUID} {{"type":"json","value":{{"mimeType":"image/png"}}}}"#),
+        "stop".to_owned(),
+    ];
+    assert_eq!(shown(&frames), expected);
+    let (events, _) = decode(&frames);
+    let output = events.iter().find_map(|event| match event {
+        LlmEvent::ToolResult { output, .. } => output.as_ref(),
+        _ => None,
+    });
+    let content = ToolContent::File {
+        uri: format!("data:image/png;base64,{PNG}"),
+        mime: "image/png".into(),
+        name: None,
+    };
+    assert_eq!(output.unwrap().content, [content]);
+}
+
+#[test]
 fn every_reason_is_mapped_and_sources_are_kept() {
     let rows = [
         ("STOP", FinishReason::Stop),

@@ -238,8 +238,13 @@ impl Calls {
         &self.context.cancel
     }
 
-    /// Settles a call that the provider ran. A call that is already settled does not change.
-    pub(super) fn settle_hosted(&mut self, id: &str, outcome: Hosted) -> Option<SessionEvent> {
+    /// Settles a call that the provider ran. `output_paths` are its stored files. A call that is already settled does not change.
+    pub(super) fn settle_hosted(
+        &mut self,
+        id: &str,
+        outcome: Hosted,
+        output_paths: Vec<String>,
+    ) -> Option<SessionEvent> {
         let call = self
             .calls
             .iter_mut()
@@ -260,7 +265,7 @@ impl Calls {
                 call_id,
                 structured: as_record(structured),
                 content,
-                output_paths: Some(Vec::new()),
+                output_paths: Some(output_paths),
                 result,
                 provider: provider(metadata),
             }

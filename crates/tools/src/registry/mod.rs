@@ -8,6 +8,7 @@ pub(crate) mod materialized;
 
 use std::{
     collections::HashMap,
+    io,
     path::Path,
     sync::{Arc, Weak},
 };
@@ -252,6 +253,15 @@ impl Registry {
     #[must_use]
     pub fn managed_output(&self) -> Arc<Path> {
         Arc::clone(self.output.directory())
+    }
+
+    /// Stores a file that a provider made as a Managed Tool Output File, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written.
+    pub async fn store_file(&self, content: Vec<u8>, extension: &str) -> io::Result<String> {
+        self.output.store(content, extension).await
     }
 
     /// True if the current tool of a name in a Location can find out the effect of an abandoned call.

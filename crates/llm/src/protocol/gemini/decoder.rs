@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::frame::{Candidate, FunctionCall, Part, Response};
-use super::{CALL_ID, CODE_EXECUTION, SIGNATURE, metadata, usage};
+use super::frame::{Candidate, FunctionCall, InlineData, Part, Response};
+use super::{CALL_ID, CODE_EXECUTION, GENERATED_FILE, SIGNATURE, metadata, usage};
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
-use crate::canonical::request::{JsonMap, ToolResultValue};
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};
+use crate::canonical::request::{JsonMap, ToolContent, ToolResultValue};
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::sources::Sources;
@@ -131,6 +131,13 @@ impl ContentFrames {
         }
         if let Some(result) = part.code_execution_result {
             return self.code_result(result, signature, sink);
+        }
+        if let Some(file) = part.inline_data {
+            // A file among the thoughts is a draft.
+            return match part.thought {
+                Some(true) => Ok(()),
+                _ => self.file(file, sink),
+            };
         }
         let kind = match part.thought {
             Some(true) => Kind::Reasoning,
@@ -298,6 +305,39 @@ impl ContentFrames {
             output: None,
             provider_executed: true,
             provider_metadata: signature.and_then(signed),
+        })
+    }
+
+    /// A file of the answer, as a call that the provider ran: its result is the file.
+    fn file(&mut self, mut file: InlineData, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let (Some(mime), Some(data)) = (file.mime_type.take(), file.data.take()) else {
+            return Ok(());
+        };
+        self.close(sink, None)?;
+        let (id, name): (BlockId, BlockId) = (self.new_id().into(), GENERATED_FILE.into());
+        let about = json!({ "mimeType": mime });
+        sink.emit(LlmEvent::ToolCall {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            input: about.clone(),
+            provider_executed: true,
+            provider_metadata: None,
+        })?;
+        let content = ToolContent::File {
+            uri: format!("data:{mime};base64,{data}"),
+            mime,
+            name: None,
+        };
+        sink.emit(LlmEvent::ToolResult {
+            id,
+            name,
+            result: ToolResultValue::Json(about.clone()),
+            output: Some(Box::new(ToolOutput {
+                structured: about,
+                content: vec![content],
+            })),
+            provider_executed: true,
+            provider_metadata: None,
         })
     }
 

@@ -57,6 +57,17 @@ pub(super) struct Part {
     pub(super) executable_code: Option<Value>,
     #[serde(default)]
     pub(super) code_execution_result: Option<Value>,
+    #[serde(default)]
+    pub(super) inline_data: Option<InlineData>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InlineData {
+    #[serde(default)]
+    pub(super) mime_type: Loose,
+    #[serde(default)]
+    pub(super) data: Loose,
 }
 
 #[derive(Deserialize)]

@@ -37,6 +37,9 @@ const CALL_ID: &str = "callId";
 /// The name of the tool with which the provider runs code.
 const CODE_EXECUTION: &str = "code_execution";
 
+/// The name of the call that stands for a file of an answer.
+const GENERATED_FILE: &str = "generated_file";
+
 /// The adapter.
 pub(super) struct Gemini;
 

@@ -29,7 +29,8 @@ impl Turn<'_> {
         })
     }
 
-    pub(super) fn apply(&mut self, event: LlmEvent) -> Option<LlmError> {
+    /// Applies an event. `paths` are the files that it stored.
+    pub(super) fn apply(&mut self, event: LlmEvent, paths: Vec<String>) -> Option<LlmError> {
         let publisher = &mut self.publisher;
         match event {
             LlmEvent::StepStart { .. } | LlmEvent::Finish { .. } => {}
@@ -69,7 +70,7 @@ impl Turn<'_> {
             LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
             call @ (LlmEvent::ToolCall { .. }
             | LlmEvent::ToolResult { .. }
-            | LlmEvent::ToolError { .. }) => return self.apply_call(call),
+            | LlmEvent::ToolError { .. }) => return self.apply_call(call, paths),
             LlmEvent::StepFinish {
                 reason,
                 usage,
@@ -114,7 +115,7 @@ impl Turn<'_> {
     }
 
     /// Records a complete call, or the outcome of a call that the provider ran itself.
-    fn apply_call(&mut self, event: LlmEvent) -> Option<LlmError> {
+    fn apply_call(&mut self, event: LlmEvent, paths: Vec<String>) -> Option<LlmError> {
         let (id, outcome) = match event {
             LlmEvent::ToolCall {
                 id,
@@ -171,7 +172,7 @@ impl Turn<'_> {
             }
             _ => return None,
         };
-        if let Some(event) = self.calls.settle_hosted(&id, outcome) {
+        if let Some(event) = self.calls.settle_hosted(&id, outcome, paths) {
             self.publisher.push(event);
         }
         None

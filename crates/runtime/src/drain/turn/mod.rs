@@ -7,6 +7,7 @@ use opencode_llm::{FinishReason, LlmError, LlmEvent};
 use opencode_schema::event::StepEnded;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::session::Tokens;
+use opencode_tools::Registry;
 
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
@@ -19,8 +20,7 @@ use super::publisher::Publisher;
 use super::repetition::Repetition;
 use super::translate::step_error;
 use super::{DrainStop, INTERRUPTED_CALL, Runner};
-use crate::budgets::Budgets;
-use crate::budgets::tokens_of;
+use crate::budgets::{Budgets, tokens_of};
 use crate::compaction::CompactionInput;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
@@ -28,6 +28,7 @@ use crate::provider::{Answer, AskError, cause_of};
 use crate::snapshots::StepSnapshot;
 
 mod events;
+mod generated;
 mod output;
 
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";
@@ -54,6 +55,8 @@ struct Turn<'a> {
     falls_back: bool,
     /// The budgets of the host.
     budgets: Arc<Budgets>,
+    /// Stores the files of the provider.
+    registry: Arc<Registry>,
     /// Bytes of text, reasoning and arguments so far.
     received: usize,
     /// Provider and protocol, for error messages.
@@ -176,6 +179,7 @@ impl Runner {
             recovers,
             falls_back: false,
             budgets: Arc::clone(&self.services.budgets),
+            registry: Arc::clone(&self.services.tools),
             received: 0,
             route,
             provider_id,
@@ -237,14 +241,15 @@ impl Turn<'_> {
     /// Applies a batch of the stream, commits its events and starts its calls. Returns the end of the stream, if any.
     async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, DrainStop> {
         let mut end = None;
-        for event in events {
+        for mut event in events {
             if self.may_recover(event.is_context_overflow()) {
                 return Ok(Some(StreamEnd::Overflow(Refusal::Event(event))));
             }
             if self.may_change_model(event_may_fall_back(&event)) {
                 return Ok(Some(StreamEnd::Refused(Refusal::Event(event))));
             }
-            let failed = self.count(&event).or_else(|| self.apply(event));
+            let paths = generated::store_files(&self.registry, &mut event).await;
+            let failed = self.count(&event).or_else(|| self.apply(event, paths));
             // The events after a failure have no effect.
             let over = self.provider_failed.then_some(StreamEnd::Complete);
             end = failed.map(StreamEnd::Failed).or(over);

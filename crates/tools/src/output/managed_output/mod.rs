@@ -46,6 +46,19 @@ impl ManagedOutput {
         &self.directory
     }
 
+    /// Stores a file that a provider made, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written.
+    pub(crate) async fn store(&self, content: Vec<u8>, extension: &str) -> io::Result<String> {
+        let name = format!("{}.{extension}", self.ids.next(PREFIX, false));
+        let path = self.directory.join(name);
+        let work = opencode_log::spawn_blocking(move || keep(&content, &path));
+        work.await
+            .unwrap_or_else(|error| Err(io::Error::other(error)))
+    }
+
     /// Limits the text for the model. A success stays a success if its text cannot be stored, because
     /// the effect of the tool remains.
     pub(crate) async fn bound(&self, settlement: Settlement, limits: OutputLimits) -> Settlement {
@@ -107,7 +120,7 @@ impl ManagedOutput {
 const LOST: &str = "... output truncated; the complete text could not be kept ...";
 
 fn shorten(text: &str, path: &Path, limits: OutputLimits) -> Bounded {
-    match keep(text, path) {
+    match keep(text.as_bytes(), path) {
         Ok(path) => {
             let marker = format!("... output truncated; full content saved to {path} ...");
             Bounded {
@@ -125,7 +138,7 @@ fn shorten(text: &str, path: &Path, limits: OutputLimits) -> Bounded {
     }
 }
 
-fn keep(text: &str, path: &Path) -> io::Result<String> {
+fn keep(content: &[u8], path: &Path) -> io::Result<String> {
     let Some(name) = path.to_str() else {
         return Err(io::Error::other("the path of the file is not Unicode"));
     };
@@ -133,8 +146,8 @@ fn keep(text: &str, path: &Path) -> io::Result<String> {
         create_private_folder(directory)?;
     }
     let mut file = private_file().create_new(true).open(path)?;
-    if let Err(error) = file.write_all(text.as_bytes()) {
-        // A part of the text must not look like the whole. The write error is the one to report.
+    if let Err(error) = file.write_all(content) {
+        // A part of the content must not look like the whole. The write error is the one to report.
         let _ = fs::remove_file(path);
         return Err(error);
     }
