@@ -1,5 +1,5 @@
-// Opens a host in a new process and reads the first list of models: without a key, and with the key of a provider of the
-// list of models that the addon contains. The difference is the cost of that list.
+// Opens a host in a new process and reads the first list of models: with an empty list in a file, and with the list that
+// the addon contains and the key of one of its providers. The difference is the cost of the list of the addon.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -17,9 +17,9 @@ if (mode === undefined) {
     Array.from({ length: RUNS }, () =>
       JSON.parse(execFileSync(process.execPath, ["--expose-gc", here, name], { encoding: "utf8" })),
     );
-  const [without, used] = [measured("without-key"), measured("with-key")];
+  const [without, used] = [measured("empty"), measured("addon")];
   if (without.some(({ models }) => models > 0) || used.some(({ models }) => models === 0)) {
-    throw new Error("the key does not decide about the models");
+    throw new Error("the lists do not decide about the models");
   }
   const base = (name) => median(without.map((it) => it[name]));
   const more = (name) => used.map((it) => it[name] - base(name));
@@ -27,7 +27,9 @@ if (mode === undefined) {
   report("first list of models with the list of the addon, added memory", "MiB", more("mebibytes"), { atMost: 6 });
 } else {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-bench-"));
-  const env = mode === "with-key" ? { [KEY]: "sk-bench" } : {};
+  const list = path.join(root, "models.json");
+  fs.writeFileSync(list, "{}");
+  const env = { [KEY]: "sk-bench", ...(mode === "empty" ? { OPENCODE_MODELS_PATH: list } : {}) };
   const host = await OpenCode.create({ ...options(root, root), env });
   const before = memory();
   let models = 0;
