@@ -189,11 +189,11 @@ impl Configuration {
         host: &HostConfiguration,
         is_trusted: bool,
     ) -> Self {
-        Self::default().reload(environment, project, directory, host, is_trusted)
+        Self::default().reload(environment, project, directory, host, is_trusted, &[])
     }
 
-    /// Reads the configuration again. If a document has become unusable, its previous version stays in
-    /// effect, with the restriction that the host asks the user before everything.
+    /// Reads the configuration again, with the documents of servers. If a document has become unusable, its previous
+    /// version stays in effect, with the restriction that the host asks the user before everything.
     pub fn reload(
         &self,
         environment: &Environment,
@@ -201,12 +201,12 @@ impl Configuration {
         directory: &str,
         host: &HostConfiguration,
         is_trusted: bool,
+        remote: &[RemoteDocument],
     ) -> Self {
         let mut loaded = Self::default();
         let values: Vec<_> = host.config.iter().chain(&host.mcp).collect();
         let worktree = project.worktree(Path::new(directory), &environment.home);
-        let remote = host.remote.now();
-        loaded.add(discovery::remote(&remote), self, worktree, environment);
+        loaded.add(discovery::remote(remote), self, worktree, environment);
         let layers = discovery::layers(environment, project, directory, is_trusted, &values);
         loaded.add(layers, self, worktree, environment);
         loaded.ceiling.clone_from(&host.ceiling);

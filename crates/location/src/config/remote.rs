@@ -38,26 +38,47 @@ impl RemoteDocuments {
         })))
     }
 
-    /// Reads the documents, unless they were read.
-    pub(crate) async fn prepare(&self) {
+    /// Returns the documents. Reads them, unless they were read.
+    pub(crate) async fn get(&self) -> Arc<[RemoteDocument]> {
         let Some(inner) = &self.0 else {
-            return;
+            return Arc::default();
         };
         let read = Arc::clone(&inner.read.read());
-        read.get_or_init(|| async { (inner.load)().await.into() })
-            .await;
+        let documents = read.get_or_init(|| async { (inner.load)().await.into() });
+        Arc::clone(documents.await)
     }
 
-    /// Makes the next [`prepare`](Self::prepare) read the documents again.
+    /// Makes the next [`get`](Self::get) read the documents again.
     pub(crate) fn forget(&self) {
         if let Some(inner) = &self.0 {
             *inner.read.write() = Arc::default();
         }
     }
+}
 
-    /// Returns the documents that were read.
-    pub(crate) fn now(&self) -> Arc<[RemoteDocument]> {
-        let read = self.0.as_ref().and_then(|it| it.read.read().get().cloned());
-        read.unwrap_or_default()
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_read_keeps_its_documents_while_another_caller_reads_them_again() {
+        let reads = AtomicUsize::new(0);
+        let documents = RemoteDocuments::new(Box::new(move || {
+            let document = RemoteDocument {
+                origin: "o".to_owned(),
+                content: Ok(reads.fetch_add(1, Ordering::Relaxed).to_string()),
+            };
+            std::future::ready(vec![document]).boxed()
+        }));
+        let text = |found: &[RemoteDocument]| found[0].content.clone().unwrap();
+        let first = documents.get().await;
+        assert_eq!(text(&documents.get().await), "0");
+        documents.forget();
+        assert_eq!(text(&first), "0");
+        assert_eq!(text(&documents.get().await), "1");
     }
 }

@@ -308,13 +308,14 @@ impl Locations {
         let models = Arc::clone(&self.models);
         let programs = self.programs.clone();
         let stored = self.keys.now().await;
-        self.host.remote.prepare().await;
+        let remote = self.host.remote.get().await;
         let learn_secrets = Arc::clone(&self.learn_secrets);
         self.blocking(directory, move || {
             let unread = Configuration::default();
             let before = before.as_deref().map_or(&unread, |it| &it.configuration);
             let is_trusted = decision.is_trusted;
-            let mut configuration = before.reload(&environment, &project, &name, &host, is_trusted);
+            let mut configuration =
+                before.reload(&environment, &project, &name, &host, is_trusted, &remote);
             configuration.diagnostics.extend(decision.diagnostic);
             let list_changes = models.generation();
             let list = models.get(&environment);
