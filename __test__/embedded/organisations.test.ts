@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { OpenCode } from "../../index.js";
 import { setUp } from "./support";
+import type { Setup } from "./support";
 import type { OpenCodeHost } from "../../index.js";
 
 // Configuration of organisations and administrators: the options `remoteConfig` and `managedConfigDirectory`.
@@ -40,6 +41,17 @@ async function open(more: object) {
 
 const guide = async (host: OpenCodeHost) =>
   (await host.agents.list()).data.find(({ id }) => id === "guide")?.description;
+
+/** True if the model can read a file of the project. */
+async function readsFile(setup: Setup, host: OpenCodeHost) {
+  setup.write("a.txt", "alpha\n");
+  setup.model.reply({ tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "Done." });
+  const { id: sessionID } = await host.sessions.create({});
+  await host.sessions.prompt({ sessionID, prompt: { text: "Read" } });
+  await host.sessions.wait({ sessionID });
+  const { items } = await host.sessions.messages({ sessionID, order: "asc" });
+  return JSON.stringify(items).includes("alpha");
+}
 
 test("configuration of an organisation is the weakest, and counts without a network", async () => {
   const answers: Answers = {
@@ -98,32 +110,43 @@ test.each([
     const { data } = await host.location.diagnostics();
     expect(data).toHaveLength(1);
     expect(JSON.stringify(data)).toContain(problem);
-    setup.write("a.txt", "alpha\n");
-    setup.model.reply({ tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "Done." });
-    const { id: sessionID } = await host.sessions.create({});
-    await host.sessions.prompt({ sessionID, prompt: { text: "Read" } });
-    await host.sessions.wait({ sessionID });
-    const { items } = await host.sessions.messages({ sessionID, order: "asc" });
-    expect(JSON.stringify(items)).not.toContain("alpha");
+    expect(await readsFile(setup, host)).toBe(false);
   },
 );
 
-test("no rule loosens the configuration of an administrator", async () => {
+/** A host with a document of an administrator, and a document of the host. */
+async function managed(document: object, own: object) {
   const setup = await setUp();
   const managedConfigDirectory = path.join(setup.root, "managed");
   mkdirSync(managedConfigDirectory);
-  const managed = { permission: { read: "deny" }, ...agent("of the administrator") };
-  writeFileSync(path.join(managedConfigDirectory, "opencode.json"), JSON.stringify(managed));
-  const config = { ...setup.model.config({ permission: { read: "allow" } }), ...agent("of the host") };
-  const host = await setup.open({ managedConfigDirectory, config: config as never });
+  writeFileSync(path.join(managedConfigDirectory, "opencode.json"), JSON.stringify(document));
+  const config = { ...setup.model.config({}), ...own };
+  return { setup, host: await setup.open({ managedConfigDirectory, config: config as never }) };
+}
+
+test("the configuration of an administrator is the strongest", async () => {
+  const { host } = await managed(agent("of the administrator"), agent("of the host"));
   expect(await guide(host)).toBe("of the administrator");
-  setup.write("a.txt", "alpha\n");
-  setup.model.reply({ tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "Done." });
-  const { id: sessionID } = await host.sessions.create({});
-  await host.sessions.prompt({ sessionID, prompt: { text: "Read" } });
-  await host.sessions.wait({ sessionID });
-  const { items } = await host.sessions.messages({ sessionID, order: "asc" });
-  expect(JSON.stringify(items)).not.toContain("alpha");
+});
+
+const allowed = { agent: { build: { permission: { read: "allow" } } } };
+
+test.each([
+  ["a rule", { permission: { read: "allow" } }],
+  ["a rule of an agent", allowed],
+])("%s of the host does not loosen a rule of an administrator", async (_, own) => {
+  const { setup, host } = await managed({ permission: { read: "deny" } }, own);
+  expect(await readsFile(setup, host)).toBe(false);
+});
+
+test("a rule of an administrator does not loosen a rule of the host", async () => {
+  const { setup, host } = await managed(allowed, { permission: { read: "deny" } });
+  expect(await readsFile(setup, host)).toBe(false);
+});
+
+test("a provider that an administrator forbids stays forbidden", async () => {
+  const { host } = await managed({ disabled_providers: ["mock"] }, { enabled_providers: ["mock"] });
+  expect((await host.models.list()).data).toEqual([]);
 });
 
 test.each([

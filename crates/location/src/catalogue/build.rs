@@ -227,14 +227,15 @@ fn unusable_default(origin: &str, named: &NamedModel, error: &ModelResolutionErr
     Diagnostic::new(origin, DiagnosticKind::Ignored, message, named.position)
 }
 
-/// The policies of all documents. The last match decides, so policies of projects come first and those
-/// of the host last. Within one author the strongest document comes first: a user's policies for all
+/// The policies of all documents. The last match decides, so policies of projects come first, and those
+/// of the host and of the administrator last. Within one author the strongest document comes first: a user's policies for all
 /// projects override the user's policies elsewhere.
 fn policies(configuration: &Configuration) -> Vec<Policy> {
     let authority = |document: &&Document| match document.source {
         Source::Project | Source::UntrustedProject => 0,
         Source::User => 1,
         Source::Host => 2,
+        Source::Administrator => 3,
     };
     let mut documents: Vec<_> = configuration.documents().rev().collect();
     documents.sort_by_key(authority);

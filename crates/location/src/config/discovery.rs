@@ -132,7 +132,7 @@ pub(crate) fn remote(documents: &[RemoteDocument]) -> Vec<Layer<'_>> {
 
 /// Returns the sources in the directory of an administrator. They are stronger than all others.
 pub(crate) fn managed(directory: Option<&Path>) -> Vec<Layer<'static>> {
-    let layers = directory.map(|directory| folder(directory, Source::Host));
+    let layers = directory.map(|directory| folder(directory, Source::Administrator));
     layers.into_iter().flatten().collect()
 }
 

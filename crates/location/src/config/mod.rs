@@ -299,9 +299,10 @@ impl Configuration {
         named.map(|named| named.value.as_str())
     }
 
-    /// True if the embedding program names the default model.
+    /// True if the embedding program or the administrator names the default model.
     pub(crate) fn host_names_model(&self) -> bool {
-        let mut of_host = self.documents().filter(|it| it.source == Source::Host);
+        let is_stronger = |source| matches!(source, Source::Host | Source::Administrator);
+        let mut of_host = self.documents().filter(|it| is_stronger(it.source));
         of_host.any(|it| it.model.is_some())
     }
 

@@ -8,6 +8,8 @@ pub enum Source {
     User,
     /// The embedding program.
     Host,
+    /// The administrator of the machine. No other author loosens these rules.
+    Administrator,
     /// A file of a project that the host trusts.
     Project,
     /// A file of a project that the host does not trust. It can only add text and restrictions: it

@@ -134,6 +134,8 @@ struct Draft {
     own: Vec<PermissionRule>,
     /// The subset of `own` that the host gave.
     of_host: Vec<PermissionRule>,
+    /// The subset of `own` that the administrator gave.
+    of_administrator: Vec<PermissionRule>,
     /// Rules from files of an untrusted project. They can only restrict.
     untrusted: Vec<PermissionRule>,
     /// True if the agent is built in or a trusted source describes it.
@@ -318,6 +320,7 @@ impl Draft {
             common: 0,
             own: Vec::new(),
             of_host: Vec::new(),
+            of_administrator: Vec::new(),
             untrusted: Vec::new(),
             is_trusted: false,
         }
@@ -344,14 +347,17 @@ impl Draft {
         }
         self.is_trusted = true;
         self.own.extend(permissions());
-        if source == Source::Host {
-            self.of_host.extend(permissions());
+        match source {
+            Source::Host => self.of_host.extend(permissions()),
+            Source::Administrator => self.of_administrator.extend(permissions()),
+            Source::User | Source::Project | Source::UntrustedProject => {}
         }
     }
 
     fn finish(mut self, shared: &Shared, lost: &[UnreadablePermissions]) -> Agent {
         let own = OwnRules {
             of_host: std::mem::take(&mut self.of_host),
+            of_administrator: std::mem::take(&mut self.of_administrator),
             untrusted: std::mem::take(&mut self.untrusted),
         };
         let restrictions = shared.restrictions(&self.info.id, own, lost);

@@ -12,6 +12,8 @@ pub(super) struct Shared {
     pub(super) rules: Vec<PermissionRule>,
     /// The subset of `rules` that the host gave.
     of_host: Vec<PermissionRule>,
+    /// The subset of `rules` that the administrator gave.
+    of_administrator: Vec<PermissionRule>,
     /// The rules of documents of an untrusted project. They can only restrict.
     untrusted: Vec<PermissionRule>,
     /// The ceiling that the host sets.
@@ -32,6 +34,7 @@ impl Shared {
         Self {
             rules: rules(|source| !source.is_untrusted()),
             of_host: rules(|source| source == Source::Host),
+            of_administrator: rules(|source| source == Source::Administrator),
             untrusted: rules(Source::is_untrusted),
             ceiling: ceiling.map(|rule| rule.with_home(home)).collect(),
             home: home.to_owned(),
@@ -40,7 +43,7 @@ impl Shared {
 
     /// Number of rules of which each agent holds a copy.
     pub(super) fn count(&self) -> usize {
-        self.rules.len() + self.of_host.len() + self.untrusted.len()
+        self.rules.len() + self.of_host.len() + self.of_administrator.len() + self.untrusted.len()
     }
 
     /// The rules for all agents followed by those of one agent, with the home directory filled in.
@@ -53,8 +56,8 @@ impl Shared {
         rules.map(|rule| rule.with_home(&self.home)).collect()
     }
 
-    /// The rules that no other rule can loosen: those of the host, those of an untrusted project, the
-    /// ceiling, and `ask` rules for configuration that cannot be read.
+    /// The rules that no other rule can loosen: those of the host, those of the administrator, those of an untrusted
+    /// project, the ceiling, and `ask` rules for configuration that cannot be read.
     pub(super) fn restrictions(
         &self,
         agent: &str,
@@ -70,6 +73,11 @@ impl Shared {
         });
         let restrictions = [
             (self.with(&self.of_host, own.of_host).into(), false),
+            (
+                self.with(&self.of_administrator, own.of_administrator)
+                    .into(),
+                false,
+            ),
             (self.with(&self.untrusted, own.untrusted).into(), false),
             (unread.collect(), true),
             (Arc::clone(&self.ceiling), true),
@@ -86,6 +94,8 @@ impl Shared {
 pub(super) struct OwnRules {
     /// Rules that the host gave.
     pub of_host: Vec<PermissionRule>,
+    /// Rules that the administrator gave.
+    pub of_administrator: Vec<PermissionRule>,
     /// Rules from files of an untrusted project.
     pub untrusted: Vec<PermissionRule>,
 }
