@@ -76,7 +76,9 @@ impl RemoteServer {
         if let Some(Elsewhere { url, headers }) = published.remote_config {
             let address =
                 checked(&url).map_err(|problem| format!("remote_config.url {problem}"))?;
-            let text = download(downloads, &address, header_map(&headers)?).await?;
+            let headers =
+                header_map(&headers).map_err(|problem| format!("remote_config {problem}"))?;
+            let text = download(downloads, &address, headers).await?;
             documents.push(RemoteDocument {
                 origin: shown(&address),
                 content: Ok(text),

@@ -26,10 +26,6 @@ fn event(name: Option<&str>, data: &Value) -> Vec<u8> {
     format!("{name}data: {data}\n\n").into_bytes()
 }
 
-fn repeated(fragments: usize, fragment: &[u8]) -> Vec<u8> {
-    fragment.repeat(fragments)
-}
-
 fn openai_chat(fragments: usize) -> Vec<u8> {
     let chunk = |choice: Value| {
         let base = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "gpt-5"});
@@ -39,7 +35,7 @@ fn openai_chat(fragments: usize) -> Vec<u8> {
     };
     let delta = json!({"index": 0, "delta": {"content": TEXT}, "finish_reason": null});
     let end = json!({"index": 0, "delta": {}, "finish_reason": "stop"});
-    let mut bytes = repeated(fragments, &chunk(delta));
+    let mut bytes = chunk(delta).repeat(fragments);
     bytes.extend(chunk(end));
     bytes.extend(b"data: [DONE]\n\n");
     bytes
@@ -57,10 +53,7 @@ fn openai_responses(fragments: usize) -> Vec<u8> {
         "response.output_item.added",
         json!({"output_index": 0, "item": message}),
     );
-    bytes.extend(repeated(
-        fragments,
-        &named("response.output_text.delta", delta),
-    ));
+    bytes.extend(named("response.output_text.delta", delta).repeat(fragments));
     bytes.extend(named(
         "response.output_item.done",
         json!({"output_index": 0, "item": message}),
@@ -82,7 +75,7 @@ fn anthropic(fragments: usize) -> Vec<u8> {
         "content_block_start",
         json!({"index": 0, "content_block": {"type": "text", "text": ""}}),
     ));
-    bytes.extend(repeated(fragments, &named("content_block_delta", delta)));
+    bytes.extend(named("content_block_delta", delta).repeat(fragments));
     bytes.extend(named("content_block_stop", json!({"index": 0})));
     bytes.extend(named(
         "message_delta",
@@ -99,10 +92,7 @@ fn gemini(fragments: usize) -> Vec<u8> {
         format!("data: {chunk}\r\n\r\n").into_bytes()
     };
     let content = |text: &str| json!({"role": "model", "parts": [{"text": text}]});
-    let mut bytes = repeated(
-        fragments,
-        &chunk(json!({"index": 0, "content": content(TEXT)})),
-    );
+    let mut bytes = chunk(json!({"index": 0, "content": content(TEXT)})).repeat(fragments);
     bytes.extend(chunk(
         json!({"index": 0, "content": content(""), "finishReason": "STOP"}),
     ));
@@ -120,7 +110,7 @@ fn bedrock(fragments: usize) -> Vec<u8> {
     };
     let delta = json!({"contentBlockIndex": 0, "delta": {"text": TEXT}});
     let mut bytes = frame("messageStart", json!({"role": "assistant"}));
-    bytes.extend(repeated(fragments, &frame("contentBlockDelta", delta)));
+    bytes.extend(frame("contentBlockDelta", delta).repeat(fragments));
     bytes.extend(frame("contentBlockStop", json!({"contentBlockIndex": 0})));
     bytes.extend(frame("messageStop", json!({"stopReason": "end_turn"})));
     bytes

@@ -70,10 +70,9 @@ impl Collector {
 
     /// Keeps the sealed reasoning of GitHub Copilot.
     pub(super) fn add_opaque(&mut self, opaque: Option<String>) {
-        if self.server == Some(ChatServer::Copilot)
-            && opaque.as_ref().is_none_or(|it| it.len() <= MAX_BYTES)
-        {
-            self.opaque = opaque.or_else(|| self.opaque.take());
+        let opaque = opaque.filter(|it| it.len() <= MAX_BYTES);
+        if self.server == Some(ChatServer::Copilot) && opaque.is_some() {
+            self.opaque = opaque;
         }
     }
 
