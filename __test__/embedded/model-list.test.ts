@@ -4,7 +4,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { OpenCode } from "../../index.js";
-import { setUp } from "./support";
+import { readUntil, setUp, subscribe } from "./support";
 
 // The option `refreshModels`, with a server of lists on loopback.
 
@@ -38,12 +38,10 @@ test("a downloaded list gives a host its models, and later hosts read it from th
   const cacheDirectory = path.join(setup.root, "cache");
   const env = { LISTED_API_KEY: "key", OPENCODE_MODELS_URL: server.url };
   const host = await setup.open({ config: {}, cacheDirectory, env, refreshModels: true });
-  // The list may be there before the subscription.
-  const subscribed = host.events.subscribe();
+  const live = await subscribe(host);
   const ids = async () => (await host.models.list()).data.map(({ id }) => id);
-  if (!(await ids()).includes("fresh")) {
-    for await (const event of subscribed) if (event.type === "models-dev.refreshed") break;
-  }
+  // The list may be there before the subscription.
+  if (!(await ids()).includes("fresh")) await readUntil(live, "models-dev.refreshed");
   expect(await ids()).toEqual(["fresh"]);
   expect(server.paths).toEqual(["/api.json"]);
   await host.close();
