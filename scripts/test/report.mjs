@@ -19,7 +19,7 @@ export class Report {
   passed = 0;
   failed = 0;
   #began = performance.now();
-  /** @type {string[]} */
+  /** @type {{ name: string, reason: string }[]} */
   #failures = [];
 
   /**
@@ -46,15 +46,15 @@ export class Report {
       `${mark}  ${title}  ${count(passed, failures.length)}  ${dim([formatDuration(took), note].join("  "))}`,
     );
     for (const { name, detail } of failures) {
-      this.#failures.push(`${title}: ${name}`);
+      this.#failures.push({ name: `${title}: ${name}`, reason: detail.trim().split("\n", 1)[0] ?? "" });
       console.log(`${red(`  ${name}`)}\n${indent(shorten(detail))}`);
     }
   }
 
-  /** Prints all failures again by name, and the last line. */
+  /** Prints all failures again, each with the first line of its text, and the last line. */
   print() {
     console.log(`\n${dim(`in ${formatDuration(performance.now() - this.#began)}`)}`);
-    for (const failure of this.#failures) console.log(`${red("FAILED")}  ${failure}`);
+    for (const { name, reason } of this.#failures) console.log(`${red("FAILED")}  ${name}\n${indent([reason])}`);
     console.log(count(this.passed, this.failed));
   }
 }
