@@ -155,12 +155,6 @@ fn prepare(
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     writer.set_db_config(keep_log, true).map_err(fail)?;
     let found = check_owner(writer, path)?;
-    if found == 0 {
-        // Has an effect only before the first page is written.
-        writer
-            .pragma_update(None, "auto_vacuum", "INCREMENTAL")
-            .map_err(fail)?;
-    }
     writer
         .pragma_update(None, "journal_mode", "WAL")
         .map_err(fail)?;

@@ -57,13 +57,20 @@ fn append(transaction: &mut Transaction<'_>, session: &str, event: SessionEvent)
 #[test]
 fn each_level_of_durability_has_its_settings() {
     for (durability, expected) in [
-        (Durability::Normal, [1, 0, 1, -2048]),
-        (Durability::Full, [2, 1, 1, -2048]),
+        (Durability::Normal, [1, 0, 1, -2048, 2]),
+        (Durability::Full, [2, 1, 1, -2048, 2]),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = DatabasePath::File(folder.path().join("opencode.db"));
         let writer = open(&path, durability).unwrap().writer;
-        let found = ["synchronous", "fullfsync", "foreign_keys", "cache_size"].map(|name| {
+        let names = [
+            "synchronous",
+            "fullfsync",
+            "foreign_keys",
+            "cache_size",
+            "auto_vacuum",
+        ];
+        let found = names.map(|name| {
             let value = writer.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
             value.unwrap()
         });
