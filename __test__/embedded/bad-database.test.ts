@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync, writeSync, closeSync } from "node:fs";
 import path from "node:path";
@@ -75,6 +75,13 @@ test("creates missing parent folders of the file", async () => {
 });
 
 describe("a file that is open", () => {
+  /** The other processes. A test that fails leaves none, because Jest would wait for them. */
+  const children: ChildProcess[] = [];
+
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+  });
+
   const inUse = { _tag: "DatabaseInUseError", message: expect.any(String) };
 
   test("is refused to a second host of this process, for every spelling of the path", async () => {
@@ -114,7 +121,8 @@ describe("a file that is open", () => {
 
   test("is refused with the name of the process that has it open, and never of a process that has ended", async () => {
     const setup = await setUp();
-    const child = startElsewhere(setup.database, "setInterval(() => {}, 1000), console.log('opened')");
+    // The process refers to its host: one that nothing refers to is collected, and its file is free.
+    const child = startElsewhere(setup.database, "setInterval(() => host, 1000), console.log('opened')");
     await once(child.stdout, "data");
     const name = path.basename(process.execPath);
     const error = await openingFails(setup);
@@ -146,6 +154,8 @@ describe("a file that is open", () => {
         async (host) => (${then}),
         (error) => console.log(error._tag),
       );`;
-    return spawn(process.execPath, ["-e", program, database], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, ["-e", program, database], { stdio: ["ignore", "pipe", "inherit"] });
+    children.push(child);
+    return child;
   }
 });

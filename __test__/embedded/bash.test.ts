@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { OpenCodeHost, OpenCodeOptions } from "../../index.js";
-import { Alive, HOLD, LIMIT_WITHOUT_GRACE_MS } from "./processes";
+import { Alive, HOLD, LIMIT_WITHOUT_GRACE_MS, readChildren } from "./processes";
 import { readMessages, readTranscript, run, setUpSession } from "./support";
 
 const bash = (command: string, id = "call_a", more = {}) => ({ name: "bash", input: { command, ...more }, id });
@@ -13,14 +13,6 @@ async function readTools(host: OpenCodeHost, sessionID: string) {
   const messages = await readMessages(host, sessionID);
   const parts = messages.flatMap((message) => (message.type === "assistant" ? message.content : []));
   return parts.flatMap((part) => (part.type === "tool" ? [part] : []));
-}
-
-/** The ids of this process's children, including those that have ended and were not waited for. */
-function readChildren() {
-  if (process.platform !== "linux") return [];
-  const threads = readdirSync("/proc/self/task");
-  const children = threads.map((thread) => readFileSync(`/proc/self/task/${thread}/children`, "utf8"));
-  return children.join("").split(" ").filter(Boolean);
 }
 
 /** Describes a process such as `123 (sh) S` by id, program and state, so that a failure names the program. */

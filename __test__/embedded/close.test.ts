@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
+import { readdirSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { rejection } from "../client/support";
+import { readIfPresent } from "./processes";
 import { readHistory, readTranscript, readUntil, run, setUpSession, subscribe, types } from "./support";
 
 const transport = { name: "ClientError", reason: "Transport" };
@@ -220,12 +220,12 @@ test("keeps the data after reopening", async () => {
 
 /** Number of directories that this process watches. */
 function countWatches() {
-  const infos = readdirSync("/proc/self/fdinfo").flatMap((descriptor) => {
-    // The descriptor that was used to read the list is closed by now.
-    const file = path.join("/proc/self/fdinfo", descriptor);
-    return existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
-  });
-  return infos.filter((line) => line.startsWith("inotify ")).length;
+  // The descriptor that was used to read the list is closed by now.
+  const infos = readdirSync("/proc/self/fdinfo").map((it) => readIfPresent(`/proc/self/fdinfo/${it}`) ?? "");
+  return infos
+    .join("")
+    .split("\n")
+    .filter((line) => line.startsWith("inotify ")).length;
 }
 
 test("a closed host that the program still references watches no directories", async () => {

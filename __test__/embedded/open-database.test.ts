@@ -45,11 +45,15 @@ async function failuresOf(host: OpenCodeHost, sessionID: string) {
   return tools.map(({ state }) => (state.status === "error" ? state.error.message : state.status));
 }
 
-/** The Bun executable. Bun has one package per platform, and only that of this platform is installed. */
+/**
+ * The Bun executable. Bun has one package per platform, and only that of this platform is installed. The install script
+ * of Bun, if it ran, moved the executable to its own package.
+ */
 function findBun() {
   const modules = path.resolve(__dirname, "../../node_modules");
   const names = Object.keys(bunPackage.optionalDependencies);
-  return names.map((name) => path.join(modules, name, "bin/bun")).find((file) => existsSync(file))!;
+  const places = [...names.map((name) => path.join(name, "bin/bun")), "bun/bin/bun.exe"];
+  return places.map((place) => path.join(modules, place)).find((file) => existsSync(file))!;
 }
 
 /** Starts another SQLite program, which writes to the database until it is stopped. */

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 
@@ -40,4 +41,45 @@ export class Alive {
     await file.readFile();
     await file.close();
   }
+}
+
+/**
+ * The ids of this process's children, including those that have ended and were not waited for. The system lists them
+ * per thread, and gives the children of a thread that ends to another thread: the list is read again if that happened.
+ */
+export function readChildren(): string[] {
+  if (process.platform !== "linux") return [];
+  const files = readdirSync("/proc/self/task").map((thread) => `/proc/self/task/${thread}/children`);
+  const lists = files.map(readIfPresent);
+  if (lists.includes(undefined)) return readChildren();
+  return lists.join("").split(" ").filter(Boolean);
+}
+
+/** The content of a file of `/proc`, or `undefined` if its process, thread or descriptor has ended. */
+export function readIfPresent(file: string) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    // A thread that ends while its file is read is `ESRCH`.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ESRCH") return undefined;
+    throw error;
+  }
+}
+
+/** A process that has ended may stay a zombie, because the process that inherits it need not wait for it. */
+export function isAlive(pid: number) {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== "linux") return true;
+  const status = readIfPresent(`/proc/${pid}/status`);
+  return status !== undefined && !/^State:\s*[ZX]/m.test(status);
+}
+
+/** Resolves when none of these processes is alive. */
+export async function ended(pids: number[]) {
+  while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
 }

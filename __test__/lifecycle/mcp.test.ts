@@ -1,24 +1,9 @@
-import { readFileSync } from "node:fs";
 import path from "node:path";
+import { ended, isAlive } from "../embedded/processes";
 import { setUp } from "../embedded/support";
 import { Child } from "./child";
 
 const SERVER = path.join(__dirname, "../mcp/scripted.mjs");
-
-/** A process that has ended may stay a zombie, because the process that inherits it need not wait for it. */
-function isAlive(pid: number) {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== "linux" || !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
-/** Resolves when none of these processes is alive. */
-async function ended(pids: number[]) {
-  while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 test.each([
   ["is killed", "kill", "SIGKILL"],

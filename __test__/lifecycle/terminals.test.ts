@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { ended, isAlive } from "../embedded/processes";
 import { setUp } from "../embedded/support";
 import { Child } from "./child";
 
@@ -11,21 +11,6 @@ const terminals = [
   // Each job has its own process group, as in an interactive terminal.
   { command: "/bin/bash", args: ["--norc", "--noprofile", "-i", "-c", children] },
 ];
-
-/** A process that has ended may stay a zombie, because the process that inherits it need not wait for it. */
-function isAlive(pid: number) {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== "linux" || !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
-/** Resolves when none of these processes is alive. */
-async function ended(pids: number[]) {
-  while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 test.each([
   ["is killed", "kill", "SIGKILL"],

@@ -13,11 +13,17 @@ import { tool } from "./tools.mjs";
  * @param {typeof import("./task.mjs").runTask} [runTask] Runs the installation.
  */
 export async function compileSources(runTask) {
+  if (process.env.JEST_WORKER_ID !== undefined) {
+    throw new Failure(
+      "A test compiles the package",
+      "Other tests load its files at that time, and can find them empty.",
+    );
+  }
   await ensureDependencies(runTask);
   await compile();
 }
 
-/** Compiles the sources with the installed compiler. */
+/** Compiles the sources with the installed compiler, which empties each file before it writes it. */
 export async function compile() {
   removeOrphans();
   const { code, output } = await run(tool("typescript", "tsc", "-p", "tsconfig.build.json"));
