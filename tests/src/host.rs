@@ -115,7 +115,8 @@ impl Host {
             share: None,
             credentials: None,
             budgets: BudgetOptions::default(),
-            fallback: Vec::new(),
+            // It takes over from a busy model.
+            fallback: vec![mock("m2")],
             database,
             durability: Durability::Normal,
             directory: project(folder, 0),

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::unfold;
-use opencode_llm::{ErrorKind, EventStream, LlmError, LlmRequest, ModelClient, Part, Role};
+use opencode_llm::{
+    ErrorKind, EventStream, LlmError, LlmErrorReason, LlmRequest, ModelClient, Part, Role,
+};
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Reply, ScriptedModel, check_request};
 use serde_json::json;
@@ -47,11 +49,12 @@ enum Kind {
     RefusesMidway,
     RefusesBesideTool,
     NeverAnswers,
+    IsBusy,
     BreaksInText,
     BreaksInArguments,
 }
 
-const KINDS: [Kind; 19] = [
+const KINDS: [Kind; 20] = [
     Kind::Says,
     Kind::Thinks,
     Kind::Talks,
@@ -61,6 +64,7 @@ const KINDS: [Kind; 19] = [
     Kind::RefusesMidway,
     Kind::RefusesBesideTool,
     Kind::NeverAnswers,
+    Kind::IsBusy,
     Kind::BreaksInText,
     Kind::BreaksInArguments,
     Kind::CallsOne,
@@ -252,6 +256,13 @@ fn answer(kind: Kind, number: usize) -> Reply {
             calls.provider_error("The provider is overloaded", ErrorKind::Overloaded)
         }
         Kind::NeverAnswers => Reply::fails(LlmError::invalid_request("The provider refuses")),
+        // Another model takes over.
+        Kind::IsBusy => {
+            let reason = LlmErrorReason::RateLimit {
+                retry_after_ms: None,
+            };
+            Reply::fails(LlmError::new(reason, "The provider is busy"))
+        }
         Kind::BreaksInText => Reply::new().begin_text().delta(&text).fail(broken()),
         Kind::BreaksInArguments => {
             let calls = call(Reply::new(), 1, WORK);

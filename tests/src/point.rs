@@ -36,11 +36,12 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces. The engine commits no other kinds.
-pub const EVENTS: [&str; 31] = [
+pub const EVENTS: [&str; 32] = [
     "session.created",
     "session.updated",
     "agent.switched",
     "model.switched",
+    "model.fallback",
     "moved",
     "prompt.admitted",
     "prompt.withdrawn",
