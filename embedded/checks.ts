@@ -11,6 +11,7 @@ import type {
   LogOptions,
   OpenCodeOptions,
   PermissionOptions,
+  ProviderOAuth,
   RetryPolicy,
   SessionBudget,
   ShareOptions,
@@ -58,6 +59,17 @@ const SHARE: Readonly<Record<keyof ShareOptions, Check>> = {
   mode: oneOf("manual", "auto"),
 };
 
+const OAUTH: Readonly<Record<keyof ProviderOAuth, Check>> = {
+  clientId: checkText,
+  clientSecret: checkSecret,
+  tokenUrl: checkText,
+  authorizationUrl: checkText,
+  deviceUrl: checkText,
+  redirectUrl: checkText,
+  scopes: checkTexts,
+  parameters: checkEnv,
+};
+
 const COMMAND_ENVIRONMENT: Readonly<Record<keyof CommandEnvironment, Check>> = { omit: checkTexts, keep: checkTexts };
 
 const checkLevel = oneOf("off", "error", "warn", "info", "debug", "trace");
@@ -65,6 +77,7 @@ const checkLevel = oneOf("off", "error", "warn", "info", "debug", "trace");
 /** The parts of a host that write to the log. */
 const LOG_TARGETS = [
   "context",
+  "downloads",
   "git",
   "guard",
   "handlers",
@@ -74,6 +87,7 @@ const LOG_TARGETS = [
   "location",
   "log",
   "mcp",
+  "oauth",
   "protocol",
   "pty",
   "runtime",
@@ -112,6 +126,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   reminders: checkBoolean,
   share: checkShare,
   credentials: checkCredentials,
+  oauth: checkOAuth,
   keepAlive: checkBoolean,
   permissions: checkPermissions,
   trust: checkTrust,
@@ -305,6 +320,16 @@ function checkShare(option: string, value: unknown) {
   checkMembers(value, SHARE, `${option}.`);
   // Without one of them a session could not be shared, or never be unshared.
   for (const name of ["publish", "remove"]) checkFunction(`${option}.${name}`, value[name]);
+}
+
+function checkOAuth(option: string, value: unknown) {
+  if (!isRecord(value)) throw invalidOption(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  for (const [provider, settings] of Object.entries(value)) {
+    const name = `${option}.${provider}`;
+    if (!isRecord(settings)) throw invalidOption(name, `Option "${name}" must be an object, got ${describe(settings)}`);
+    checkMembers(settings, OAUTH, `${name}.`);
+    for (const needed of ["clientId", "tokenUrl"]) checkText(`${name}.${needed}`, settings[needed]);
+  }
 }
 
 function checkBudgets(option: string, value: unknown) {

@@ -1,4 +1,4 @@
-// A scripted MCP server over HTTP that needs a token, together with its authorization server.
+// A scripted MCP server over HTTP that needs a token, together with its authorization server, which also knows devices.
 
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -13,6 +13,8 @@ const ECHO = {
   inputSchema: { type: "object", properties: { at: { type: "integer" } } },
 };
 
+const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
+
 /** A running server. */
 export class AuthorizationServer {
   /** The tokens and codes that the server gave out. */
@@ -23,6 +25,9 @@ export class AuthorizationServer {
   registers = true;
   /** Seconds until a token ends. */
   lifetime = 3600;
+  /** True if the user has entered the code of a device. */
+  isEntered = false;
+  #device = "";
   readonly #access = new Set<string>();
   readonly #refresh = new Set<string>();
   readonly #codes = new Map<string, string>();
@@ -52,6 +57,12 @@ export class AuthorizationServer {
   /** Forgets all access tokens, so that clients must renew them. */
   revoke() {
     this.#access.clear();
+  }
+
+  /** Ends all tokens. */
+  forget() {
+    this.#access.clear();
+    this.#refresh.clear();
   }
 
   /** The answer of a user on the page of an attempt: the address to which the browser goes back. */
@@ -100,6 +111,13 @@ export class AuthorizationServer {
         });
       case "/register":
         return send(201, { ...JSON.parse(body), client_id: "client-1" });
+      case "/device":
+        return send(200, {
+          device_code: (this.#device = this.#secret("device")),
+          user_code: "WDJB-MJHT",
+          verification_uri: `${this.origin}/enter`,
+          interval: 1,
+        });
       case "/token":
         return this.#token(new URLSearchParams(body), send);
       default:
@@ -131,13 +149,20 @@ export class AuthorizationServer {
   #token(form: URLSearchParams, send: Send) {
     const kind = form.get("grant_type") ?? "";
     this.grants.push(kind);
-    const isKnown = kind === "refresh_token" ? this.#refresh.has(form.get("refresh_token") ?? "") : this.#isCode(form);
-    if (!isKnown) return send(400, { error: "invalid_grant" });
+    // Like GitHub, with status 200.
+    if (kind === DEVICE_CODE && !this.isEntered) return send(200, { error: "authorization_pending" });
+    if (!this.#isKnown(kind, form)) return send(400, { error: "invalid_grant" });
     const access_token = this.#secret("access");
     const refresh_token = this.#secret("refresh");
     this.#access.add(access_token);
     this.#refresh.add(refresh_token);
     return send(200, { access_token, refresh_token, token_type: "Bearer", expires_in: this.lifetime });
+  }
+
+  #isKnown(kind: string, form: URLSearchParams) {
+    // Each refresh token is valid once.
+    if (kind === "refresh_token") return this.#refresh.delete(form.get("refresh_token") ?? "");
+    return kind === DEVICE_CODE ? form.get("device_code") === this.#device : this.#isCode(form);
   }
 
   #isCode(form: URLSearchParams) {

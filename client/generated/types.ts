@@ -537,7 +537,7 @@ export interface OpenCodeOperations {
     get(input: IntegrationsGetInput, options?: RequestOptions): Promise<IntegrationsGetOutput>;
     /** Connects to a service with a key. The key replaces the previous credential. */
     connectKey(input: IntegrationsConnectKeyInput, options?: RequestOptions): Promise<IntegrationsConnectKeyOutput>;
-    /** Begins an attempt to connect to a service in a browser. */
+    /** Begins an attempt to connect to a service with OAuth: the user gives consent on the page of the attempt. */
     connectOauth(input: IntegrationsConnectOauthInput, options?: RequestOptions): Promise<IntegrationsConnectOauthOutput>;
     /** Returns the state of an attempt to connect. */
     attemptStatus(input: IntegrationsAttemptStatusInput, options?: RequestOptions): Promise<IntegrationsAttemptStatusOutput>;
@@ -2296,7 +2296,7 @@ export interface IntegrationMethodKey {
   readonly label?: string;
 }
 
-/** OAuth: the user gives consent in a browser. */
+/** OAuth: the user gives consent in a browser, on this machine or on any device. */
 export interface IntegrationMethodOauth {
   readonly type: "oauth";
   /** Id of the method. */

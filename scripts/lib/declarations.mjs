@@ -9,6 +9,7 @@ export const DECLARATIONS = "docs/declarations.txt";
 /** The files of all entries of the package, in this order. */
 const FILES = [
   "index.d.ts",
+  "embedded/create-options.ts",
   "embedded/config.ts",
   "embedded/config-models.ts",
   "embedded/tool.ts",

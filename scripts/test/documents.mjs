@@ -63,11 +63,11 @@ function checkFirstPrograms() {
 }
 
 function checkOptions() {
-  const declarations = read("index.d.ts");
+  const declarations = read("embedded/create-options.ts");
   const page = read("docs/options.md");
   const options = membersOf(declarations, "OpenCodeOptions").filter((name) => !page.includes(`| \`${name}\``));
   const serving = read("docs/serving.md");
-  const listen = membersOf(declarations, "ListenOptions").filter((name) => !serving.includes(`| \`${name}\``));
+  const listen = membersOf(read("index.d.ts"), "ListenOptions").filter((name) => !serving.includes(`| \`${name}\``));
   mustBeEmpty([
     ...options.map((name) => `docs/options.md does not describe ${name}`),
     ...listen.map((name) => `docs/serving.md does not describe ${name}`),
@@ -81,7 +81,7 @@ function checkOptions() {
 function membersOf(declarations, name) {
   const body = declarations.match(new RegExp(`interface ${name} \\{(.*?)^\\}`, "ms"))?.[1] ?? "";
   const members = Array.from(body.matchAll(/^ {2}readonly (\w+)\?:/gm), ([, member]) => member);
-  if (members.length === 0) throw new Error(`index.d.ts declares no members of ${name}`);
+  if (members.length === 0) throw new Error(`no members of ${name} are declared`);
   return members;
 }
 

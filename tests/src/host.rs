@@ -1,5 +1,6 @@
 //! A runtime on a database file. The process that dies and the check that follows open it in the same way.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -114,6 +115,7 @@ impl Host {
             refresh_models: false,
             share: None,
             credentials: None,
+            provider_oauth: BTreeMap::new(),
             budgets: BudgetOptions::default(),
             // It takes over from a busy model.
             fallback: vec![mock("m2")],

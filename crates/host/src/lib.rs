@@ -149,6 +149,7 @@ impl Host {
         let questions = Arc::new(TrustQuestions::new(calls.clone()));
         let trust = options.trust.with(&questions);
         let remote = options.remote_servers()?;
+        let provider_oauth = options.provider_oauth()?;
         let (environment, mut configuration) = options.into_machine_configuration()?;
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         if !remote.is_empty() {
@@ -200,6 +201,7 @@ impl Host {
             refresh_models,
             share,
             credentials,
+            provider_oauth,
             budgets: budgets.into(),
             fallback,
             test_hook: None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::entry::Level;
 
 /// The targets of entries: the parts of a host. Moving a file inside a crate does not change its target.
-pub const TARGETS: [&str; 18] = [
+pub const TARGETS: [&str; 19] = [
     "opencode::context",
     "opencode::downloads",
     "opencode::git",
@@ -17,6 +17,7 @@ pub const TARGETS: [&str; 18] = [
     "opencode::location",
     "opencode::log",
     "opencode::mcp",
+    "opencode::oauth",
     "opencode::protocol",
     "opencode::pty",
     "opencode::runtime",
@@ -85,6 +86,40 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(target_of(module), target, "{module}");
+        }
+    }
+
+    /// Returns the text of a file of the repository.
+    fn file(path: &str) -> String {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+        std::fs::read_to_string(format!("{root}{path}")).unwrap()
+    }
+
+    #[test]
+    fn each_crate_that_logs_has_a_target() {
+        for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let logs = file(&format!("crates/{name}/Cargo.toml")).contains("\ntracing = ");
+            let module = format!("opencode_{}", name.replace('-', "_"));
+            // Tests collect the entries of the others.
+            assert!(
+                !logs || name == "testkit" || target_of(&module).is_some(),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_option_log_and_its_page_name_every_target() {
+        let checks = file("embedded/checks.ts");
+        let (_, rest) = checks.split_once("const LOG_TARGETS = [").unwrap();
+        let (listed, _) = rest.split_once(']').unwrap();
+        let listed = listed.split('"').skip(1).step_by(2);
+        let listed: Vec<_> = listed.map(|part| format!("opencode::{part}")).collect();
+        assert_eq!(listed, TARGETS);
+        let page = file("docs/log.md");
+        for target in TARGETS {
+            assert!(page.contains(&format!("`{target}`")), "{target}");
         }
     }
 

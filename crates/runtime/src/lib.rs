@@ -40,6 +40,7 @@ mod mcp;
 mod metrics;
 mod model_list;
 mod operations;
+mod options;
 mod provider;
 mod recovery;
 #[cfg(test)]
@@ -72,15 +73,16 @@ pub use hooks::{
     SummaryInstructions,
 };
 pub use inbox::PromptRequest;
-pub use integrations::{ConnectOauth, CredentialValues};
+pub use integrations::{ConnectOauth, CredentialValues, ProviderOAuth};
 pub use lifecycle::{ForkSession, PruneSessions};
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription, Selection, SelectionError};
 pub use opencode_downloads::{Fetch, FetchError};
 pub use operations::DrainOutcome;
+pub use options::RuntimeOptions;
 pub use recovery::Recovery;
 pub use revert::StageRevert;
-pub use runtime::{Runtime, RuntimeOptions};
+pub use runtime::Runtime;
 pub use sessions::{CreateSession, UpdateSession};
 pub use sharing::{ShareService, ShareSessions};
 pub use sources::{ContributionError, ObservedSession, SessionSource, SessionSourceRegistration};

@@ -3,49 +3,43 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_downloads::Fetch;
-use opencode_llm::{HttpClients, ModelClient, RetryPolicy};
 use opencode_location::location::Locations;
-use opencode_mcp::oauth::OAuth;
-use opencode_schema::clock::Clock;
-use opencode_schema::id::IdSource;
-use opencode_schema::model::ModelRef;
-use opencode_store::{DatabasePath, Durability, OpenError, Store, StoreOptions, TestHook};
-use opencode_tools::{Registry, SearchServices, Web};
+use opencode_oauth::Callbacks;
+use opencode_store::{OpenError, Store, StoreOptions};
+use opencode_tools::SearchServices;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
-use crate::asks::unanswered::{AnswerTimeout, Unanswered};
-use crate::budgets::{BudgetOptions, Budgets};
+use crate::asks::unanswered::AnswerTimeout;
+use crate::budgets::Budgets;
 use crate::commands::CommandRunner;
 use crate::compaction::Compactor;
 use crate::coordinator::Coordinator;
 use crate::drain::{Services, Shared, Titles, begin_drains};
-use crate::hooks::Hooks;
 use crate::inbox::{Inbox, PromptOrder};
-use crate::integrations::{CredentialValues, Credentials, Integrations, oauth};
+use crate::integrations::{Credentials, IntegrationServices, Integrations, oauth};
 use crate::journal::Journal;
 use crate::lifecycle::Lifecycle;
-use crate::limits::Limits;
 use crate::live::Announcer;
 use crate::mcp::McpServers;
 use crate::metrics::Metrics;
 use crate::model_list::ModelListRefresh;
+use crate::options::RuntimeOptions;
 use crate::provider::Provider;
 use crate::recovery::{Recovery, recover};
 use crate::revert::Reverts;
 use crate::sessions::Sessions;
 use crate::sessions::todos::TodoLists;
-use crate::sharing::{ShareQueue, ShareService, Sharing};
+use crate::sharing::{ShareQueue, Sharing};
 use crate::snapshots::{ChangedSessions, Counting, SessionChanges, SnapshotStores};
 use crate::sources::Sources;
 use crate::streams::SharedReads;
 use crate::sweeps;
 use crate::tasks::{RunningTasks, TaskSessions};
-use crate::terminals::{AskEnvironment, HostTerminals};
+use crate::terminals::HostTerminals;
 use crate::timer::Timer;
 use crate::transfer::{ImportBudget, Imports};
 
@@ -58,62 +52,6 @@ const READERS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Time for a capture that is under way to stop.
 const CAPTURES_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Options and services of a runtime.
-pub struct RuntimeOptions {
-    /// The path of the database.
-    pub database: DatabasePath,
-    /// The failures that committed data survives.
-    pub durability: Durability,
-    /// The default directory of sessions and requests without a directory; absolute.
-    pub directory: String,
-    /// Locations.
-    pub locations: Arc<Locations>,
-    /// Tools.
-    pub tools: Arc<Registry>,
-    /// The treatment of permissions and questions without an answer.
-    pub unanswered: Unanswered,
-    /// Measures the waiting time of those requests.
-    pub timer: Arc<dyn Timer>,
-    /// Answers model requests.
-    pub model: Arc<dyn ModelClient>,
-    /// Time that a Provider Turn waits for a provider that temporarily refuses its request.
-    pub retry: RetryPolicy,
-    /// Fetches the instructions that the configuration names by their address.
-    pub fetch: Arc<dyn Fetch>,
-    /// Access of tools to web servers.
-    pub web: Arc<dyn Web>,
-    /// HTTP clients for MCP servers and their authorization servers.
-    pub http: Arc<HttpClients>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// Identifiers.
-    pub ids: Arc<IdSource>,
-    /// Limits on the input of a session.
-    pub limits: Limits,
-    /// True if the model is reminded that its agent plans, and that prompts arrived during its work.
-    pub reminders: bool,
-    /// Changes prompts, requests and summaries.
-    pub hooks: Arc<dyn Hooks>,
-    /// Gives variables to terminals.
-    pub pty_environment: Arc<dyn AskEnvironment>,
-    /// Action on sessions whose last activity was cut off.
-    pub recovery: Recovery,
-    /// True if the list of models may be downloaded.
-    pub refresh_models: bool,
-    /// True if sessions get titles from the agent `title`. Default: if the configuration names a model for them.
-    pub titles: Option<bool>,
-    /// Limits on the work of sessions and of the host.
-    pub budgets: BudgetOptions,
-    /// Models for turns that their provider refuses before any output, best first.
-    pub fallback: Vec<ModelRef>,
-    /// Keeps the values of credentials. Without it they are in the database.
-    pub credentials: Option<Arc<dyn CredentialValues>>,
-    /// Keeps shared copies of sessions. Without it no session is shared.
-    pub share: Option<ShareService>,
-    /// Observes accesses to the database and injects faults; for tests only.
-    pub test_hook: Option<Arc<dyn TestHook>>,
-}
 
 /// The session runtime of one host.
 #[derive(Clone)]
@@ -133,7 +71,6 @@ pub struct Runtime {
     pub(crate) terminals: Arc<HostTerminals>,
     pub(crate) mcp: Arc<McpServers>,
     pub(crate) integrations: Arc<Integrations>,
-    oauth: OAuth,
     pub(crate) imports: Arc<Imports>,
     pub(crate) followed: Arc<SharedReads>,
     snapshots: Arc<SnapshotStores>,
@@ -259,22 +196,31 @@ impl Runtime {
             Arc::clone(&timer),
         );
         let credentials = Arc::new(credentials);
-        let oauth = oauth(&journal, &credentials, Arc::clone(&options.http));
+        let callbacks = Arc::new(Callbacks::default());
+        let oauth = oauth(
+            &journal,
+            &credentials,
+            Arc::clone(&options.http),
+            Arc::clone(&callbacks),
+        );
         let mcp = Arc::new(McpServers::new(
             Arc::clone(&options.tools),
             Arc::clone(&journal.announcer),
             Arc::new(oauth.clone()),
-            options.http,
+            Arc::clone(&options.http),
         ));
-        let integrations = Integrations::new(
-            Arc::clone(&journal),
-            Arc::clone(&credentials),
-            Arc::clone(&locations),
-            oauth.clone(),
-            Arc::clone(&mcp),
-            Arc::clone(&timer),
-            closing.clone(),
-        );
+        let integrations = Integrations::new(IntegrationServices {
+            journal: Arc::clone(&journal),
+            credentials,
+            locations: Arc::clone(&locations),
+            servers: Arc::clone(&mcp),
+            oauth,
+            provider_oauth: options.provider_oauth,
+            clients: options.http,
+            callbacks,
+            timer: Arc::clone(&timer),
+            closing: closing.clone(),
+        });
         let commands = CommandRunner {
             journal: Arc::clone(&journal),
             locations: Arc::clone(&locations),
@@ -400,7 +346,6 @@ impl Runtime {
             terminals: Arc::new(terminals),
             mcp,
             integrations: Arc::new(integrations),
-            oauth,
             imports: Arc::new(imports),
             followed: Arc::default(),
             snapshots,
@@ -474,7 +419,7 @@ impl Runtime {
             settled,
             self.terminals.terminals.close(),
             self.mcp.close(),
-            self.oauth.close(),
+            self.integrations.close(),
         );
         if settled.is_err() {
             tracing::error!(

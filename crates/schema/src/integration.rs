@@ -22,7 +22,7 @@ pub struct IntegrationInfo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum IntegrationMethod {
-    /// OAuth: the user gives consent in a browser.
+    /// OAuth: the user gives consent in a browser, on this machine or on any device.
     Oauth {
         /// Id of the method.
         id: String,

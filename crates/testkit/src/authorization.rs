@@ -36,6 +36,10 @@ pub struct Behaviour {
     pub metadata: Value,
     /// Members of the metadata of the MCP server that replace its own.
     pub resource: Value,
+    /// The refusals of the first requests for the tokens of a device code, with their statuses.
+    pub polls: Vec<(u16, &'static str)>,
+    /// Members of the answer with a device code that replace its own.
+    pub device: Value,
     /// A path that answers with these raw bytes.
     pub raw: Option<(&'static str, Vec<u8>)>,
     /// A path that never answers.
@@ -55,6 +59,8 @@ impl Default for Behaviour {
             scope: None,
             metadata: json!({}),
             resource: json!({}),
+            polls: Vec::new(),
+            device: json!({}),
             raw: None,
             silent: None,
         }
@@ -81,6 +87,8 @@ struct State {
     /// Access tokens with their scopes.
     tokens: HashMap<String, String>,
     refresh: HashMap<String, String>,
+    /// Device codes with their scopes.
+    devices: HashMap<String, String>,
     clients: u32,
     issued: u32,
     secrets: Vec<String>,
@@ -339,6 +347,22 @@ fn answer(request: &Request, base: &str, state: &mut State) -> (u16, String, Val
             let id = format!("client_{}", state.clients);
             plain(201, json!({"client_id": id}))
         }
+        "/device" => {
+            let code = format!("device_secret_{}", state.devices.len() + 1);
+            state.secrets.push(code.clone());
+            let form: HashMap<String, String> = parse(&request.body).into_owned().collect();
+            let scope = form.get("scope").cloned().unwrap_or_default();
+            state.devices.insert(code.clone(), scope);
+            let own = json!({
+                "device_code": code,
+                "user_code": "WDJB-MJHT",
+                "verification_uri": format!("{base}/enter"),
+                "verification_uri_complete": format!("{base}/enter?code=WDJB-MJHT"),
+                "expires_in": 900,
+                "interval": 5,
+            });
+            plain(200, replaced(own, &state.behaviour.device))
+        }
         "/token" => {
             let (status, body) = token(&request.body, state);
             plain(status, body)
@@ -401,6 +425,16 @@ fn token(body: &[u8], state: &mut State) -> (u16, Value) {
                 return refused(400, "invalid_grant");
             }
             scope
+        }
+        "urn:ietf:params:oauth:grant-type:device_code" => {
+            if !state.behaviour.polls.is_empty() {
+                let (status, code) = state.behaviour.polls.remove(0);
+                return refused(status, code);
+            }
+            match state.devices.remove(of("device_code")) {
+                Some(scope) => scope,
+                None => return refused(400, "invalid_grant"),
+            }
         }
         "refresh_token" => {
             if let Some((status, code)) = state.behaviour.renewal {

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::providers::{DeadlineMembers, RetryForm};
 use super::{
     BudgetsOption, CommandEnvironmentOptions, HostOptions, LimitOptions, PermissionOptions,
+    ProviderOAuthOption,
 };
 
 /// The public declarations, without their documentation.
@@ -57,6 +58,7 @@ fn typescript_declares_the_options_that_rust_reads() {
         ("Limits", read::<LimitOptions>()),
         ("ListenOptions", read::<ListenOptions>()),
         ("PermissionOptions", read::<PermissionOptions>()),
+        ("ProviderOAuth", read::<ProviderOAuthOption>()),
         ("RetryPolicy", read::<RetryForm>()),
     ] {
         assert_eq!(members, declared(interface), "{interface}");

@@ -6,7 +6,9 @@
 mod budgets;
 #[cfg(test)]
 mod declared;
+mod oauth;
 mod providers;
+mod remote;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +24,7 @@ use opencode_location::environment::{CommandEnvironment, Environment};
 use opencode_location::location::{AskTrust, Trust};
 use opencode_location::secret::BaseUrl;
 use opencode_protocol::failure::Failure;
-use opencode_runtime::{DatabasePath, Durability, Limits, Recovery, Unanswered};
+use opencode_runtime::{DatabasePath, Durability, Limits, ProviderOAuth, Recovery, Unanswered};
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use serde::Deserialize;
@@ -30,28 +32,14 @@ use serde_json::{Value, json};
 use url::Url;
 
 pub(crate) use self::budgets::{BudgetsOption, Limited};
+pub(crate) use self::oauth::ProviderOAuthOption;
 pub(crate) use self::providers::{DeadlineOptions, RetryOptions};
+pub(crate) use self::remote::RemoteOption;
 use crate::remote::RemoteServer;
 use crate::trust::TrustQuestions;
 
 /// The machine and its configuration, from the options.
 pub(crate) type MachineConfiguration = (Environment, HostConfiguration);
-
-/// A server of an organisation.
-#[derive(Clone, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
-pub enum RemoteOption {
-    /// Its address.
-    Address(String),
-    /// Its address, and headers of the requests to it.
-    Server {
-        /// The address before `/.well-known/opencode`.
-        url: String,
-        /// The headers.
-        #[serde(default)]
-        headers: BTreeMap<String, String>,
-    },
-}
 
 /// Options of a host.
 #[derive(Clone, Deserialize)]
@@ -129,6 +117,9 @@ pub struct HostOptions {
     /// True if functions of the program keep the values of credentials.
     #[serde(default)]
     pub credentials: bool,
+    /// The applications of the program at providers, for sign-ins of users.
+    #[serde(default)]
+    pub oauth: BTreeMap<String, ProviderOAuthOption>,
     /// Time limits of providers.
     #[serde(default)]
     pub deadlines: DeadlineOptions,
@@ -311,27 +302,25 @@ impl HostOptions {
         }
     }
 
-    /// Returns the machine and its configuration. Fails with the name of the invalid option.
     /// Returns the servers of organisations.
     ///
     /// # Errors
     ///
     /// `InvalidOption` for an address or a header that cannot be used.
     pub(crate) fn remote_servers(&self) -> Result<Vec<RemoteServer>, Failure> {
-        let none = BTreeMap::new();
-        let servers = self.remote_config.iter().enumerate();
-        let servers = servers.map(|(place, option)| {
-            let (url, headers) = match option {
-                RemoteOption::Address(url) => (url, &none),
-                RemoteOption::Server { url, headers } => (url, headers),
-            };
-            let place = format!("remoteConfig[{place}]");
-            RemoteServer::new(url, headers)
-                .map_err(|problem| invalid(&place, format!("{place} {problem}")))
-        });
-        servers.collect()
+        remote::servers(&self.remote_config)
     }
 
+    /// Returns the applications of the program at providers.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` for a setting that cannot be used.
+    pub(crate) fn provider_oauth(&self) -> Result<BTreeMap<String, ProviderOAuth>, Failure> {
+        oauth::provider_oauth(self.oauth.clone())
+    }
+
+    /// Returns the machine and its configuration. Fails with the name of the invalid option.
     pub(crate) fn into_machine_configuration(self) -> Result<MachineConfiguration, Failure> {
         if let Some(config) = &self.config {
             check_config("config", config)?;

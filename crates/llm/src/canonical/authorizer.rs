@@ -23,6 +23,12 @@ pub trait Authorizer: Send + Sync {
         &'a self,
         request: OutgoingRequest<'a>,
     ) -> BoxFuture<'a, Result<Vec<(String, Secret)>, LlmError>>;
+
+    /// Called after the server refused these headers with status 401. Returns true if the next call of
+    /// [`authorize`](Self::authorize) may give other ones: then the request is sent once more. Default: false.
+    fn refused(&self, _headers: &[(String, Secret)]) -> bool {
+        false
+    }
 }
 
 /// A request without its credential.

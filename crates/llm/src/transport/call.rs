@@ -37,6 +37,8 @@ pub(super) struct Exchange<'a> {
 pub(super) struct Call {
     pub(super) target: Target,
     headers: HeaderMap,
+    /// The headers that a service made for this request.
+    fresh: Vec<(String, Secret)>,
     body: Bytes,
 }
 
@@ -61,13 +63,14 @@ impl Call {
     /// Creates a request with its credential. `timeouts` apply if the model has none of its own.
     pub(super) async fn new(
         request: &LlmRequest,
-        wire: WireRequest,
+        wire: &WireRequest,
+        body: Bytes,
         timeouts: Timeouts,
         exchange: Exchange<'_>,
     ) -> Result<Self, LlmError> {
         let url = address(request, &wire.path)?;
-        let mut headers = headers(request, &wire)?;
-        let fresh = authorize(&request.model, &url, &headers, &wire.body, exchange).await?;
+        let mut headers = headers(request, wire)?;
+        let fresh = authorize(&request.model, &url, &headers, &body, exchange).await?;
         for (name, secret) in &fresh {
             insert(&mut headers, name, secret.expose())?;
         }
@@ -86,8 +89,17 @@ impl Call {
         Ok(Self {
             target,
             headers,
-            body: wire.body.into(),
+            fresh,
+            body,
         })
+    }
+
+    /// True if the server refused the credential, and its service may have another one.
+    pub(super) fn may_repeat(&self, model: &ResolvedModel, error: &LlmError) -> bool {
+        match &model.auth {
+            Auth::Service(service) => error.status() == Some(401) && service.refused(&self.fresh),
+            Auth::None | Auth::Bearer(_) | Auth::Header { .. } => false,
+        }
     }
 
     /// Sends the request once.

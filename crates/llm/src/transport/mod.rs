@@ -6,6 +6,7 @@ mod reply;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::canonical::error::LlmError;
@@ -13,9 +14,9 @@ use crate::canonical::model::Timeouts;
 use crate::canonical::request::LlmRequest;
 use crate::client::{EventStream, ModelClient};
 use crate::net::{HttpClients, Proxies};
-use crate::protocol;
+use crate::protocol::{self, WireRequest};
 use crate::sources::Sources;
-use call::{Call, Exchange};
+use call::{Call, Exchange, Opened};
 use reply::Reply;
 
 /// Options of the HTTP client.
@@ -87,21 +88,42 @@ impl ModelClient for HttpModelClient {
 }
 
 impl Shared {
-    /// Sends the request once.
+    /// Sends the request, and once more if the server refused a credential that its service can replace.
     async fn open(&self, request: LlmRequest) -> Result<Reply, LlmError> {
         let protocol = protocol::adapter(request.model.protocol);
-        let wire = protocol.encode(&request)?;
+        let mut wire = protocol.encode(&request)?;
+        let body = Bytes::from(std::mem::take(&mut wire.body));
+        let mut call = self.call(&request, &wire, &body).await?;
+        let mut response = self.send(&call).await;
+        if let Err(error) = &response
+            && call.may_repeat(&request.model, error)
+        {
+            call = self.call(&request, &wire, &body).await?;
+            response = self.send(&call).await;
+        }
+        let response = response?;
+        call.target.log_answer();
+        let decoder = protocol.decoder(&request, &self.options.sources);
+        Ok(Reply::new(call.target, response, decoder))
+    }
+
+    async fn call(
+        &self,
+        request: &LlmRequest,
+        wire: &WireRequest,
+        body: &Bytes,
+    ) -> Result<Call, LlmError> {
         let exchange = Exchange {
             clients: &self.clients,
             now: self.options.sources.now(),
         };
-        let call = Call::new(&request, wire, self.options.timeouts, exchange).await?;
+        Call::new(request, wire, body.clone(), self.options.timeouts, exchange).await
+    }
+
+    async fn send(&self, call: &Call) -> Result<Opened, LlmError> {
         let client = self.clients.get(&call.target.url).await;
         let client = client.map_err(|problem| call.target.not_set_up(&problem))?;
         let response = call.send(&client, self.options.sources.now()).await;
-        let response = response.inspect_err(|error| call.target.log_refusal(error))?;
-        call.target.log_answer();
-        let decoder = protocol.decoder(&request, &self.options.sources);
-        Ok(Reply::new(call.target, response, decoder))
+        response.inspect_err(|error| call.target.log_refusal(error))
     }
 }

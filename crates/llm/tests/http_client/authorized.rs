@@ -1,5 +1,7 @@
 //! Requests whose credential a service makes.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_llm::{Auth, Authorizer, ErrorKind, LlmErrorReason, OutgoingRequest, Secret};
@@ -50,6 +52,36 @@ impl Authorizer for Silent {
     }
 }
 
+/// Has another token after each refusal.
+#[derive(Default)]
+struct Renewing(AtomicUsize);
+
+impl Authorizer for Renewing {
+    fn authorize<'a>(
+        &'a self,
+        _: OutgoingRequest<'a>,
+    ) -> BoxFuture<'a, Result<Vec<(String, Secret)>, LlmError>> {
+        let token = format!("token-{}", self.0.load(Ordering::Relaxed));
+        async move { Ok(vec![("x-token".to_owned(), Secret::new(token))]) }.boxed()
+    }
+
+    fn refused(&self, headers: &[(String, Secret)]) -> bool {
+        let number = self.0.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(headers[0].1.expose(), format!("token-{number}"));
+        true
+    }
+}
+
+/// The tokens that a server received.
+fn tokens(server: &Server) -> Vec<String> {
+    let seen = server.seen.lock().unwrap();
+    let token = |head: &str| {
+        let line = head.lines().find_map(|line| line.strip_prefix("x-token: "));
+        line.unwrap_or_default().to_owned()
+    };
+    seen.iter().map(|request| token(&request.head)).collect()
+}
+
 fn signed(base_url: &str, authorizer: impl Authorizer + 'static) -> LlmRequest {
     request(base_url, |model| {
         model.auth = Auth::Service(Arc::new(authorizer));
@@ -80,6 +112,34 @@ async fn a_made_credential_is_redacted_in_failures() {
     let error = failure(signed(&server.base_url, Fixed("token-4711"))).await;
     assert!(format!("{error:?}").contains("no entry for"), "{error:?}");
     assert!(!format!("{error:?}").contains("token-4711"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_refused_credential_is_replaced_once() {
+    let refusal = || refuse(401, "", "unknown token");
+    let hello = ok(&format!("{HELLO}{STOP}{DONE}"));
+    let server = Server::start(vec![refusal(), hello]).await;
+    let (events, error) = outcome(signed(&server.base_url, Renewing::default())).await;
+    assert_eq!(error, None);
+    assert!(says_hi(&events));
+    assert_eq!(tokens(&server), ["token-0", "token-1"]);
+
+    let server = Server::start(vec![refusal(), refusal()]).await;
+    let error = failure(signed(&server.base_url, Renewing::default())).await;
+    assert_eq!(error.status(), Some(401));
+    assert_eq!(tokens(&server), ["token-0", "token-1"]);
+    // Another refusal, and a service without another credential.
+    for (status, authorizer) in [
+        (403, Arc::new(Renewing::default()) as Arc<dyn Authorizer>),
+        (401, Arc::new(Fixed("token"))),
+    ] {
+        let server = Server::start(vec![refuse(status, "", "no")]).await;
+        let request = request(&server.base_url, |model| {
+            model.auth = Auth::Service(authorizer);
+        });
+        assert_eq!(failure(request).await.status(), Some(status));
+        assert_eq!(tokens(&server).len(), 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ use opencode_llm::redact::is_secret_name;
 use serde_json::Value;
 
 use super::family::Family;
+use super::stored_keys::StoredKey;
 use super::variants::ReasoningModel;
 use super::vertex::Publisher;
 use super::{COMPATIBLE_PACKAGE, aws};
@@ -21,7 +22,7 @@ pub(super) fn finish_provider(
     id: String,
     patch: &ProviderPatch,
     environment: &Environment,
-    stored: Option<&Secret>,
+    stored: Option<&StoredKey>,
     cloud: Option<CloudCredentials>,
 ) -> Provider {
     let variables = patch.env.clone().filter(|names| !names.is_empty());
@@ -36,8 +37,12 @@ pub(super) fn finish_provider(
     let key = names()
         .filter(|name| holds_key(name))
         .find_map(|name| environment.variable(name))
-        .map(Secret::new)
-        .or_else(|| stored.cloned());
+        .map(Secret::new);
+    let (key, sign_in) = match (key, stored) {
+        (None, Some(StoredKey::Key(stored))) => (Some(stored.clone()), None),
+        (None, Some(StoredKey::SignIn(stored))) => (None, Some(stored.clone())),
+        (key, _) => (key, None),
+    };
     let kind = patch.api.kind.as_ref();
     let is_cloud = aws::is_bedrock(kind) || Publisher::of(kind).is_some();
     let connected = match is_cloud {
@@ -46,7 +51,7 @@ pub(super) fn finish_provider(
         false => super::credentials(variables.as_deref().unwrap_or_default())
             .any(|name| environment.variable(name).is_some()),
     };
-    let is_keyed = connected || key.is_some() || is_authenticated(patch);
+    let is_keyed = connected || key.is_some() || sign_in.is_some() || is_authenticated(patch);
     Provider {
         name: patch.name.clone().unwrap_or_else(|| id.clone()),
         id,
@@ -56,6 +61,7 @@ pub(super) fn finish_provider(
         available: variables.is_none() || is_keyed,
         variables,
         key,
+        sign_in,
         cloud,
     }
 }

@@ -18,6 +18,7 @@ mod program_providers;
 mod resolve;
 mod shipped;
 mod stored_keys;
+mod token_header;
 mod variants;
 mod vertex;
 
@@ -29,14 +30,15 @@ use opencode_schema::catalogue::{ModelInfo, ProviderInfo};
 use opencode_schema::model::ModelRef;
 
 pub use crate::model::{
-    Api, ApiKind, Capabilities, CloudCredentials, Cost, CostRow, Limits, Model, Provider, Variant,
+    AccessToken, Api, ApiKind, Capabilities, CloudCredentials, Cost, CostRow, Limits, Model,
+    Provider, SignIn, Variant,
 };
 pub use domains::{RequestDomains, request_domains};
 pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 pub use list_file::ListFile;
 pub use program_providers::ProgramProviders;
 pub use resolve::ResolvedModelOutcome;
-pub use stored_keys::{Keys, LoadKeys, StoredKeys};
+pub use stored_keys::{Keys, LoadKeys, StoredKey, StoredKeys};
 
 pub use info::shown_object;
 pub(crate) use info::{hide, shown_headers, shown_members};

@@ -20,6 +20,7 @@ use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::family::Family;
 use super::names::{Named, by_short_name};
 use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
+use super::token_header::TokenHeader;
 use super::vertex::{self, Publisher};
 use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces, aws};
 use crate::config::options::{API_KEY, BASE_URL, Options};
@@ -296,6 +297,12 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
     let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
     let (mut auth, headers) = authenticate(platform, key, &headers);
     let mut id = model.wire_id.clone();
+    if auth == Auth::None
+        && let Some(sign_in) = &provider.sign_in
+        && !matches!(protocol, ProtocolId::Program(_))
+    {
+        auth = Auth::Service(Arc::new(TokenHeader::new(sign_in.clone(), platform.key)));
+    }
     let publisher = Publisher::of(Some(&model.api.kind));
     if auth == Auth::None
         && publisher.is_some()

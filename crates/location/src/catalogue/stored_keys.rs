@@ -1,4 +1,4 @@
-//! The keys of providers that the host has stored.
+//! The keys of providers that the host has stored, and the sign-ins of users.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,8 +9,19 @@ use opencode_llm::Secret;
 use parking_lot::RwLock;
 use tokio::sync::OnceCell;
 
+use crate::model::SignIn;
+
+/// A stored key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredKey {
+    /// A key.
+    Key(Secret),
+    /// A sign-in, whose tokens expire.
+    SignIn(SignIn),
+}
+
 /// Keys by provider.
-pub type Keys = HashMap<String, Secret>;
+pub type Keys = HashMap<String, StoredKey>;
 
 /// Reads the stored keys. An error is a text for the log.
 pub type LoadKeys = Box<dyn Fn() -> BoxFuture<'static, Result<Keys, String>> + Send + Sync>;
@@ -57,7 +68,7 @@ impl StoredKeys {
     }
 
     /// Sets or removes the key of a provider.
-    pub fn set(&self, provider: &str, key: Option<Secret>) {
+    pub fn set(&self, provider: &str, key: Option<StoredKey>) {
         let mut state = self.0.state.write();
         state.changed.insert(provider.to_owned());
         let keys = Arc::make_mut(&mut state.now.keys);
@@ -100,12 +111,16 @@ mod tests {
 
     use super::*;
 
+    fn key(key: &str) -> StoredKey {
+        StoredKey::Key(Secret::new(key))
+    }
+
     #[tokio::test]
     async fn a_key_that_is_removed_during_the_read_does_not_come_back() {
         let keys = StoredKeys::default();
         let changed = keys.clone();
         keys.load_with(Box::new(move || {
-            let found = Keys::from([("a".to_owned(), Secret::new("key-a"))]);
+            let found = Keys::from([("a".to_owned(), key("key-a"))]);
             // The user removes the stored key after it was read.
             changed.set("a", None);
             std::future::ready(Ok(found)).boxed()
@@ -124,13 +139,13 @@ mod tests {
                 if fails {
                     return Err("locked".to_owned());
                 }
-                Ok(Keys::from([("a".to_owned(), Secret::new("key-a"))]))
+                Ok(Keys::from([("a".to_owned(), key("key-a"))]))
             }
             .boxed()
         }));
         assert_eq!(keys.now().await.keys.len(), 0, "a failure leaves no keys");
-        assert_eq!(keys.now().await.keys["a"], Secret::new("key-a"));
-        keys.set("b", Some(Secret::new("key-b")));
+        assert_eq!(keys.now().await.keys["a"], key("key-a"));
+        keys.set("b", Some(key("key-b")));
         keys.set("a", None);
         let now = keys.now().await;
         assert_eq!((now.generation, now.keys.len()), (2, 1));

@@ -2,6 +2,7 @@
 
 mod cost;
 mod released;
+mod sign_in;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::secret::{BaseUrl, Headers, Members};
 
 pub use cost::{Cost, CostRow};
 pub(crate) use released::released;
+pub use sign_in::{AccessToken, SignIn};
 
 /// A provider.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +33,10 @@ pub struct Provider {
     /// The environment variables that may contain its key. `None` for a provider that only the
     /// configuration describes and that may be used without a key.
     pub variables: Option<Vec<String>>,
-    /// The key from one of these variables.
+    /// The key from one of these variables, or a stored one.
     pub key: Option<Secret>,
+    /// The sign-in of the user, for a provider without a key.
+    pub sign_in: Option<SignIn>,
     /// The credentials of its cloud platform, for a provider with models at one.
     pub cloud: Option<CloudCredentials>,
     /// True if the provider can be used: it needs no key, or a key is available.

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
+use opencode_oauth::{
+    AuthorizationError, Browser, BrowserAnswer, Code, CodeProof, Expected, Http, Page, Redirect,
+    TokenRefusal, scopes,
+};
 use url::Url;
 
-use super::answer::{Answer, Expected};
-use super::callback::Arrival;
 use super::discovery::{Found, discover};
-use super::endpoint::{TokenRefusal, exchange, register};
-use super::error::AuthorizationError;
-use super::http::{Http, is_loopback};
 use super::ports::CredentialError;
-use super::proof::{challenge, random};
 use super::record::{Client, Record};
-use super::secret::Secret;
+use super::registration::register;
 use super::service::{OAuth, Shared, UNKNOWN_CLIENT, client_secret, is_protected};
 use super::slot::{Held, Slot, join};
 use crate::config::{OAuthOptions, RemoteServer};
@@ -24,21 +22,20 @@ const PORT: u16 = 19876;
 /// The path of the redirect address.
 const PATH: &str = "/mcp/oauth/callback";
 
-/// The way in which an authorization receives the answer of the browser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerMode {
-    /// The host listens at the redirect address.
-    Redirect,
-    /// The user enters the code, or the address to which the browser was redirected.
-    Entered,
-}
-
 /// An authorization that waits for the user. Dropping it abandons it.
 pub struct Authorization {
+    /// The page that the user opens.
+    pub page: Url,
+    /// The consent of the user.
+    pub browser: Browser,
+    /// Exchanges the answer of the browser.
+    pub exchange: Exchange,
+}
+
+/// Exchanges the answer of a browser for tokens.
+pub struct Exchange {
     shared: Arc<Shared>,
     server: RemoteServer,
-    page: Url,
-    arrival: Option<Arrival>,
     pending: Pending,
 }
 
@@ -48,39 +45,16 @@ struct Pending {
     record: Record,
     label: String,
     names_issuer: bool,
-    redirect_uri: String,
     scopes: Vec<String>,
-    state: Secret,
-    verifier: Secret,
+    proof: CodeProof,
 }
 
-/// The answer of a browser, for [`Authorization::finish`].
-pub struct BrowserAnswer(Answer);
-
-/// The redirect address.
-struct Redirect {
-    uri: String,
-    /// The port and the path, if it is an address of this machine.
-    local: Option<(u16, String)>,
-}
-
-impl Redirect {
-    fn of(options: &OAuthOptions) -> Result<Self, AuthorizationError> {
-        let port = options.callback_port.unwrap_or(PORT);
-        let default = || format!("http://127.0.0.1:{port}{PATH}");
-        let uri = options.redirect_uri.clone().unwrap_or_else(default);
-        let url = Url::parse(&uri).ok().filter(|url| url.fragment().is_none());
-        let url = url.ok_or_else(|| {
-            AuthorizationError::Failed("`oauth.redirect_uri` is not a redirect address".into())
-        })?;
-        // The listener has an IPv4 address.
-        let is_local = url.scheme() == "http" && is_loopback(&url) && !uri.contains("://[");
-        let local = url.port_or_known_default().filter(|_| is_local);
-        Ok(Self {
-            local: local.map(|port| (port, url.path().to_owned())),
-            uri,
-        })
-    }
+/// Returns the redirect address of a server.
+fn redirect(options: &OAuthOptions) -> Result<Redirect, AuthorizationError> {
+    let port = options.callback_port.unwrap_or(PORT);
+    let default = || format!("http://127.0.0.1:{port}{PATH}");
+    let uri = options.redirect_uri.clone().unwrap_or_else(default);
+    Redirect::parse(uri, "oauth.redirect_uri")
 }
 
 impl OAuth {
@@ -107,12 +81,9 @@ impl OAuth {
         let refusal = slot.challenged();
         let found = discover(&http, server, refusal.as_ref()).await;
         let found = found.map_err(failed)?;
-        let redirect = Redirect::of(options)?;
-        let (state, verifier) = (random().map_err(failed)?, random().map_err(failed)?);
-        let arrival = match &redirect.local {
-            Some((port, path)) => shared.callbacks.expect(*port, path, &state).await,
-            None => None,
-        };
+        let redirect = redirect(options)?;
+        let redirect_uri = redirect.uri().to_owned();
+        let browser = Browser::begin(&shared.services.callbacks, redirect).await?;
         let held = slot.held(&*shared.services.store).await;
         let held = held.map_err(|error| failed(error.to_string()))?;
         let needed = refusal.map(|refusal| refusal.scopes).unwrap_or_default();
@@ -121,20 +92,27 @@ impl OAuth {
             record: record(server, &found, configured(server, &found)),
             label: label.to_owned(),
             names_issuer: found.names_issuer,
-            redirect_uri: redirect.uri,
+            proof: browser.proof().clone(),
             slot,
-            state,
-            verifier,
         };
         if options.client_id.is_none() {
-            pending.client(shared, &http, held, &found).await?;
+            let client = pending.client(shared, &http, held, &found, &redirect_uri);
+            client.await?;
         }
+        let page = browser.page(&Page {
+            endpoint: &found.authorization_endpoint,
+            client_id: &pending.record.client.id,
+            scopes: &pending.scopes,
+            parameters: &[("resource", &pending.record.resource)],
+        });
         Ok(Authorization {
-            shared: Arc::clone(shared),
-            server: server.clone(),
-            page: pending.page(&found),
-            arrival,
-            pending,
+            page,
+            browser,
+            exchange: Exchange {
+                shared: Arc::clone(shared),
+                server: server.clone(),
+                pending,
+            },
         })
     }
 }
@@ -206,7 +184,7 @@ fn requested(
     let granted = held.and_then(|held| held.record.tokens.as_ref());
     let granted = granted.map_or(&[][..], |grant| &grant.scopes);
     let mut scopes = match &options.scope {
-        Some(configured) => super::challenge::scopes(configured),
+        Some(configured) => scopes(configured),
         None if needed.is_empty() && granted.is_empty() => found.scopes.clone(),
         None => Vec::new(),
     };
@@ -227,16 +205,17 @@ impl Pending {
         http: &Http,
         held: Option<Arc<Held>>,
         found: &Found,
+        redirect_uri: &str,
     ) -> Result<(), AuthorizationError> {
         let known = held.as_ref().map(|held| &held.record);
         let known = known.filter(|record| record.issuer == found.issuer);
         if let Some(known) = known
-            && shared.is_usable(&known.client, &self.redirect_uri)
+            && shared.is_usable(&known.client, redirect_uri)
         {
             self.record.client = known.client.clone();
             return Ok(());
         }
-        self.record.client = register(http, found, &self.redirect_uri, &self.scopes).await?;
+        self.record.client = register(http, found, redirect_uri, &self.scopes).await?;
         if held.is_none_or(|held| held.record.tokens.is_none()) {
             let record = self.record.clone();
             shared.save(&self.slot, &self.label, record).await?;
@@ -244,40 +223,25 @@ impl Pending {
         Ok(())
     }
 
-    /// Returns the page for the browser.
-    fn page(&self, found: &Found) -> Url {
-        let mut page = found.authorization_endpoint.clone();
-        let mut query = page.query_pairs_mut();
-        query.append_pair("response_type", "code");
-        query.append_pair("client_id", &self.record.client.id);
-        query.append_pair("redirect_uri", &self.redirect_uri);
-        query.append_pair("state", self.state.expose());
-        query.append_pair("code_challenge", &challenge(&self.verifier));
-        query.append_pair("code_challenge_method", "S256");
-        query.append_pair("resource", &self.record.resource);
-        if !self.scopes.is_empty() {
-            query.append_pair("scope", &self.scopes.join(" "));
-        }
-        drop(query);
-        page
-    }
-
     async fn exchange(
         mut self,
         shared: &Shared,
         server: &RemoteServer,
-        answer: Answer,
+        answer: BrowserAnswer,
     ) -> Result<(), AuthorizationError> {
-        let code = answer.code(&Expected {
+        let code = answer.code(Some(&Expected {
             issuer: &self.record.issuer,
             names_issuer: self.names_issuer,
-        })?;
+        }))?;
         let http = shared.http(server);
         let secret = client_secret(server, &self.record);
-        let code = (&code, &self.verifier, self.redirect_uri.as_str());
-        let (record, secret, now) = (&self.record, secret.as_ref(), shared.now());
-        let granted = exchange(&http, record, secret, code, &self.scopes, now).await;
-        match granted {
+        let endpoint = self.record.endpoint(secret.as_ref());
+        let code = Code {
+            code: &code,
+            proof: &self.proof,
+        };
+        let granted = endpoint.exchange(&http, code, &self.scopes, shared.now());
+        match granted.await {
             Ok(grant) => self.record.tokens = Some(grant),
             Err(TokenRefusal::Grant) => {
                 let message = "the code has expired, or was used already";
@@ -301,41 +265,7 @@ impl Pending {
     }
 }
 
-impl Authorization {
-    /// Returns the page that the user opens.
-    #[must_use]
-    pub fn page(&self) -> &Url {
-        &self.page
-    }
-
-    /// Returns the way in which the answer of the browser arrives.
-    #[must_use]
-    pub fn mode(&self) -> AnswerMode {
-        match self.arrival {
-            Some(_) => AnswerMode::Redirect,
-            None => AnswerMode::Entered,
-        }
-    }
-
-    /// Waits for the answer of the browser. Never completes if the user enters it.
-    pub async fn answered(&mut self) -> BrowserAnswer {
-        if let Some(arrival) = &mut self.arrival
-            && let Some(answer) = arrival.answer().await
-        {
-            return BrowserAnswer(answer);
-        }
-        std::future::pending().await
-    }
-
-    /// Reads the input of the user: the code, or the address to which the browser was redirected.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the input does not belong to this authorization.
-    pub fn entered(&self, input: &str) -> Result<BrowserAnswer, AuthorizationError> {
-        Answer::pasted(input, &self.pending.state).map(BrowserAnswer)
-    }
-
+impl Exchange {
     /// Exchanges the answer for tokens and stores them. The exchange runs to its end even if the caller drops the
     /// future.
     ///
@@ -346,7 +276,7 @@ impl Authorization {
         let (shared, server, pending) = (self.shared, self.server, self.pending);
         let tasks = shared.tasks.clone();
         let exchange = opencode_log::spawn_tracked(&tasks, async move {
-            pending.exchange(&shared, &server, answer.0).await
+            pending.exchange(&shared, &server, answer).await
         });
         let ended = |_| AuthorizationError::Failed("the exchange ended early".into());
         exchange.await.map_err(ended)?

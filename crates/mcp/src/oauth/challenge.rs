@@ -1,13 +1,9 @@
 //! The header `WWW-Authenticate` of a refusal (RFC 6750, RFC 9728).
 
+use opencode_oauth::scopes;
+
 /// Maximum length of the header.
 const MAX_HEADER_BYTES: usize = 8192;
-
-/// Maximum number of scopes that a server may name.
-pub(super) const MAX_SCOPES: usize = 100;
-
-/// Maximum length of a scope.
-const MAX_SCOPE_BYTES: usize = 256;
 
 /// The parameters of a challenge for a bearer token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,23 +33,6 @@ impl Parameters {
         }
         found
     }
-}
-
-/// Splits a list of scopes. Omits those that no request may contain.
-pub(super) fn scopes(list: &str) -> Vec<String> {
-    let mut scopes: Vec<String> = Vec::new();
-    for scope in list.split(' ').filter(|scope| is_scope(scope)) {
-        if scopes.len() < MAX_SCOPES && !scopes.iter().any(|known| known == scope) {
-            scopes.push(scope.to_owned());
-        }
-    }
-    scopes
-}
-
-/// True for a text that RFC 6749 accepts as a scope.
-pub(super) fn is_scope(text: &str) -> bool {
-    let fits = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
-    !text.is_empty() && text.len() <= MAX_SCOPE_BYTES && text.bytes().all(fits)
 }
 
 /// Returns the pairs `name=value` of a header. Names of schemes are skipped.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use http::StatusCode;
 use http::header::WWW_AUTHENTICATE;
+use opencode_oauth::{Http, MAX_ADDRESS_BYTES, MAX_SCOPES, is_scope, shown};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use super::challenge::{MAX_SCOPES, Parameters, is_scope};
-use super::http::{Http, MAX_ADDRESS_BYTES, shown};
+use super::challenge::Parameters;
 use crate::config::RemoteServer;
 
 /// Maximum number of authorization servers that are asked.

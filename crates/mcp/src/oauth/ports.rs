@@ -1,9 +1,7 @@
-//! The ports of this module: stored credentials, and HTTP clients.
+//! The ports of this module: stored credentials, and changed connections.
 
 use futures::future::BoxFuture;
-use url::Url;
-
-use super::secret::Secret;
+use opencode_oauth::Secret;
 
 /// A stored credential.
 #[derive(Clone, Debug)]
@@ -46,13 +44,6 @@ pub trait CredentialStore: Send + Sync + 'static {
 
     /// Removes a credential. An unknown id has no effect.
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), CredentialError>>;
-}
-
-/// Supplies HTTP clients.
-pub trait HttpClients: Send + Sync + 'static {
-    /// Returns the client for an address. The client must not follow redirects: they could lead secrets to another
-    /// server.
-    fn client<'a>(&'a self, address: &'a Url) -> BoxFuture<'a, Result<reqwest::Client, String>>;
 }
 
 /// Observes connections.

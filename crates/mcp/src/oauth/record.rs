@@ -1,13 +1,9 @@
 //! The stored form of a credential of an MCP server.
 
+use opencode_oauth::{Grant, Secret, TokenEndpoint, optional_secret};
 use opencode_schema::clock::Millis;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
-
-use super::secret::Secret;
-
-/// The time before its end at which a token is renewed.
-const EARLY: Millis = 5 * 60 * 1000;
 
 /// A credential of an MCP server: its client, and its tokens once the user has given consent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,7 +42,11 @@ enum Kind {
 pub(super) struct Client {
     pub(super) id: String,
     /// The secret of a registered client. The secret of a configured client stays in the configuration.
-    #[serde(with = "optional", skip_serializing_if = "Option::is_none", default)]
+    #[serde(
+        with = "optional_secret",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
     pub(super) secret: Option<Secret>,
     /// The time at which the secret ends.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -57,35 +57,6 @@ pub(super) struct Client {
     /// True if the server expects the secret in the body.
     #[serde(default)]
     pub(super) secret_in_body: bool,
-}
-
-/// The tokens that an authorization server granted.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Grant {
-    #[serde(with = "plain")]
-    pub(super) access: Secret,
-    #[serde(with = "optional", skip_serializing_if = "Option::is_none", default)]
-    pub(super) refresh: Option<Secret>,
-    /// The end of the access token.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(super) expires: Option<Millis>,
-    /// The time at which the access token is renewed.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(super) renew: Option<Millis>,
-    /// The granted scopes.
-    #[serde(default)]
-    pub(super) scopes: Vec<String>,
-}
-
-impl Grant {
-    /// Sets the end of the access token. A token that lives shorter than ten minutes is renewed after half of its life.
-    pub(super) fn expire(&mut self, now: Millis, seconds: Option<u64>) {
-        let most = 10 * 365 * 24 * 60 * 60;
-        let life = seconds.map(|seconds| seconds.min(most) as Millis * 1000);
-        self.expires = life.map(|life| now.saturating_add(life));
-        self.renew = life.map(|life| now.saturating_add(life - EARLY.min(life / 2)));
-    }
 }
 
 impl Record {
@@ -114,6 +85,17 @@ impl Record {
         serde_json::from_str(value.expose()).ok()
     }
 
+    /// Returns the endpoint that gives the tokens of this record. `secret` is that of the client.
+    pub(super) fn endpoint<'a>(&'a self, secret: Option<&'a Secret>) -> TokenEndpoint<'a> {
+        TokenEndpoint {
+            address: &self.token_endpoint,
+            client_id: &self.client.id,
+            client_secret: secret,
+            secret_in_body: self.client.secret_in_body,
+            resource: Some(&self.resource),
+        }
+    }
+
     /// Returns the value to store.
     pub(super) fn stored(&self) -> Result<Secret, String> {
         let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
@@ -133,39 +115,5 @@ mod address {
 
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Url, D::Error> {
         Url::parse(&String::deserialize(from)?).map_err(D::Error::custom)
-    }
-}
-
-/// A secret as plain JSON.
-mod plain {
-    use super::{Deserialize, Deserializer, Secret, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(secret: &Secret, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(secret.expose())
-    }
-
-    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Secret, D::Error> {
-        String::deserialize(from).map(Secret::new)
-    }
-}
-
-/// An optional secret as plain JSON.
-mod optional {
-    use super::{Deserialize, Deserializer, Secret, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        secret: &Option<Secret>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        match secret {
-            Some(secret) => to.serialize_some(secret.expose()),
-            None => to.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'a, D: Deserializer<'a>>(
-        from: D,
-    ) -> Result<Option<Secret>, D::Error> {
-        Ok(Option::<String>::deserialize(from)?.map(Secret::new))
     }
 }

@@ -6,28 +6,23 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use opencode_oauth::{Callbacks, Http, HttpClients, Reach, Secret, TokenRefusal, is_loopback};
 use opencode_schema::clock::{Clock, Millis};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
-use super::callback::Callbacks;
 use super::challenge::Parameters;
 use super::discovery::discover;
-use super::endpoint::{TokenRefusal, renew, unregistered};
-use super::http::{Http, Reach, is_loopback};
-use super::ports::{Connections, CredentialStore, HttpClients};
+use super::ports::{Connections, CredentialStore};
 use super::record::Record;
-use super::secret::Secret;
+use super::registration::unregistered;
 use super::slot::{Held, Joined, Renewal, Slot};
 use crate::config::RemoteServer;
 use crate::tokens::{Challenge, TokenError, Tokens};
 
 /// A token that is refused within this time after its renewal is not renewed again.
 const RENEWED: Millis = 30 * 1000;
-
-/// The usual time limit of a request to an authorization server.
-pub const REQUEST_LIMIT: Duration = Duration::from_secs(30);
 
 /// Maximum time to find out if a server needs a registered client.
 const PROBE_LIMIT: Duration = Duration::from_secs(10);
@@ -44,8 +39,10 @@ pub struct OAuthServices {
     pub clients: Arc<dyn HttpClients>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Maximum time of a request to an authorization server; [`REQUEST_LIMIT`] by default.
+    /// Maximum time of a request to an authorization server; [`opencode_oauth::REQUEST_LIMIT`] by default.
     pub limit: Duration,
+    /// The redirect addresses on this machine.
+    pub callbacks: Arc<Callbacks>,
     /// Observes connections.
     pub connections: Arc<dyn Connections>,
 }
@@ -58,7 +55,6 @@ pub struct OAuth {
 
 pub(super) struct Shared {
     pub(super) services: OAuthServices,
-    pub(super) callbacks: Callbacks,
     /// Exchanges and renewals. They run to their end even if their caller goes away.
     pub(super) tasks: TaskTracker,
     slots: Mutex<HashMap<(String, String), Arc<Slot>>>,
@@ -80,7 +76,6 @@ impl OAuth {
         Self {
             shared: Arc::new(Shared {
                 services,
-                callbacks: Callbacks::default(),
                 tasks: TaskTracker::new(),
                 slots: Mutex::default(),
             }),
@@ -276,14 +271,14 @@ impl Shared {
         server: &RemoteServer,
         held: &Arc<Held>,
     ) -> Result<Secret, TokenError> {
-        let refresh = held.tokens(server).and_then(|grant| {
-            let refresh = grant.refresh.as_ref()?;
-            Some((refresh, grant.scopes.as_slice()))
-        });
-        let refresh = refresh.ok_or(TokenError::NeedsAuth)?;
+        let grant = held.tokens(server).ok_or(TokenError::NeedsAuth)?;
+        let refresh = grant.refresh.as_ref().ok_or(TokenError::NeedsAuth)?;
         let secret = client_secret(server, &held.record);
+        let endpoint = held.record.endpoint(secret.as_ref());
         let http = self.http(server);
-        let answer = renew(&http, &held.record, secret.as_ref(), refresh, self.now()).await;
+        let answer = endpoint
+            .renew(&http, refresh, &grant.scopes, self.now())
+            .await;
         let mut record = held.record.clone();
         let refused = match answer {
             Ok(grant) => {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
+use opencode_oauth::{Grant, MAX_SCOPES, Secret};
 use opencode_schema::clock::Millis;
 use parking_lot::Mutex;
 use url::Url;
 
-use super::challenge::{MAX_SCOPES, Parameters};
+use super::challenge::Parameters;
 use super::ports::{CredentialError, CredentialStore};
-use super::record::{Grant, Record};
-use super::secret::Secret;
+use super::record::Record;
 use crate::config::RemoteServer;
 use crate::tokens::TokenError;
 

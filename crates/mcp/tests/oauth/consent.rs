@@ -1,7 +1,8 @@
 //! The consent of the user.
 
 use opencode_mcp::TokenError;
-use opencode_mcp::oauth::{AnswerMode, AuthorizationError, OAuth, Secret};
+use opencode_mcp::oauth::OAuth;
+use opencode_oauth::{AnswerMode, AuthorizationError, Secret};
 use url::Url;
 
 use crate::authorization::AuthorizationServer;
@@ -58,7 +59,7 @@ async fn an_expired_code_is_refused() {
 async fn only_the_right_state_ends_the_waiting() {
     let host = Host::start().await;
     let mut authorization = host.oauth.authorize(&host.remote, "mine").await.unwrap();
-    let redirect = host.server.consent(authorization.page());
+    let redirect = host.server.consent(&authorization.page);
     let mut wrong = redirect.clone();
     wrong.set_query(Some("code=evil&state=evil"));
     let mut elsewhere = redirect.clone();
@@ -67,13 +68,13 @@ async fn only_the_right_state_ends_the_waiting() {
         assert_eq!(AuthorizationServer::browse(&address).await.0, 400);
     }
     let (answer, (status, _)) = tokio::join!(
-        authorization.answered(),
+        authorization.browser.answered(),
         AuthorizationServer::browse(&redirect)
     );
     assert_eq!(status, 200);
     // The browser repeats the request.
     assert_eq!(AuthorizationServer::browse(&redirect).await.0, 400);
-    authorization.finish(answer).await.unwrap();
+    authorization.exchange.finish(answer).await.unwrap();
     assert_eq!(host.call().await, Ok(200));
 }
 
@@ -92,11 +93,11 @@ async fn authorizations_share_a_port() {
     let host = Host::start().await;
     let mut first = host.oauth.authorize(&host.remote, "one").await.unwrap();
     let mut second = host.oauth.authorize(&host.remote, "two").await.unwrap();
-    assert_eq!(second.mode(), AnswerMode::Redirect);
+    assert_eq!(second.browser.mode(), AnswerMode::Redirect);
     for authorization in [&mut second, &mut first] {
-        let redirect = host.server.consent(authorization.page());
+        let redirect = host.server.consent(&authorization.page);
         let (_, (status, _)) = tokio::join!(
-            authorization.answered(),
+            authorization.browser.answered(),
             AuthorizationServer::browse(&redirect)
         );
         assert_eq!(status, 200);
@@ -113,16 +114,21 @@ async fn the_user_enters_the_answer_if_the_port_is_taken() {
     host.options().callback_port = Some(taken.local_addr().unwrap().port());
     for is_address in [true, false] {
         let authorization = host.oauth.authorize(&host.remote, "mine").await.unwrap();
-        assert_eq!(authorization.mode(), AnswerMode::Entered);
-        let redirect = host.server.consent(authorization.page());
+        assert_eq!(authorization.browser.mode(), AnswerMode::Entered);
+        let redirect = host.server.consent(&authorization.page);
         let code = redirect.query_pairs().find(|it| it.0 == "code").unwrap();
         let input = match is_address {
             true => redirect.to_string(),
             false => code.1.into_owned(),
         };
-        assert!(authorization.entered("http://x/?code=1&state=2").is_err());
-        let answer = authorization.entered(&input).unwrap();
-        authorization.finish(answer).await.unwrap();
+        assert!(
+            authorization
+                .browser
+                .entered("http://x/?code=1&state=2")
+                .is_err()
+        );
+        let answer = authorization.browser.entered(&input).unwrap();
+        authorization.exchange.finish(answer).await.unwrap();
         assert_eq!(host.call().await, Ok(200));
     }
 }
@@ -132,11 +138,11 @@ async fn the_user_enters_the_answer_if_the_redirect_address_is_elsewhere() {
     let mut host = Host::start().await;
     host.options().redirect_uri = Some("https://example.com/cb".into());
     let authorization = host.oauth.authorize(&host.remote, "mine").await.unwrap();
-    assert_eq!(authorization.mode(), AnswerMode::Entered);
-    let redirect = host.server.consent(authorization.page());
+    assert_eq!(authorization.browser.mode(), AnswerMode::Entered);
+    let redirect = host.server.consent(&authorization.page);
     assert!(redirect.as_str().starts_with("https://example.com/cb?"));
-    let answer = authorization.entered(redirect.as_str()).unwrap();
-    authorization.finish(answer).await.unwrap();
+    let answer = authorization.browser.entered(redirect.as_str()).unwrap();
+    authorization.exchange.finish(answer).await.unwrap();
 }
 
 #[tokio::test]
@@ -170,13 +176,13 @@ async fn a_configured_client_is_not_registered() {
 async fn an_authorization_ends_with_its_host_and_its_client_stays() {
     let mut host = Host::start().await;
     let authorization = host.oauth.authorize(&host.remote, "mine").await.unwrap();
-    let redirect = host.server.consent(authorization.page());
+    let redirect = host.server.consent(&authorization.page);
     drop(authorization);
     host.restart();
     let port = redirect.port().unwrap();
     let next = host.oauth.authorize(&host.remote, "mine").await.unwrap();
     assert_eq!(
-        next.page()
+        next.page
             .query_pairs()
             .find(|it| it.0 == "client_id")
             .unwrap()

@@ -7,10 +7,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_mcp::oauth::{
-    AnswerMode, AuthorizationError, Connections, CredentialError, CredentialStore, HttpClients,
-    OAuth, OAuthServices, Secret, StoredCredential,
+    Connections, CredentialError, CredentialStore, OAuth, OAuthServices, StoredCredential,
 };
 use opencode_mcp::{Challenge, OAuthOptions, RemoteServer, TokenError, Tokens};
+use opencode_oauth::{AnswerMode, AuthorizationError, Callbacks, HttpClients, Secret};
 use opencode_schema::clock::{Clock, Millis};
 use url::Url;
 
@@ -216,15 +216,15 @@ impl Host {
     /// Lets the user give consent in the browser.
     pub(crate) async fn connect(&self) -> Result<(), AuthorizationError> {
         let mut authorization = self.oauth.authorize(&self.remote, "mine").await?;
-        assert_eq!(authorization.mode(), AnswerMode::Redirect);
-        let redirect = self.server.consent(authorization.page());
+        assert_eq!(authorization.browser.mode(), AnswerMode::Redirect);
+        let redirect = self.server.consent(&authorization.page);
         let (answer, (status, page)) = tokio::join!(
-            authorization.answered(),
+            authorization.browser.answered(),
             AuthorizationServer::browse(&redirect)
         );
         assert_eq!(status, 200, "{page}");
         assert!(!page.contains("secret"), "{page}");
-        authorization.finish(answer).await
+        authorization.exchange.finish(answer).await
     }
 
     /// Number of requests that a path received.
@@ -239,6 +239,7 @@ fn open(stored: &Arc<Stored>, time: &Arc<Time>, changes: &Arc<Changes>) -> OAuth
         clients: Arc::new(Plain(client())),
         clock: Arc::clone(time) as Arc<dyn Clock>,
         limit: Duration::from_millis(500),
+        callbacks: Arc::new(Callbacks::default()),
         connections: Arc::clone(changes) as Arc<dyn Connections>,
     })
 }

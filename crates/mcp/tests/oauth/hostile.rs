@@ -1,7 +1,7 @@
 //! Authorization servers that lie.
 
 use opencode_mcp::TokenError;
-use opencode_mcp::oauth::AuthorizationError;
+use opencode_oauth::AuthorizationError;
 use serde_json::{Value, json};
 
 use crate::authorization::AuthorizationServer;

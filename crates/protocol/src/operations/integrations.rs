@@ -40,7 +40,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Begins an attempt to connect to a service in a browser.
+    /// Begins an attempt to connect to a service with OAuth: the user gives consent on the page of the attempt.
     IntegrationConnectOauth = "v2.integration.connect.oauth" => "integrations.connectOauth" {
         Post "/api/integration/{integrationID}/connect/oauth",
         params: IntegrationParams,

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use opencode_mcp::RemoteServer;
-use opencode_mcp::oauth::{AnswerMode, Authorization, AuthorizationError};
+use opencode_oauth::{AnswerMode, AuthorizationError, Browser, BrowserAnswer};
 use opencode_schema::clock::Millis;
 use opencode_schema::integration::{IntegrationAttemptStatus, IntegrationAttemptTime};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::{refused, unknown_attempt};
 use crate::error::RuntimeError;
-use crate::mcp::McpServers;
 use crate::timer::Timer;
 
 /// Maximum number of attempts at the same time.
@@ -27,16 +26,87 @@ const EXPIRY: Duration = Duration::from_secs(10 * 60);
 /// Maximum time that the host listens for the browser.
 const BROWSER_LIMIT: Duration = Duration::from_secs(5 * 60);
 
+/// The failure of an attempt to which the browser did not return.
+const NOT_RETURNED: &str = "the browser did not return within five minutes";
+
 /// Time for which the end of an attempt can be read.
 const KEPT: Duration = Duration::from_secs(60);
 
+/// The outcome of an attempt.
+pub(super) type Outcome = Result<(), AuthorizationError>;
+
+/// Exchanges the answer of a browser for a stored credential.
+pub(super) type Finish = Box<dyn FnOnce(BrowserAnswer) -> BoxFuture<'static, Outcome> + Send>;
+
+/// An attempt that waits for the user.
+pub(super) struct Begun {
+    /// The page that the user opens.
+    pub(super) url: String,
+    /// The next step, for the user.
+    pub(super) instructions: String,
+    pub(super) consent: Consent,
+}
+
+/// A consent that waits for the user.
+pub(super) enum Consent {
+    /// The browser of the user, or the user, answers.
+    Browser { browser: Browser, finish: Finish },
+    /// The host asks the service until the user has answered on any device.
+    Device {
+        granted: BoxFuture<'static, Outcome>,
+        /// The time for which the service waits for the user.
+        life: Duration,
+    },
+}
+
+impl Begun {
+    pub(super) fn in_browser(page: Url, browser: Browser, finish: Finish) -> Self {
+        let instructions = match browser.mode() {
+            AnswerMode::Redirect => "Open the page and give your consent there.",
+            AnswerMode::Entered => {
+                "Open the page and give your consent there. Then enter the code, or the address to which the browser was redirected."
+            }
+        };
+        Self {
+            url: page.into(),
+            instructions: instructions.to_owned(),
+            consent: Consent::Browser { browser, finish },
+        }
+    }
+}
+
+impl Consent {
+    /// True if the user enters the answer.
+    pub(super) fn is_entered(&self) -> bool {
+        matches!(self, Self::Browser { browser, .. } if browser.mode() == AnswerMode::Entered)
+    }
+
+    /// Returns the time after which the attempt ends without an answer, and its state then.
+    fn limit(&self) -> (Duration, State) {
+        match self {
+            Self::Browser { browser, .. } => match browser.mode() {
+                AnswerMode::Entered => (EXPIRY, State::Expired),
+                AnswerMode::Redirect => (BROWSER_LIMIT, State::Failed(NOT_RETURNED.into())),
+            },
+            Self::Device { life, .. } => (*life, State::Expired),
+        }
+    }
+
+    /// Returns the time after which the host abandons the attempt.
+    fn expiry(&self) -> Duration {
+        match self {
+            Self::Browser { .. } => EXPIRY,
+            Self::Device { life, .. } => *life,
+        }
+    }
+}
+
 /// The input of a user, and the receiver of the outcome.
-type Entered = (String, oneshot::Sender<Result<(), AuthorizationError>>);
+type Entered = (String, oneshot::Sender<Outcome>);
 
 /// The attempts of a host.
 pub(super) struct Attempts {
     timer: Arc<dyn Timer>,
-    servers: Arc<McpServers>,
     closing: CancellationToken,
     places: Arc<Semaphore>,
     entries: Mutex<HashMap<String, Attempt>>,
@@ -65,14 +135,9 @@ enum State {
 }
 
 impl Attempts {
-    pub(super) fn new(
-        timer: Arc<dyn Timer>,
-        servers: Arc<McpServers>,
-        closing: CancellationToken,
-    ) -> Self {
+    pub(super) fn new(timer: Arc<dyn Timer>, closing: CancellationToken) -> Self {
         Self {
             timer,
-            servers,
             closing,
             places: Arc::new(Semaphore::new(MAX_ATTEMPTS)),
             entries: Mutex::default(),
@@ -96,25 +161,25 @@ impl Attempts {
         place: Place,
         id: String,
         now: Millis,
-        server: RemoteServer,
-        authorization: Authorization,
+        consent: Consent,
     ) -> IntegrationAttemptTime {
-        let expires = now.saturating_add(EXPIRY.as_millis() as Millis);
+        let expires = now.saturating_add(consent.expiry().as_millis() as Millis);
         let time = IntegrationAttemptTime {
             created: now,
             expires,
         };
         let end = self.closing.child_token();
-        let limit = self.timer.after(match authorization.mode() {
-            AnswerMode::Entered => EXPIRY,
-            AnswerMode::Redirect => BROWSER_LIMIT,
-        });
+        let (limit, late) = consent.limit();
+        let limit = Limit {
+            passed: self.timer.after(limit),
+            late,
+        };
         let (sender, entered) = mpsc::channel(1);
         let attempt = Attempt {
             time,
             state: State::Pending,
             end: end.clone(),
-            entered: (authorization.mode() == AnswerMode::Entered).then_some(sender),
+            entered: consent.is_entered().then_some(sender),
         };
         self.entries.lock().insert(id.clone(), attempt);
         let removed = Removed {
@@ -124,7 +189,7 @@ impl Attempts {
         };
         let attempts = Arc::clone(self);
         opencode_log::spawn(async move {
-            let work = attempts.run(&removed.id, &server, authorization, entered, limit);
+            let work = attempts.run(&removed.id, consent, entered, limit);
             end.run_until_cancelled(work).await;
             drop(removed);
         });
@@ -135,20 +200,15 @@ impl Attempts {
     async fn run(
         &self,
         id: &str,
-        server: &RemoteServer,
-        authorization: Authorization,
+        consent: Consent,
         entered: mpsc::Receiver<Entered>,
-        limit: BoxFuture<'static, ()>,
+        limit: Limit,
     ) {
-        let (state, reply) = outcome(authorization, entered, limit).await;
+        let (state, reply) = outcome(consent, entered, limit).await;
         let kept = self.timer.after(KEPT);
-        let is_complete = matches!(state, State::Complete);
         if let Some(attempt) = self.entries.lock().get_mut(id) {
             attempt.state = state;
             attempt.entered = None;
-        }
-        if is_complete {
-            self.servers.authorized(&server.name, &server.url);
         }
         // The caller reads the state after the reply.
         if let Some((reply, outcome)) = reply {
@@ -184,7 +244,7 @@ impl Attempts {
             let attempt = entries.get(id).ok_or_else(|| unknown_attempt(id))?;
             let message = match (&attempt.state, &attempt.entered) {
                 (State::Pending, Some(sender)) => Ok(sender.clone()),
-                (State::Pending, None) => Err("The attempt is completed by the browser"),
+                (State::Pending, None) => Err("The attempt needs no code"),
                 _ => Err("The attempt has ended; begin another one"),
             };
             message.map_err(|message| refused("attemptID", message.into()))?
@@ -212,17 +272,41 @@ impl Attempts {
     }
 }
 
+/// The time limit of an attempt.
+struct Limit {
+    passed: BoxFuture<'static, ()>,
+    /// The state of the attempt after it.
+    late: State,
+}
+
 /// Waits for the end of an attempt. Returns the caller who ended it, if there is one.
 async fn outcome(
-    mut authorization: Authorization,
+    consent: Consent,
+    entered: mpsc::Receiver<Entered>,
+    limit: Limit,
+) -> (State, Option<Reply>) {
+    match consent {
+        Consent::Browser { browser, finish } => answered(browser, finish, entered, limit).await,
+        Consent::Device { granted, .. } => tokio::select! {
+            biased;
+            granted = granted => (State::of(&granted), None),
+            () = limit.passed => (limit.late, None),
+        },
+    }
+}
+
+/// Waits for the answer of a browser.
+async fn answered(
+    mut browser: Browser,
+    finish: Finish,
     mut entered: mpsc::Receiver<Entered>,
-    mut limit: BoxFuture<'static, ()>,
+    mut limit: Limit,
 ) -> (State, Option<Reply>) {
     loop {
         let (answer, reply) = tokio::select! {
             biased;
-            () = &mut limit => return (late(authorization.mode()), None),
-            Some((input, reply)) = entered.recv() => match authorization.entered(&input) {
+            () = &mut limit.passed => return (limit.late, None),
+            Some((input, reply)) = entered.recv() => match browser.entered(&input) {
                 Ok(answer) => (answer, Some(reply)),
                 Err(error) => {
                     // The user can enter another one.
@@ -230,32 +314,24 @@ async fn outcome(
                     continue;
                 }
             },
-            answer = authorization.answered() => (answer, None),
+            answer = browser.answered() => (answer, None),
         };
-        let finished = authorization.finish(answer).await;
-        let state = match &finished {
-            Ok(()) => State::Complete,
-            Err(error) => State::Failed(error.to_string()),
-        };
-        return (state, reply.map(|reply| (reply, finished)));
+        let finished = finish(answer).await;
+        return (State::of(&finished), reply.map(|reply| (reply, finished)));
     }
 }
 
-/// Returns the state of an attempt without an answer.
-fn late(mode: AnswerMode) -> State {
-    match mode {
-        AnswerMode::Entered => State::Expired,
-        AnswerMode::Redirect => {
-            State::Failed("the browser did not return within five minutes".into())
+impl State {
+    fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Ok(()) => Self::Complete,
+            Err(error) => Self::Failed(error.to_string()),
         }
     }
 }
 
 /// A caller who waits for the outcome, and the outcome.
-type Reply = (
-    oneshot::Sender<Result<(), AuthorizationError>>,
-    Result<(), AuthorizationError>,
-);
+type Reply = (oneshot::Sender<Outcome>, Outcome);
 
 /// Removes an attempt at the end of its task, even after a panic.
 struct Removed {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Either, join_all, select};
-use opencode_mcp::oauth::{CredentialError, CredentialStore, Secret, StoredCredential};
+use opencode_mcp::oauth::{CredentialError, CredentialStore, StoredCredential};
+use opencode_oauth::Secret;
 use opencode_store::{Abort, Credential, StoreError, Transaction};
 
 use crate::error::RuntimeError;
@@ -155,7 +156,7 @@ impl Credentials {
     }
 
     /// Replaces the value of a credential. Returns false if the credential was removed.
-    async fn update(
+    pub(crate) async fn update(
         &self,
         id: &str,
         label: Option<&str>,

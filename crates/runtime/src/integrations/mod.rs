@@ -1,44 +1,46 @@
 //! Integrations: services that need credentials. These are the providers of models and the remote MCP servers of a
 //! Location.
 //!
-//! `credentials` stores them, `providers` describes providers, `attempts` holds the authorizations that wait for users.
+//! `credentials` stores them, `providers` and `servers` describe the services, `sign_ins` are OAuth of providers,
+//! `attempts` holds the authorizations that wait for users.
 
+mod announcements;
 mod attempts;
 mod clients;
 mod credentials;
+mod provider_keys;
 mod providers;
+mod servers;
+mod sign_ins;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opencode_llm::HttpClients;
+use opencode_location::catalogue::StoredKey;
 use opencode_location::location::{Location, Locations};
 use opencode_mcp::RemoteServer;
-use opencode_mcp::oauth::{
-    AnswerMode, AuthorizationError, Connections, CredentialStore, OAuth, OAuthServices,
-    REQUEST_LIMIT, Secret, integration_id,
-};
-use opencode_schema::event::{Nothing, Notice};
+use opencode_mcp::oauth::{CredentialStore, OAuth, OAuthServices, integration_id};
+use opencode_oauth::{AuthorizationError, Callbacks, REQUEST_LIMIT};
 use opencode_schema::integration::{
-    IntegrationAttempt, IntegrationAttemptMode, IntegrationAttemptStatus, IntegrationConnection,
-    IntegrationConnectionUpdated, IntegrationInfo, IntegrationMethod,
+    IntegrationAttempt, IntegrationAttemptMode, IntegrationAttemptStatus, IntegrationInfo,
 };
-use opencode_schema::location::LocationRef;
-use opencode_store::Credential;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::error::RuntimeError;
 use crate::journal::Journal;
-use crate::live::Announcer;
 use crate::mcp::McpServers;
 use crate::timer::Timer;
 
-use attempts::Attempts;
+use announcements::{Announcements, ServerConnections};
+use attempts::{Attempts, Begun};
 use clients::LlmClients;
 pub use credentials::CredentialValues;
 pub(crate) use credentials::Credentials;
-
-/// The id of the method of MCP servers.
-const METHOD: &str = "oauth";
+use provider_keys::ProviderKeys;
+pub use sign_ins::ProviderOAuth;
+use sign_ins::SignIns;
 
 /// The name of a credential without a name of the user.
 const LABEL: &str = "default";
@@ -60,37 +62,82 @@ pub struct ConnectOauth {
     pub label: Option<String>,
 }
 
+/// The services that integrations use.
+pub(crate) struct IntegrationServices {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) credentials: Arc<Credentials>,
+    pub(crate) locations: Arc<Locations>,
+    pub(crate) servers: Arc<McpServers>,
+    /// The authorizations of the host at MCP servers.
+    pub(crate) oauth: OAuth,
+    /// OAuth of providers, by provider.
+    pub(crate) provider_oauth: BTreeMap<String, ProviderOAuth>,
+    pub(crate) clients: Arc<HttpClients>,
+    pub(crate) callbacks: Arc<Callbacks>,
+    pub(crate) timer: Arc<dyn Timer>,
+    pub(crate) closing: CancellationToken,
+}
+
 /// The integrations of a host.
 pub(crate) struct Integrations {
     journal: Arc<Journal>,
     oauth: OAuth,
     servers: Arc<McpServers>,
+    sign_ins: SignIns,
+    keys: ProviderKeys,
     attempts: Arc<Attempts>,
     credentials: Arc<Credentials>,
     locations: Arc<Locations>,
+    announcements: Announcements,
 }
 
 impl Integrations {
-    pub(crate) fn new(
-        journal: Arc<Journal>,
-        credentials: Arc<Credentials>,
-        locations: Arc<Locations>,
-        oauth: OAuth,
-        servers: Arc<McpServers>,
-        timer: Arc<dyn Timer>,
-        closing: CancellationToken,
-    ) -> Self {
-        let keys = providers::loader(Arc::clone(&credentials));
-        locations.stored_keys().load_with(keys);
-        let attempts = Arc::new(Attempts::new(timer, Arc::clone(&servers), closing));
+    pub(crate) fn new(services: IntegrationServices) -> Self {
+        let IntegrationServices {
+            journal,
+            credentials,
+            locations,
+            servers,
+            oauth,
+            ..
+        } = services;
+        let announcements = Announcements {
+            announcer: Arc::clone(&journal.announcer),
+            locations: Arc::clone(&locations),
+        };
+        let provider_oauth = services.provider_oauth.into_iter();
+        let sign_ins = SignIns::new(sign_ins::Services {
+            oauth: provider_oauth.map(|(id, it)| (id, Arc::new(it))).collect(),
+            journal: Arc::clone(&journal),
+            credentials: Arc::clone(&credentials),
+            clients: Arc::new(LlmClients(services.clients)),
+            callbacks: services.callbacks,
+            timer: Arc::clone(&services.timer),
+            tasks: TaskTracker::new(),
+        });
+        let load = providers::loader(Arc::clone(&credentials), sign_ins.clone());
+        locations.stored_keys().load_with(load);
+        let keys = ProviderKeys {
+            credentials: Arc::clone(&credentials),
+            stored: locations.stored_keys().clone(),
+            announcements: announcements.clone(),
+        };
         Self {
             journal,
             oauth,
             servers,
-            attempts,
+            sign_ins,
+            keys,
+            attempts: Arc::new(Attempts::new(services.timer, services.closing)),
             credentials,
             locations,
+            announcements,
         }
+    }
+
+    /// Waits for exchanges and renewals of tokens that are under way.
+    pub(crate) async fn close(&self) {
+        tokio::join!(self.oauth.close(), self.sign_ins.close());
     }
 
     /// Returns the integrations of a Location: its servers in their order, then the providers.
@@ -106,11 +153,12 @@ impl Integrations {
         let servers = self.servers.remote_servers(location);
         let mut integrations: Vec<_> = servers
             .iter()
-            .map(|server| described(server, &of_servers))
+            .map(|server| servers::described(server, &of_servers))
             .collect();
         let environment = self.locations.environment();
         let is_set = |name: &str| environment.variable(name).is_some();
-        integrations.extend(providers::described(location, &of_providers, is_set));
+        let described = providers::described(location, &of_providers, &self.sign_ins, is_set);
+        integrations.extend(described);
         Ok(integrations)
     }
 
@@ -132,8 +180,7 @@ impl Integrations {
         key: &str,
         label: Option<&str>,
     ) -> Result<(), RuntimeError> {
-        let known = location.catalogue.known_providers();
-        if !known.iter().any(|known| known.id == id) {
+        if !is_provider(location, id) {
             self.server(location, id)?;
             let message = format!("The integration {} has no method with a key", shown(id));
             return Err(refused("integrationID", message));
@@ -142,56 +189,55 @@ impl Integrations {
         check_label(label)?;
         providers::check_key(key).map_err(|problem| refused("key", problem))?;
         let value = providers::value_of(key);
-        self.credentials.insert(id, label, value, true).await?;
-        let key = opencode_llm::Secret::new(key);
-        self.locations.stored_keys().set(id, Some(key));
-        self.announce(Some(id.to_owned()));
-        self.announce_models();
-        Ok(())
+        let key = |_: &str| StoredKey::Key(opencode_llm::Secret::new(key));
+        self.keys.set(id, label, value, key).await
     }
 
-    /// Notifies connected clients that the models of the open Locations may have changed.
-    fn announce_models(&self) {
-        for directory in self.locations.open_directories() {
-            let location = LocationRef {
-                directory,
-                workspace_id: None,
-            };
-            let notice = Notice::CatalogUpdated(Nothing {});
-            self.journal.announcer.notify(Some(&location), &notice);
-        }
-    }
-
-    /// Begins an attempt to connect in a browser.
+    /// Begins an attempt to connect with OAuth.
     pub(crate) async fn connect_oauth(
         &self,
         location: &Location,
         request: ConnectOauth,
     ) -> Result<IntegrationAttempt, RuntimeError> {
         let id = &request.integration_id;
-        let server = self.server(location, id)?;
-        if request.method_id != METHOD {
+        let label = request.label.as_deref().unwrap_or(LABEL);
+        let no_method = || {
             let shown = (shown(id), shown(&request.method_id));
             let message = format!("The integration {} has no method {}", shown.0, shown.1);
-            return Err(refused("methodID", message));
-        }
-        let label = request.label.as_deref().unwrap_or(LABEL);
+            refused("methodID", message)
+        };
+        let server = match is_provider(location, id) {
+            true => None,
+            false => Some(self.server(location, id)?),
+        };
         check_label(label)?;
         let place = self.attempts.reserve()?;
-        let authorization = self.oauth.authorize(&server, label).await;
-        let authorization = authorization.map_err(|error| begin_failure(id, error))?;
-        let (url, mode) = (authorization.page().to_string(), authorization.mode());
+        let begun = match server {
+            None => {
+                let sign_ins = &self.sign_ins;
+                let begun = sign_ins.begin(id, &request.method_id, label, &self.keys);
+                begun.await.ok_or_else(no_method)?
+            }
+            Some(_) if request.method_id != servers::METHOD => return Err(no_method()),
+            Some(server) => servers::begin(&self.oauth, &self.servers, server, label).await,
+        };
+        let Begun {
+            url,
+            instructions,
+            consent,
+        } = begun.map_err(|error| begin_failure(id, error))?;
+        let mode = match consent.is_entered() {
+            true => IntegrationAttemptMode::Code,
+            false => IntegrationAttemptMode::Auto,
+        };
         let (attempt_id, now) = (self.journal.ids.next("con", false), self.journal.now());
         let attempts = &self.attempts;
-        let time = attempts.begin(place, attempt_id.clone(), now, server, authorization);
+        let time = attempts.begin(place, attempt_id.clone(), now, consent);
         Ok(IntegrationAttempt {
             attempt_id,
             url,
-            instructions: instructions(mode).to_owned(),
-            mode: match mode {
-                AnswerMode::Redirect => IntegrationAttemptMode::Auto,
-                AnswerMode::Entered => IntegrationAttemptMode::Code,
-            },
+            instructions,
+            mode,
             time,
         })
     }
@@ -233,8 +279,7 @@ impl Integrations {
         let changed = self.credentials.remove_row(&id).await?;
         self.oauth.forget();
         if let Some(integration) = changed.as_ref().filter(|id| !providers::is_of_server(id)) {
-            self.locations.stored_keys().set(integration, None);
-            self.announce_models();
+            self.keys.remove(integration);
         }
         self.announce(changed);
         // The program may be slow. The key is out of use already, also if the caller no longer waits.
@@ -244,7 +289,7 @@ impl Integrations {
 
     fn announce(&self, integration: Option<String>) {
         if let Some(id) = integration {
-            announce(&self.journal.announcer, &id);
+            self.announcements.connection(&id);
         }
     }
 
@@ -264,63 +309,22 @@ pub(crate) fn oauth(
     journal: &Arc<Journal>,
     credentials: &Arc<Credentials>,
     clients: Arc<HttpClients>,
+    callbacks: Arc<Callbacks>,
 ) -> OAuth {
     OAuth::new(OAuthServices {
         store: Arc::clone(credentials) as Arc<dyn CredentialStore>,
         clients: Arc::new(LlmClients(clients)),
         clock: Arc::clone(&journal.clock),
         limit: REQUEST_LIMIT,
-        connections: Arc::new(Announced(Arc::clone(&journal.announcer))),
+        callbacks,
+        connections: Arc::new(ServerConnections(Arc::clone(&journal.announcer))),
     })
 }
 
-/// Notifies connected clients of changed connections.
-struct Announced(Arc<Announcer>);
-
-impl Connections for Announced {
-    fn changed(&self, integration: &str) {
-        announce(&self.0, integration);
-    }
-}
-
-fn announce(announcer: &Announcer, integration: &str) {
-    let integration_id = integration.to_owned();
-    let updated = IntegrationConnectionUpdated { integration_id };
-    announcer.notify(None, &Notice::IntegrationConnectionUpdated(updated));
-}
-
-/// Returns the integration of a server. A stored value without tokens for the server is no connection.
-fn described(server: &RemoteServer, stored: &[Credential]) -> IntegrationInfo {
-    let id = integration_id(&server.name);
-    let connects = |credential: &&Credential| {
-        let value = Secret::new(credential.value.as_str());
-        credential.integration_id == id && OAuth::connects(server, &value)
-    };
-    let connections = stored.iter().filter(connects);
-    let connections = connections.map(|credential| IntegrationConnection::Credential {
-        id: credential.id.clone(),
-        label: credential.label.clone(),
-    });
-    let connections = connections.collect();
-    IntegrationInfo {
-        id,
-        name: server.name.clone(),
-        methods: vec![IntegrationMethod::Oauth {
-            id: METHOD.into(),
-            label: "Authorize in the browser".into(),
-            prompts: None,
-        }],
-        connections,
-    }
-}
-
-fn instructions(mode: AnswerMode) -> &'static str {
-    match mode {
-        AnswerMode::Redirect => "Open the page and give your consent there.",
-        AnswerMode::Entered => {
-            "Open the page and give your consent there. Then enter the code, or the address to which the browser was redirected."
-        }
-    }
+/// True for a provider of models that a Location may use.
+fn is_provider(location: &Location, id: &str) -> bool {
+    let known = location.catalogue.known_providers();
+    known.iter().any(|known| known.id == id)
 }
 
 fn begin_failure(id: &str, error: AuthorizationError) -> RuntimeError {

@@ -102,6 +102,8 @@ mod settings;
 #[cfg(test)]
 mod sharing;
 #[cfg(test)]
+mod sign_ins;
+#[cfg(test)]
 mod skills;
 mod steps;
 #[cfg(test)]

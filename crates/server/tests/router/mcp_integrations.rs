@@ -161,7 +161,7 @@ async fn the_browser_completes_an_attempt() {
     assert_eq!(pending["data"], json!({"status": "pending", "time": time}));
     assert_eq!(
         host.complete(&attempt, "code").await.status_and_json(),
-        refusal("attemptID", "The attempt is completed by the browser")
+        refusal("attemptID", "The attempt needs no code")
     );
     let redirect = host.consent(&attempt);
     assert_eq!(AuthorizationServer::browse(&redirect).await.0, 200);

@@ -5,21 +5,21 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use zeroize::Zeroizing;
 
-use super::secret::Secret;
+use crate::secret::Secret;
 
 /// Returns 256 random bits as text.
 ///
 /// # Errors
 ///
 /// Fails if the operating system has no randomness.
-pub(super) fn random() -> Result<Secret, String> {
+pub(crate) fn random() -> Result<Secret, String> {
     let mut bytes = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *bytes).map_err(|error| error.to_string())?;
     Ok(Secret::new(URL_SAFE_NO_PAD.encode(*bytes)))
 }
 
 /// Returns the challenge `S256` of a verifier.
-pub(super) fn challenge(verifier: &Secret) -> String {
+pub(crate) fn challenge(verifier: &Secret) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.expose().as_bytes()))
 }
 

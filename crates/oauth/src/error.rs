@@ -18,10 +18,11 @@ pub enum AuthorizationError {
 }
 
 /// The codes that messages repeat. A server could put a token in the place of any other code.
-const CODES: [&str; 17] = [
+const CODES: [&str; 18] = [
     "access_denied",
     "account_selection_required",
     "consent_required",
+    "expired_token",
     "interaction_required",
     "invalid_client",
     "invalid_client_metadata",
@@ -39,7 +40,8 @@ const CODES: [&str; 17] = [
 ];
 
 /// Returns the code of an error as a message may contain it.
-pub(super) fn shown_code(code: &str) -> &'static str {
+#[must_use]
+pub fn shown_code(code: &str) -> &'static str {
     let known = CODES.iter().find(|known| **known == code);
     known.copied().unwrap_or("an unknown error")
 }

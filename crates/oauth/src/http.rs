@@ -5,36 +5,47 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, StatusCode};
 use reqwest::RequestBuilder;
 use url::{Host, Url};
 
-use super::ports::HttpClients;
+/// The usual time limit of a request to an authorization server.
+pub const REQUEST_LIMIT: Duration = Duration::from_secs(30);
 
 /// Maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 /// Maximum length of an address of a server.
-pub(super) const MAX_ADDRESS_BYTES: usize = 4096;
+pub const MAX_ADDRESS_BYTES: usize = 4096;
+
+/// Supplies HTTP clients.
+pub trait HttpClients: Send + Sync + 'static {
+    /// Returns the client for an address. The client must not follow redirects: they could lead secrets to another
+    /// server.
+    fn client<'a>(&'a self, address: &'a Url) -> BoxFuture<'a, Result<reqwest::Client, String>>;
+}
 
 /// The addresses that requests may go to: `https`, and this machine if the server itself is on this machine. Otherwise
 /// a server could make the host call local services, or send tokens unencrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reach {
+pub struct Reach {
     loopback: bool,
 }
 
 impl Reach {
     /// Returns the reach of a server.
-    pub(super) fn of(server: &Url) -> Self {
+    #[must_use]
+    pub fn of(server: &Url) -> Self {
         Self {
             loopback: is_loopback(server),
         }
     }
 
     /// True if requests may go to this address.
-    pub(super) fn allows(self, address: &Url) -> bool {
+    #[must_use]
+    pub fn allows(self, address: &Url) -> bool {
         let is_plain = address.username().is_empty() && address.password().is_none();
         let is_short = address.as_str().len() <= MAX_ADDRESS_BYTES;
         let is_local = is_loopback(address);
@@ -46,8 +57,12 @@ impl Reach {
         is_plain && is_short && is_safe && address.host().is_some()
     }
 
-    /// Parses an address that a server gives. Fails if requests must not go there.
-    pub(super) fn parse(self, address: &str, name: &str) -> Result<Url, String> {
+    /// Parses an address that a server gives.
+    ///
+    /// # Errors
+    ///
+    /// Fails if requests must not go there.
+    pub fn parse(self, address: &str, name: &str) -> Result<Url, String> {
         let url = Url::parse(address).ok().filter(|url| self.allows(url));
         url.ok_or_else(|| {
             format!("its {name} is not an https address, or is an address of this machine")
@@ -56,7 +71,8 @@ impl Reach {
 }
 
 /// True for an address of this machine.
-pub(super) fn is_loopback(address: &Url) -> bool {
+#[must_use]
+pub fn is_loopback(address: &Url) -> bool {
     match address.host() {
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.');
@@ -72,24 +88,33 @@ pub(super) fn is_loopback(address: &Url) -> bool {
 }
 
 /// An answer.
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body; empty for a probe.
+    pub body: Bytes,
 }
 
 /// Sends requests within a reach.
 #[derive(Clone)]
-pub(super) struct Http {
-    pub(super) clients: Arc<dyn HttpClients>,
-    pub(super) reach: Reach,
+pub struct Http {
+    /// The clients of the host.
+    pub clients: Arc<dyn HttpClients>,
+    /// The addresses that are allowed.
+    pub reach: Reach,
     /// Maximum time of a request, with its answer.
-    pub(super) limit: Duration,
+    pub limit: Duration,
 }
 
 impl Http {
     /// Fetches a document.
-    pub(super) async fn document(&self, address: &Url) -> Result<Answer, String> {
+    ///
+    /// # Errors
+    ///
+    /// Fails with a text for users. It contains no secret.
+    pub async fn document(&self, address: &Url) -> Result<Answer, String> {
         let request = |client: reqwest::Client| {
             let json = HeaderValue::from_static("application/json");
             client.get(address.clone()).header(ACCEPT, json)
@@ -98,7 +123,11 @@ impl Http {
     }
 
     /// Calls the endpoint of a server without a token, and returns the head of its refusal.
-    pub(super) async fn probe(
+    ///
+    /// # Errors
+    ///
+    /// Fails with a text for users. It contains no secret.
+    pub async fn probe(
         &self,
         address: &Url,
         headers: &[(String, String)],
@@ -115,7 +144,11 @@ impl Http {
     }
 
     /// Posts a body.
-    pub(super) async fn post(
+    ///
+    /// # Errors
+    ///
+    /// Fails with a text for users. It contains no secret.
+    pub async fn post(
         &self,
         address: &Url,
         content_type: &'static str,
@@ -167,7 +200,8 @@ impl Http {
 }
 
 /// The part of an address that a message may contain.
-pub(super) fn shown(address: &Url) -> String {
+#[must_use]
+pub fn shown(address: &Url) -> String {
     address.origin().ascii_serialization()
 }
 

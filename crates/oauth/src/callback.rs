@@ -19,8 +19,8 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::Answer;
-use super::secret::Secret;
+use crate::answer::BrowserAnswer;
+use crate::secret::Secret;
 
 /// Maximum number of connections at the same time.
 const MAX_CONNECTIONS: usize = 16;
@@ -38,7 +38,7 @@ type Waiting = Arc<Mutex<Vec<Expecting>>>;
 struct Expecting {
     path: String,
     state: Secret,
-    answered: oneshot::Sender<Answer>,
+    answered: oneshot::Sender<BrowserAnswer>,
 }
 
 /// A listener that may have ended, and its task.
@@ -46,7 +46,7 @@ type Started = (Weak<Listener>, JoinHandle<()>);
 
 /// The listeners of a host, by port. Authorizations share the listener of their port.
 #[derive(Default)]
-pub(super) struct Callbacks {
+pub struct Callbacks {
     /// Held while a listener starts, so that a port is taken once.
     ports: tokio::sync::Mutex<HashMap<u16, Started>>,
 }
@@ -64,14 +64,14 @@ impl Drop for Listener {
 }
 
 /// Receives the answer of the browser to one authorization.
-pub(super) struct Arrival {
-    answer: oneshot::Receiver<Answer>,
+pub(crate) struct Arrival {
+    answer: oneshot::Receiver<BrowserAnswer>,
     listener: Arc<Listener>,
 }
 
 impl Arrival {
     /// Waits for the answer. It has the right state.
-    pub(super) async fn answer(&mut self) -> Option<Answer> {
+    pub(crate) async fn answer(&mut self) -> Option<BrowserAnswer> {
         (&mut self.answer).await.ok()
     }
 }
@@ -86,7 +86,7 @@ impl Drop for Arrival {
 
 impl Callbacks {
     /// Receives the answer with a state at a path; `None` if another program has the port.
-    pub(super) async fn expect(&self, port: u16, path: &str, state: &Secret) -> Option<Arrival> {
+    pub(crate) async fn expect(&self, port: u16, path: &str, state: &Secret) -> Option<Arrival> {
         let mut ports = self.ports.lock().await;
         let listener = match ports
             .get(&port)
@@ -173,7 +173,7 @@ fn respond(request: &Request<Incoming>, waiting: &Waiting) -> Response<Full<Byte
     if request.method() != Method::GET {
         return page(StatusCode::METHOD_NOT_ALLOWED, UNKNOWN);
     }
-    let answer = Answer::read(request.uri().query().unwrap_or_default());
+    let answer = BrowserAnswer::read(request.uri().query().unwrap_or_default());
     let expecting = {
         let mut waiting = waiting.lock();
         let is_expected = |expecting: &Expecting| {

@@ -3,32 +3,32 @@
 use url::Url;
 use url::form_urlencoded::parse;
 
-use super::error::{AuthorizationError, shown_code};
-use super::secret::Secret;
+use crate::error::{AuthorizationError, shown_code};
+use crate::secret::Secret;
 
 /// Maximum length of an answer.
-pub(super) const MAX_ANSWER_BYTES: usize = 8 * 1024;
+pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024;
 
-/// The parameters of the redirect address.
+/// The answer of an authorization server to the browser: the parameters of the redirect address.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Answer {
-    pub(super) state: Option<Secret>,
+pub struct BrowserAnswer {
+    pub(crate) state: Option<Secret>,
     code: Option<Secret>,
     issuer: Option<String>,
     error: Option<&'static str>,
 }
 
-/// The values that an answer must have.
-pub(super) struct Expected<'a> {
+/// The values that an answer must have (RFC 9207).
+pub struct Expected<'a> {
     /// The issuer of the authorization server.
-    pub(super) issuer: &'a str,
+    pub issuer: &'a str,
     /// True if each answer names the issuer.
-    pub(super) names_issuer: bool,
+    pub names_issuer: bool,
 }
 
-impl Answer {
+impl BrowserAnswer {
     /// Reads the query of a redirect address.
-    pub(super) fn read(query: &str) -> Self {
+    pub(crate) fn read(query: &str) -> Self {
         let mut answer = Self::default();
         for (name, value) in parse(query.as_bytes()) {
             match &*name {
@@ -44,7 +44,7 @@ impl Answer {
 
     /// Reads the input of a user: a code, or the whole address to which the browser was redirected. An address must
     /// contain the right state. A code alone has none; the proof key binds it to this authorization.
-    pub(super) fn pasted(input: &str, state: &Secret) -> Result<Self, AuthorizationError> {
+    pub(crate) fn pasted(input: &str, state: &Secret) -> Result<Self, AuthorizationError> {
         let refused = |message: &str| Err(AuthorizationError::Answer(message.into()));
         let input = input.trim();
         if input.is_empty() || input.len() > MAX_ANSWER_BYTES {
@@ -64,12 +64,16 @@ impl Answer {
         }
     }
 
-    /// Returns the code. Fails if another server answered, or if the server refused.
-    pub(super) fn code(&self, expected: &Expected<'_>) -> Result<Secret, AuthorizationError> {
-        let is_right = match &self.issuer {
+    /// Returns the code. `expected` is `None` if the issuer of the server is unknown.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another server answered, or if the server refused.
+    pub fn code(&self, expected: Option<&Expected<'_>>) -> Result<Secret, AuthorizationError> {
+        let is_right = expected.is_none_or(|expected| match &self.issuer {
             Some(issuer) => issuer == expected.issuer,
             None => !expected.names_issuer || self.state.is_none(),
-        };
+        });
         if !is_right {
             let message = "another authorization server answered".into();
             return Err(AuthorizationError::Answer(message));
@@ -96,13 +100,13 @@ mod tests {
         names_issuer: true,
     };
 
-    fn code(answer: &Answer) -> Result<String, AuthorizationError> {
-        Ok(answer.code(&EXPECTED)?.expose().to_owned())
+    fn code(answer: &BrowserAnswer) -> Result<String, AuthorizationError> {
+        Ok(answer.code(Some(&EXPECTED))?.expose().to_owned())
     }
 
     #[test]
     fn a_code_counts_only_from_the_right_server() {
-        let of = |query: &str| code(&Answer::read(query));
+        let of = |query: &str| code(&BrowserAnswer::read(query));
         assert_eq!(of("code=1&state=s&iss=https://as").as_deref(), Ok("1"));
         assert!(of("code=1&state=s&iss=https://as.evil").is_err());
         assert!(of("code=1&state=s").is_err());
@@ -117,7 +121,7 @@ mod tests {
     #[test]
     fn users_paste_a_code_or_the_redirect_address() {
         let state = Secret::new("s");
-        let pasted = |input: &str| code(&Answer::pasted(input, &state)?);
+        let pasted = |input: &str| code(&BrowserAnswer::pasted(input, &state)?);
         assert_eq!(pasted(" 4/abc~:x \n").as_deref(), Ok("4/abc~:x"));
         let address = "http://127.0.0.1:1/cb?code=1&state=s&iss=https%3A%2F%2Fas";
         assert_eq!(pasted(address).as_deref(), Ok("1"));
