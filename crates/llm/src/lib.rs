@@ -66,8 +66,8 @@ pub use error::{ErrorKind, LlmError, LlmErrorReason};
 pub use event::{BlockId, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};
 pub use lifecycle::Lifecycle;
 pub use model::{
-    Auth, Capabilities, ChatServer, Compatibility, Endpoint, Limits, ProtocolId, ResolvedModel,
-    SystemRole, Timeouts, ToolSchema,
+    Auth, Capabilities, Compatibility, CompatibleServer, Endpoint, Limits, ProtocolId,
+    ResolvedModel, SystemRole, Timeouts, ToolSchema,
 };
 pub use net::{DownloadError, HttpClients, HttpDownloads, HttpRequest, HttpResponse, Proxies};
 pub use protocol::{Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message};

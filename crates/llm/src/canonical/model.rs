@@ -284,13 +284,13 @@ pub struct Compatibility {
     /// True for Anthropic Messages at Google Vertex, where the address names the model and the body names the version
     /// of the protocol.
     pub vertex: bool,
-    /// The server behind Chat Completions. If absent, its address decides.
-    pub chat_server: Option<ChatServer>,
+    /// The server behind a protocol of OpenAI. If absent, its address decides.
+    pub compatible_server: Option<CompatibleServer>,
 }
 
-/// A server that extends Chat Completions.
+/// A server that extends the protocols of OpenAI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChatServer {
+pub enum CompatibleServer {
     /// OpenRouter.
     OpenRouter,
     /// GitHub Copilot.
@@ -306,7 +306,7 @@ impl Default for Compatibility {
             tool_schema: None,
             mid_conversation_system: None,
             vertex: false,
-            chat_server: None,
+            compatible_server: None,
         }
     }
 }

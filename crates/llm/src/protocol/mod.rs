@@ -9,6 +9,7 @@ mod anthropic;
 mod bedrock;
 mod body;
 mod body_start;
+mod copilot;
 mod failure;
 mod framed;
 mod gemini;

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::body::option;
 use crate::canonical::error::LlmError;
-use crate::canonical::model::ResolvedModel;
+use crate::canonical::model::{CompatibleServer, ResolvedModel};
 use crate::canonical::request::JsonMap;
 
 /// The namespace of the options and metadata of these protocols.
@@ -14,6 +14,19 @@ pub(super) const NAMESPACE: &str = "openai";
 /// True if the endpoint of a model belongs to OpenAI.
 pub(super) fn is_own_endpoint(model: &ResolvedModel) -> bool {
     Url::parse(&model.endpoint.base_url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
+}
+
+/// Returns the server behind a model, if it extends these protocols.
+pub(super) fn server(model: &ResolvedModel) -> Option<CompatibleServer> {
+    let host = || {
+        let url = Url::parse(&model.endpoint.base_url).ok()?;
+        match url.host_str()? {
+            "openrouter.ai" => Some(CompatibleServer::OpenRouter),
+            "api.githubcopilot.com" => Some(CompatibleServer::Copilot),
+            _ => None,
+        }
+    };
+    model.compatibility.compatible_server.or_else(host)
 }
 
 /// True for a reasoning model on an endpoint of OpenAI. These refuse sampling controls.

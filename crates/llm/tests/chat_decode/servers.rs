@@ -1,13 +1,13 @@
 //! Servers that extend the protocol.
 
-use opencode_llm::ChatServer;
+use opencode_llm::CompatibleServer;
 
 use super::*;
 
 /// The events of a reply of a server.
-fn reply_of(server: ChatServer, chunks: &[Value]) -> Vec<LlmEvent> {
+fn reply_of(server: CompatibleServer, chunks: &[Value]) -> Vec<LlmEvent> {
     let mut model = ResolvedModel::new("mock", "m1", ProtocolId::OpenAiChat, "http://localhost/v1");
-    model.compatibility.chat_server = Some(server);
+    model.compatibility.compatible_server = Some(server);
     let request = LlmRequest::new(Arc::new(model));
     let adapter = protocol::adapter(ProtocolId::OpenAiChat);
     let mut decoder = adapter.decoder(&request, &Sources::default());
@@ -42,7 +42,7 @@ fn openrouter_gives_blocks_that_it_wants_back_and_a_cost() {
     let sealed = json!({"type": "reasoning.encrypted", "index": 1, "data": "x"});
     let usage = json!({"prompt_tokens": 10, "completion_tokens": 5, "cost": 0.25});
     let events = reply_of(
-        ChatServer::OpenRouter,
+        CompatibleServer::OpenRouter,
         &[
             detail(text("H")),
             detail(text("m.")),
@@ -71,7 +71,7 @@ fn openrouter_gives_blocks_that_it_wants_back_and_a_cost() {
 #[test]
 fn copilot_seals_its_reasoning() {
     let events = reply_of(
-        ChatServer::Copilot,
+        CompatibleServer::Copilot,
         &[
             delta(json!({"reasoning_text": "Hm."})),
             delta(json!({"reasoning_opaque": "sealed"})),

@@ -1,5 +1,7 @@
 //! Each request of a conversation continues the former one.
 
+use opencode_llm::CompatibleServer;
+
 use super::growing::{check_prefix_grows, check_written_as_if_anew, report};
 use super::*;
 
@@ -30,6 +32,12 @@ fn a_growing_conversation_equals_a_new_one() {
         let model = model(|model| model.provider_id = provider.into());
         check_written_as_if_anew(&model, &long_conversation());
     }
+    let marked = model(|model| {
+        model.compatibility.compatible_server = Some(CompatibleServer::OpenRouter);
+        model.id = "anthropic/claude-sonnet-4.5".into();
+    });
+    check_written_as_if_anew(&marked, &long_conversation());
+    check_prefix_grows(&marked, &long_conversation());
 }
 
 #[test]

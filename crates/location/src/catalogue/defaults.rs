@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::copilot::needs_responses;
 use super::family::Family;
+use super::versions::gpt_version;
 use crate::model::Model;
 use crate::secret::Members;
 
@@ -22,16 +24,20 @@ pub(super) fn defaults(model: &Model) -> Members {
 type Defaults = Vec<(&'static str, Value)>;
 
 fn reasoning(family: Family, id: &str, reasons: bool) -> Defaults {
-    let is_gpt_5 = id.contains("gpt-5") && !id.contains("-chat") && !id.contains("-pro");
+    let version = gpt_version(id).filter(|_| !id.contains("-chat") && !id.contains("-pro"));
+    let reasons_by_default = match family {
+        Family::Copilot => needs_responses(id),
+        _ => version >= Some((5, 0)),
+    };
     match family {
-        Family::OpenAi | Family::Azure if is_gpt_5 => {
+        Family::OpenAi | Family::Azure | Family::Copilot if reasons_by_default => {
             let mut defaults = vec![
                 ("reasoningEffort", json!("medium")),
                 ("reasoningSummary", json!("auto")),
             ];
             // Azure refuses the option for some versions, and Codex models have another default.
             let is_terse =
-                family == Family::OpenAi && id.contains("gpt-5.") && !id.contains("codex");
+                family == Family::OpenAi && version >= Some((5, 1)) && !id.contains("codex");
             defaults.extend(is_terse.then(|| ("textVerbosity", json!("low"))));
             defaults
         }

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::COMPATIBLE_PACKAGE;
+use super::copilot::COPILOT_PACKAGE;
 use crate::config::options::{camel_case, is_control, snake_case};
 use crate::model::ApiKind;
 use crate::secret::{Headers, Members};
@@ -49,7 +50,7 @@ impl Family {
             "@ai-sdk/google" | "@ai-sdk/google-vertex" => Self::Google,
             "@ai-sdk/amazon-bedrock" => Self::Bedrock,
             "@openrouter/ai-sdk-provider" => Self::OpenRouter,
-            "@ai-sdk/github-copilot" => Self::Copilot,
+            COPILOT_PACKAGE => Self::Copilot,
             "@ai-sdk/groq" => Self::Groq,
             "@ai-sdk/mistral" => Self::Mistral,
             "@ai-sdk/cerebras"

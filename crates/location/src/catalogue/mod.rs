@@ -2,6 +2,7 @@
 
 mod aws;
 mod build;
+mod copilot;
 mod defaults;
 mod domains;
 mod error;
@@ -20,6 +21,7 @@ mod shipped;
 mod stored_keys;
 mod token_header;
 mod variants;
+mod versions;
 mod vertex;
 
 use std::collections::HashMap;

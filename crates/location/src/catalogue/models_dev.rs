@@ -13,6 +13,7 @@ use opencode_handles::read_file;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
+use super::copilot::listed_kind;
 use super::list_file::{PATH_VARIABLE, path};
 use super::shipped;
 use crate::config::{
@@ -20,7 +21,6 @@ use crate::config::{
     listed_model, object, optional, request_settings, text, texts,
 };
 use crate::environment::Environment;
-use crate::model::ApiKind;
 use crate::secret::BaseUrl;
 
 /// Maximum size of the list in bytes. The current list has a fifteenth of this size.
@@ -228,11 +228,12 @@ fn provider(value: &Value, rejected: &mut Vec<String>) -> Decoded<ProviderPatch>
     let id = optional(source, "id", text)?.unwrap_or_default();
     let models = optional(source, "models", object)?;
     let models = models.map(|models| listed_models(models, &id, rejected));
+    let address = optional(source, "api", text)?;
     Ok(ProviderPatch {
         name: optional(source, "name", text)?,
         api: ApiPatch {
-            kind: optional(source, "npm", text)?.map(ApiKind::Package),
-            url: optional(source, "api", text)?.map(BaseUrl),
+            kind: listed_kind(optional(source, "npm", text)?, address.as_deref()),
+            url: address.map(BaseUrl),
             ..ApiPatch::default()
         },
         env: Some(optional(source, "env", texts)?.unwrap_or_default()),

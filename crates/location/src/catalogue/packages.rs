@@ -6,6 +6,7 @@
 use opencode_llm::ProtocolId;
 use serde_json::Value;
 
+use super::copilot::COPILOT_PACKAGE;
 use super::{
     ANTHROPIC_PACKAGE, AZURE_PACKAGE, BEDROCK_PACKAGE, COMPATIBLE_PACKAGE, GOOGLE_PACKAGE,
     OPENAI_PACKAGE, VERTEX_ANTHROPIC_PACKAGE, VERTEX_PACKAGE,
@@ -37,7 +38,7 @@ const COMPATIBLE: [(&str, &str); 14] = [
     ("@ai-sdk/deepinfra", "https://api.deepinfra.com/v1/openai"),
     ("@ai-sdk/deepseek", "https://api.deepseek.com/v1"),
     ("@ai-sdk/gateway", "https://ai-gateway.vercel.sh/v1"),
-    ("@ai-sdk/github-copilot", "https://api.githubcopilot.com"),
+    (COPILOT_PACKAGE, "https://api.githubcopilot.com"),
     ("@ai-sdk/groq", "https://api.groq.com/openai/v1"),
     ("@ai-sdk/mistral", "https://api.mistral.ai/v1"),
     ("@ai-sdk/perplexity", "https://api.perplexity.ai"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use opencode_cloud::GoogleCredentials;
 use opencode_llm::{
-    Auth, ChatServer, Compatibility, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts,
+    Auth, Compatibility, CompatibleServer, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts,
 };
 use opencode_schema::model::ModelRef;
 use serde_json::Value;
@@ -22,7 +22,7 @@ use super::names::{Named, by_short_name};
 use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
 use super::token_header::TokenHeader;
 use super::vertex::{self, Publisher};
-use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces, aws};
+use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces, aws, copilot};
 use crate::config::options::{API_KEY, BASE_URL, Options};
 use crate::model::{Api, ApiKind, CloudCredentials, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
@@ -211,8 +211,11 @@ pub(super) fn variant_place(
 
 /// Returns the server and the address of the model. Fails if the runtime does not support them.
 pub(super) fn supported(model: &Model) -> Result<(Platform, Endpoint), ModelResolutionError> {
-    let found =
-        server(&model.api).and_then(|platform| Ok((platform, endpoint(&model.api, platform)?)));
+    let found = server(&model.api).and_then(|mut platform| {
+        platform.protocol =
+            copilot::protocol(&model.api, &model.wire_id).unwrap_or(platform.protocol);
+        Ok((platform, endpoint(&model.api, platform)?))
+    });
     found.map_err(|reason| ModelResolutionError::UnsupportedApi {
         provider_id: model.provider_id.clone(),
         model_id: model.id.clone(),
@@ -426,9 +429,9 @@ fn compatibility(model: &Model, options: &mut Options) -> Compatibility {
         usage_chunk: include_usage != Some(&Value::Bool(false)),
         reasoning_field: model.reasoning_field.clone(),
         mid_conversation_system: mid_conversation_system(options),
-        chat_server: match Family::of(Some(&model.api.kind)) {
-            Family::OpenRouter => Some(ChatServer::OpenRouter),
-            Family::Copilot => Some(ChatServer::Copilot),
+        compatible_server: match Family::of(Some(&model.api.kind)) {
+            Family::OpenRouter => Some(CompatibleServer::OpenRouter),
+            Family::Copilot => Some(CompatibleServer::Copilot),
             _ => None,
         },
         vertex: Publisher::of(Some(&model.api.kind)) == Some(Publisher::Anthropic),

@@ -9,9 +9,9 @@ use flate2::read::DeflateDecoder;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::copilot::listed_kind;
 use super::models_dev::{Packed, listed_models};
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch};
-use crate::model::ApiKind;
 use crate::secret::BaseUrl;
 
 static FILE: &[u8] = include_bytes!("../../data/models.bin");
@@ -51,7 +51,7 @@ fn read() -> Option<Vec<(String, ProviderPatch, Packed)>> {
         let patch = ProviderPatch {
             name: entry.name,
             api: ApiPatch {
-                kind: entry.npm.map(ApiKind::Package),
+                kind: listed_kind(entry.npm, entry.api.as_deref()),
                 url: entry.api.map(BaseUrl),
                 ..ApiPatch::default()
             },

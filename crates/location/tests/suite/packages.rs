@@ -319,12 +319,15 @@ fn families_of_models_have_default_options() {
     let thoughts = json!({"thinkingConfig": {"includeThoughts": true}});
     let high = json!({"thinkingConfig": {"includeThoughts": true, "thinkingLevel": "high"}});
     let (openai, google) = ("@ai-sdk/openai", "@ai-sdk/google");
-    let compatible = "@ai-sdk/openai-compatible";
+    let (compatible, copilot) = ("@ai-sdk/openai-compatible", "@ai-sdk/github-copilot");
     let reasons = || json!({"reasoning": true});
     for (package, id, model, temperature, options) in [
-        (openai, "gpt-5.2", reasons(), None, terse),
+        (openai, "gpt-5.2", reasons(), None, terse.clone()),
+        (openai, "gpt-6-sol", reasons(), None, terse.clone()),
         (openai, "gpt-5.2-codex", reasons(), None, effort.clone()),
-        ("@ai-sdk/azure", "gpt-5.2", reasons(), None, effort),
+        ("@ai-sdk/azure", "gpt-5.2", reasons(), None, effort.clone()),
+        (copilot, "gpt-5.3-codex", reasons(), None, effort),
+        (copilot, "gpt-5-mini", reasons(), None, none.clone()),
         (openai, "gpt-5-chat-latest", json!({}), None, none.clone()),
         (openai, "gpt-4.1", json!({}), None, none.clone()),
         (google, "gemini-2.5-pro", reasons(), Some(1.0), thoughts),

@@ -45,6 +45,7 @@ impl Summariser {
         request.generation = settings.generation;
         request.generation.max_tokens = Some(part.answer);
         request.provider_options = settings.provider_options;
+        request.is_by_agent = true;
         request.http = HttpOverlay {
             headers: self.headers.clone(),
             body: settings.body,

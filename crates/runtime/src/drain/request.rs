@@ -61,6 +61,7 @@ impl Runner {
                 ..HttpOverlay::default()
             },
             cache_key: Some(cache_key(&boundary.session.info)),
+            is_by_agent: boundary.session.info.parent_id.is_some(),
             prefix: self.conversation.prefix.clone(),
             ..LlmRequest::new(model)
         }

@@ -49,7 +49,7 @@ async fn a_session_gets_one_title_after_its_first_answer() {
         panic!("one request")
     };
     assert_eq!(request.model.id, "m1");
-    assert!(request.tools.is_empty());
+    assert!(request.tools.is_empty() && request.is_by_agent);
     let messages = format!("{:?}", request.messages);
     assert!(
         messages.contains("Hi there") && messages.contains("Hello."),

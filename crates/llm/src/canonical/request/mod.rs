@@ -54,6 +54,9 @@ pub struct LlmRequest {
     /// The key by which a server may group the requests of one conversation, in protocols that have
     /// a field for it.
     pub cache_key: Option<String>,
+    /// True for work that no user asked for directly: that of a child session, a summary or a title. Some servers count
+    /// such requests in another way.
+    pub is_by_agent: bool,
     /// The cached wire form of earlier requests of the same conversation. If every request of a
     /// conversation uses the same handle, the unchanged prefix is not written again.
     pub prefix: PrefixCache,
@@ -75,6 +78,7 @@ impl LlmRequest {
             provider_options: JsonMap::new(),
             http: HttpOverlay::default(),
             cache_key: None,
+            is_by_agent: false,
             prefix: PrefixCache::default(),
         }
     }

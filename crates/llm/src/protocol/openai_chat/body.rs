@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::NAMESPACE;
 use super::dialect::Dialect;
 use crate::canonical::error::LlmError;
-use crate::canonical::model::ChatServer;
+use crate::canonical::model::CompatibleServer;
 use crate::canonical::request::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
-use crate::protocol::body::{self, Frame, InsertedBytes, Members, option};
+use crate::protocol::body::{self, Frame, Members, option};
 use crate::protocol::openai;
 
 /// Model Request Options that map directly to a member.
@@ -30,7 +30,7 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
         members: members(request, &dialect)?,
         ..Frame::default()
     };
-    body::encode(request, dialect, frame, |_| InsertedBytes::default())
+    body::encode(request, dialect, frame, |state| state.places.marks())
 }
 
 /// Returns the members after the tools.
@@ -55,7 +55,7 @@ fn members(request: &LlmRequest, dialect: &Dialect) -> Result<Members, LlmError>
     if dialect.usage_chunk {
         members.add("stream_options", json!({"include_usage": true}));
     }
-    if dialect.server == Some(ChatServer::OpenRouter) {
+    if dialect.server == Some(CompatibleServer::OpenRouter) {
         members.add("usage", json!({"include": true}));
         members.add_some("prompt_cache_key", request.cache_key.clone());
     }

@@ -8,7 +8,7 @@ use super::sealed::Collector;
 use super::{failure, usage};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
-use crate::canonical::model::ChatServer;
+use crate::canonical::model::CompatibleServer;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::sources::Sources;
 
@@ -26,7 +26,7 @@ pub(super) struct ChatFrames {
     /// The last usage report, not parsed, because some servers repeat it in every chunk.
     usage: String,
     /// The server, if it extends the protocol.
-    server: Option<ChatServer>,
+    server: Option<CompatibleServer>,
     /// The data of the reasoning that no block has yet.
     sealed: Collector,
     /// True if the server sent `[DONE]`. A body that only ends does not set this.
@@ -34,7 +34,7 @@ pub(super) struct ChatFrames {
 }
 
 impl ChatFrames {
-    pub(super) fn new(sources: Sources, server: Option<ChatServer>) -> Self {
+    pub(super) fn new(sources: Sources, server: Option<CompatibleServer>) -> Self {
         Self {
             sources,
             text: None,

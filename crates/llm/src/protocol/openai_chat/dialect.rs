@@ -1,8 +1,7 @@
 //! The deviations of one server.
 
-use url::Url;
-
-use crate::canonical::model::{ChatServer, ResolvedModel, SystemRole, ToolSchema};
+use super::cache::is_marked;
+use crate::canonical::model::{CompatibleServer, ResolvedModel, SystemRole, ToolSchema};
 use crate::protocol::identifiers::short;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
@@ -36,7 +35,9 @@ pub(crate) struct Dialect {
     /// message.
     pub(super) mistral: bool,
     /// The server, if it extends the protocol.
-    pub(super) server: Option<ChatServer>,
+    pub(super) server: Option<CompatibleServer>,
+    /// Texts are parts of arrays, which can have cache marks.
+    pub(super) is_marked: bool,
     /// The files that the model reads.
     pub(super) reads: Reads,
     /// The subset of JSON Schema for tools.
@@ -51,7 +52,7 @@ impl Dialect {
         let openai = openai::is_own_endpoint(model);
         let openai_reasoning = openai::is_own_reasoning(model);
         let compatibility = &model.compatibility;
-        let server = server(model);
+        let server = openai::server(model);
         let usual_role = if openai_reasoning {
             SystemRole::Developer
         } else {
@@ -68,6 +69,7 @@ impl Dialect {
                 .unwrap_or_else(|| reasoning_field(server).to_owned()),
             reasoning_required: named("deepseek"),
             server,
+            is_marked: is_marked(server, model),
             mistral: named("mistral") || named("devstral"),
             reads: Reads::of(&model.capabilities).with_sounds(&model.capabilities, SOUNDS),
             tool_schema: tool_schema::subset(model),
@@ -89,24 +91,11 @@ impl Dialect {
     }
 }
 
-/// Returns the server behind a model, if it extends the protocol.
-pub(super) fn server(model: &ResolvedModel) -> Option<ChatServer> {
-    let host = || {
-        let url = Url::parse(&model.endpoint.base_url).ok()?;
-        match url.host_str()? {
-            "openrouter.ai" => Some(ChatServer::OpenRouter),
-            "api.githubcopilot.com" => Some(ChatServer::Copilot),
-            _ => None,
-        }
-    };
-    model.compatibility.chat_server.or_else(host)
-}
-
 /// Returns the member for replayed reasoning.
-const fn reasoning_field(server: Option<ChatServer>) -> &'static str {
+const fn reasoning_field(server: Option<CompatibleServer>) -> &'static str {
     match server {
-        Some(ChatServer::OpenRouter) => "reasoning",
-        Some(ChatServer::Copilot) => "reasoning_text",
+        Some(CompatibleServer::OpenRouter) => "reasoning",
+        Some(CompatibleServer::Copilot) => "reasoning_text",
         None => REASONING_FIELD,
     }
 }

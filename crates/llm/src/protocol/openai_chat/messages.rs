@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use super::NAMESPACE;
+use super::cache::Places;
 use super::dialect::Dialect;
 use super::sealed;
 use super::user::{self, Piece};
@@ -33,6 +34,8 @@ pub(crate) struct State {
     /// Images of tool results, as elements of a content array.
     held: Vec<u8>,
     last: LastRole,
+    /// The positions of cache marks. There are none without them in the dialect.
+    pub(super) places: Places,
 }
 
 /// The role of the last wire message, if the next message depends on it.
@@ -64,7 +67,16 @@ impl Form for Dialect {
             page.raw(br#"{"role":"#);
             page.json(self.system_role.as_str());
             page.raw(br#","content":"#);
-            page.json(&system.join("\n"));
+            let text = system.join("\n");
+            match self.is_marked {
+                true => {
+                    page.raw(b"[");
+                    page.json(&Piece::Text(&text).wire());
+                    page.state.places.system = Some(page.len() - 1);
+                    page.raw(b"]");
+                }
+                false => page.json(&text),
+            }
             page.raw(b"}");
         }
     }
@@ -137,16 +149,29 @@ impl Writer<'_> {
             return;
         }
         if pieces.iter().all(Piece::is_text) {
-            self.open_user(Open::Text);
-            self.page.unquoted(&user::joined(&pieces));
+            let text = user::joined(&pieces);
+            match self.dialect.is_marked {
+                true => self.push_pieces(&[Piece::Note(text)]),
+                false => {
+                    self.open_user(Open::Text);
+                    self.page.unquoted(&text);
+                }
+            }
             return;
         }
+        self.push_pieces(&pieces);
+    }
+
+    fn push_pieces(&mut self, pieces: &[Piece<'_>]) {
         self.open_user(Open::Parts);
         for (n, piece) in pieces.iter().enumerate() {
             if n > 0 {
                 self.page.raw(b",");
             }
             self.page.json(&piece.wire());
+            if self.dialect.is_marked && piece.is_text() {
+                self.page.state.places.user = Some(self.page.len() - 1);
+            }
         }
     }
 

@@ -2,14 +2,14 @@
 //!
 //! - `dialect`: the deviations of one server, derived once from the model.
 //! - `body`, `messages`, `user`: request to JSON.
-//! - `copilot`: headers of requests to GitHub Copilot.
+//! - `cache`: cache marks for models of Anthropic at OpenRouter.
 //! - `sealed`: reasoning that a server wants back in its own form.
 //! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of known deviations.
 
 mod body;
+mod cache;
 mod calls;
 mod chunk;
-mod copilot;
 mod decoder;
 mod dialect;
 mod failure;
@@ -21,10 +21,9 @@ mod user;
 pub(super) use dialect::Dialect;
 
 use super::framed::Framed;
-use super::openai::NAMESPACE;
-use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
+use super::openai::{self, NAMESPACE};
+use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest, copilot};
 use crate::canonical::error::LlmError;
-use crate::canonical::model::ChatServer;
 use crate::canonical::request::LlmRequest;
 use crate::sources::Sources;
 
@@ -35,10 +34,7 @@ impl Protocol for OpenAiChat {
     fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError> {
         Ok(WireRequest {
             path: "/chat/completions".to_owned(),
-            headers: match dialect::server(&request.model) {
-                Some(ChatServer::Copilot) => copilot::headers(request),
-                _ => Vec::new(),
-            },
+            headers: copilot::headers(request),
             lists: Vec::new(),
             body: body::encode(request)?,
         })
@@ -53,7 +49,7 @@ impl Protocol for OpenAiChat {
     }
 
     fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
-        let server = dialect::server(&request.model);
+        let server = openai::server(&request.model);
         let frames = decoder::ChatFrames::new(sources.clone(), server);
         Box::new(Framed::new(request.model.route(), frames))
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::canonical::event::ProviderMetadata;
-use crate::canonical::model::ChatServer;
+use crate::canonical::model::CompatibleServer;
 use crate::canonical::request::{JsonMap, ReasoningPart};
 use crate::protocol::metadata::{member, within};
 
@@ -17,24 +17,24 @@ pub(super) const OPAQUE: &str = "reasoning_opaque";
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// The namespace of the metadata of a server.
-pub(super) const fn namespace(server: ChatServer) -> &'static str {
+pub(super) const fn namespace(server: CompatibleServer) -> &'static str {
     match server {
-        ChatServer::OpenRouter => "openrouter",
-        ChatServer::Copilot => "copilot",
+        CompatibleServer::OpenRouter => "openrouter",
+        CompatibleServer::Copilot => "copilot",
     }
 }
 
 /// Collects the data of one block of reasoning.
 pub(super) struct Collector {
     /// The server. Data of other servers are not collected.
-    server: Option<ChatServer>,
+    server: Option<CompatibleServer>,
     details: Vec<Value>,
     opaque: Option<String>,
     bytes: usize,
 }
 
 impl Collector {
-    pub(super) const fn new(server: Option<ChatServer>) -> Self {
+    pub(super) const fn new(server: Option<CompatibleServer>) -> Self {
         Self {
             server,
             details: Vec::new(),
@@ -45,7 +45,7 @@ impl Collector {
 
     /// Adds blocks of OpenRouter. A block arrives in pieces with the same index.
     pub(super) fn add_details(&mut self, details: Vec<Value>) {
-        if self.server != Some(ChatServer::OpenRouter) {
+        if self.server != Some(CompatibleServer::OpenRouter) {
             return;
         }
         for detail in details {
@@ -71,7 +71,7 @@ impl Collector {
     /// Keeps the sealed reasoning of GitHub Copilot.
     pub(super) fn add_opaque(&mut self, opaque: Option<String>) {
         let opaque = opaque.filter(|it| it.len() <= MAX_BYTES);
-        if self.server == Some(ChatServer::Copilot) && opaque.is_some() {
+        if self.server == Some(CompatibleServer::Copilot) && opaque.is_some() {
             self.opaque = opaque;
         }
     }
@@ -117,7 +117,7 @@ fn extend(block: &mut JsonMap, piece: JsonMap) {
 
 /// Returns the members of an assistant message with the data of its reasoning.
 pub(super) fn replayed(
-    server: ChatServer,
+    server: CompatibleServer,
     parts: &[&ReasoningPart],
 ) -> Option<(&'static str, Value)> {
     let found = |name| {
@@ -125,12 +125,12 @@ pub(super) fn replayed(
         metadata.filter_map(move |it| member(it, namespace(server), name))
     };
     match server {
-        ChatServer::OpenRouter => {
+        CompatibleServer::OpenRouter => {
             let blocks = found(DETAILS).filter_map(Value::as_array).flatten();
             let blocks: Vec<Value> = blocks.cloned().collect();
             (!blocks.is_empty()).then(|| (DETAILS, json!(blocks)))
         }
-        ChatServer::Copilot => Some((OPAQUE, found(OPAQUE).next_back()?.clone())),
+        CompatibleServer::Copilot => Some((OPAQUE, found(OPAQUE).next_back()?.clone())),
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn pieces_of_a_block_are_joined() {
-        let mut collector = Collector::new(Some(ChatServer::OpenRouter));
+        let mut collector = Collector::new(Some(CompatibleServer::OpenRouter));
         let pieces = json!([
             {"type": "reasoning.text", "index": 0, "text": "Th", "format": "anthropic"},
             {"type": "reasoning.text", "index": 0, "text": "ink", "signature": null},
@@ -170,7 +170,7 @@ mod tests {
         other.add_details(detail("a"));
         other.add_opaque(Some("b".into()));
         assert_eq!(other.take(), None);
-        let mut large = Collector::new(Some(ChatServer::OpenRouter));
+        let mut large = Collector::new(Some(CompatibleServer::OpenRouter));
         large.add_details(detail("a"));
         large.add_details(detail(&"b".repeat(MAX_BYTES)));
         large.add_details(detail("c"));

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::NAMESPACE;
 use crate::canonical::json::count;
-use crate::canonical::model::ChatServer;
+use crate::canonical::model::CompatibleServer;
 use crate::canonical::usage::Usage;
 
 /// Parses a usage object. All servers include cached input in `prompt_tokens` but report it in different members.
-pub(super) fn parse(raw: &str, server: Option<ChatServer>) -> Option<Usage> {
+pub(super) fn parse(raw: &str, server: Option<CompatibleServer>) -> Option<Usage> {
     let raw: Value = serde_json::from_str(raw).ok()?;
     let report = raw.as_object()?;
     let prompt_details = report.get("prompt_tokens_details");
@@ -30,7 +30,7 @@ pub(super) fn parse(raw: &str, server: Option<ChatServer>) -> Option<Usage> {
         reasoning_tokens: reasoning,
         total_tokens: total,
         // Other servers may report a cost in a currency of their own.
-        cost: reported_cost(report).filter(|_| server == Some(ChatServer::OpenRouter)),
+        cost: reported_cost(report).filter(|_| server == Some(CompatibleServer::OpenRouter)),
         provider_metadata: Some(Box::new(Map::from_iter([(NAMESPACE.to_owned(), raw)]))),
     })
 }
@@ -120,9 +120,9 @@ mod tests {
     fn openrouter_reports_a_cost() {
         let raw = r#"{"prompt_tokens": 1, "completion_tokens": 1, "cost": 0.25}"#;
         let cost = |raw: &str, server| parse(raw, server).unwrap().cost;
-        assert_eq!(cost(raw, Some(ChatServer::OpenRouter)), Some(0.25));
+        assert_eq!(cost(raw, Some(CompatibleServer::OpenRouter)), Some(0.25));
         assert_eq!(cost(raw, None), None);
         let wrong = r#"{"prompt_tokens": 1, "cost": -1}"#;
-        assert_eq!(cost(wrong, Some(ChatServer::OpenRouter)), None);
+        assert_eq!(cost(wrong, Some(CompatibleServer::OpenRouter)), None);
     }
 }

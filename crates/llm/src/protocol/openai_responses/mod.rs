@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::framed::Framed;
 use super::openai::NAMESPACE;
-use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
+use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest, copilot};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::ProviderMetadata;
 use crate::canonical::request::LlmRequest;
@@ -45,7 +45,7 @@ impl Protocol for OpenAiResponses {
     fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError> {
         Ok(WireRequest {
             path: "/responses".to_owned(),
-            headers: Vec::new(),
+            headers: copilot::headers(request),
             lists: Vec::new(),
             body: body::encode(request)?,
         })

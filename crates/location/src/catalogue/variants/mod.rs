@@ -7,6 +7,7 @@ use opencode_schema::clock::Millis;
 use serde_json::{Value, json};
 
 use super::family::Family;
+use super::versions::{gpt_version, version_after};
 use crate::config::ReasoningOption;
 use crate::model::released;
 use crate::secret::Members;
@@ -232,7 +233,7 @@ impl ReasoningModel<'_> {
 
 /// The efforts that a model of OpenAI supports.
 fn openai(id: &str, released_at: Millis) -> Vec<&'static str> {
-    let version = version_after(id, "gpt-");
+    let version = gpt_version(id);
     let has = |part: &str| id.contains(part);
     if has("deep-research") {
         return vec!["medium"];
@@ -273,18 +274,6 @@ fn claude_version(id: &str) -> Option<(u32, u32)> {
     ["claude-opus-", "claude-sonnet-", "claude-haiku-", "claude-"]
         .iter()
         .find_map(|prefix| version_after(id, prefix))
-}
-
-/// The version after `prefix`: `4-5`, `4.5` or `4`. A number with more than two digits is a date.
-fn version_after(id: &str, prefix: &str) -> Option<(u32, u32)> {
-    let rest = &id[id.find(prefix)? + prefix.len()..];
-    let mut parts = rest.split(['.', '-', ':', '@']);
-    let number = |part: &str| {
-        let short = (1..=2).contains(&part.len()) && part.bytes().all(|it| it.is_ascii_digit());
-        short.then(|| part.parse().ok()).flatten()
-    };
-    let major = number(parts.next()?)?;
-    Some((major, parts.next().and_then(number).unwrap_or_default()))
 }
 
 fn members(value: Value) -> Members {

@@ -210,6 +210,7 @@ fn request(
     request.messages = Arc::new(vec![Message::user([Part::text(question)])]);
     request.generation = settings.generation;
     request.provider_options = settings.provider_options;
+    request.is_by_agent = true;
     request.http = HttpOverlay {
         headers: headers(session, agent),
         body: settings.body,

@@ -42,6 +42,8 @@ async fn a_configured_agent_writes_the_summary() {
     assert!(summary.http.headers.contains(&header));
     assert!(!turn.http.headers.contains(&header));
     assert_eq!([&*first.model.id, &*turn.model.id], ["m1", "m1"]);
+    let by_agent = [first, summary, turn].map(|request| request.is_by_agent);
+    assert_eq!(by_agent, [false, true, false]);
 }
 
 #[tokio::test]

@@ -1,14 +1,22 @@
 //! The headers of requests to GitHub Copilot.
 
+use super::openai;
+use crate::canonical::model::CompatibleServer;
 use crate::canonical::request::{LlmRequest, Message, Part, Role, ToolContent};
 
-/// Returns the headers. `x-initiator` decides how GitHub counts the request: one that a user began costs more than one
-/// that continues the work of an agent.
+/// Returns the headers of a request, none if its model belongs to another server. `x-initiator` decides how GitHub
+/// counts the request: one that a user began costs more than one that continues the work of an agent.
 pub(super) fn headers(request: &LlmRequest) -> Vec<(String, String)> {
+    if openai::server(&request.model) != Some(CompatibleServer::Copilot) {
+        return Vec::new();
+    }
     let spoken = |message: &&Message| message.role != Role::System;
     let last = request.messages.iter().rev().find(spoken);
     let is_prompted = last.is_none_or(|message| message.role == Role::User);
-    let initiator = if is_prompted { "user" } else { "agent" };
+    let initiator = match is_prompted && !request.is_by_agent {
+        true => "user",
+        false => "agent",
+    };
     let mut headers = vec![
         ("openai-intent", "conversation-edits"),
         ("x-initiator", initiator),
