@@ -50,11 +50,24 @@ export interface CallOptions {
   abortSignal: AbortSignal;
 }
 
+/** A source of an answer, as a part of a stream and in a citation. */
+export interface StreamSource {
+  readonly sourceType?: string;
+  readonly url?: string;
+  readonly title?: string;
+  readonly filename?: string;
+  readonly mediaType?: string;
+}
+
 /** A part of a stream: the members that some version has. */
-export interface StreamPart {
+export interface StreamPart extends StreamSource {
   readonly type: string;
   readonly id?: string;
   readonly delta?: string;
+  /** The citations of a complete text, since version 4. */
+  readonly citations?: readonly { readonly source?: StreamSource }[];
+  /** The content of a file: base64 or bytes, since version 4 in an object that can also have an address. */
+  readonly data?: string | Uint8Array | { readonly data?: string | Uint8Array; readonly url?: string | URL };
   readonly toolCallId?: string;
   readonly toolName?: string;
   readonly input?: unknown;

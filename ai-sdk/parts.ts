@@ -3,12 +3,15 @@
 import { describeReported } from "./failures.js";
 import { readUsage } from "./usage.js";
 import type { JsonValue, ModelEvent, ModelFinishReason, ModelToolResult } from "../index.js";
-import type { StreamPart } from "./language-model.js";
+import type { StreamPart, StreamSource } from "./language-model.js";
 
 /** The finish reasons that the host knows under the same name. */
 const REASONS = new Set(["stop", "length", "tool-calls", "content-filter", "error"]);
 
-/** Reads one stream. Parts that the host has no use for give no events: sources, generated files, metadata, raw chunks. */
+/**
+ * Reads one stream. Parts that the host has no use for give no events: metadata, raw chunks, and drafts of files among the
+ * reasoning.
+ */
 export class PartReader {
   /** The calls whose input is being written. */
   #inputs: Set<string> = new Set();
@@ -16,8 +19,12 @@ export class PartReader {
   /** Returns the events of a part. */
   read(part: StreamPart): ModelEvent[] {
     switch (part.type) {
-      case "text-start":
       case "text-end":
+        return [
+          { type: part.type, ...block(part) },
+          ...(part.citations ?? []).flatMap(({ source }) => readSource(source)),
+        ];
+      case "text-start":
       case "reasoning-start":
       case "reasoning-end":
         return [{ type: part.type, ...block(part) }];
@@ -37,6 +44,10 @@ export class PartReader {
         return part.preliminary === true ? [] : [result(part, readResult(part))];
       case "tool-approval-request":
         return [result(part, { type: "error", value: "The host cannot approve calls that the provider runs" })];
+      case "file":
+        return readFile(part);
+      case "source":
+        return readSource(part);
       case "finish":
         return [readFinish(part)];
       case "error":
@@ -78,6 +89,38 @@ function call({ providerMetadata }: StreamPart, id: string | undefined) {
 
 function result(part: StreamPart, value: ModelToolResult): ModelEvent {
   return { type: "tool-result", ...call(part, part.toolCallId), result: value };
+}
+
+/** The content of a file, or its address. */
+interface FileContent {
+  readonly data?: string | Uint8Array | undefined;
+  readonly url?: string | URL | undefined;
+}
+
+function readFile({ mediaType, data: given, providerMetadata }: StreamPart): ModelEvent[] {
+  const content: FileContent = typeof given === "object" && !(given instanceof Uint8Array) ? given : { data: given };
+  const { data, url } = content;
+  if (data === undefined && url === undefined) return [];
+  return [
+    {
+      type: "file",
+      mediaType: mediaType as string,
+      ...(data === undefined ? { url: String(url) } : { data: encodeBytes(data) }),
+      ...(providerMetadata === undefined ? {} : { providerMetadata }),
+    },
+  ];
+}
+
+function encodeBytes(data: string | Uint8Array) {
+  return typeof data === "string" ? data : Buffer.from(data).toString("base64");
+}
+
+function readSource(source: StreamSource = {}): ModelEvent[] {
+  const { sourceType, url, title, filename, mediaType } = source;
+  if (sourceType === "url") return [{ type: "source", source: { type: "url", url: url as string, title } }];
+  return sourceType === "document"
+    ? [{ type: "source", source: { type: "document", title, filename, mediaType } }]
+    : [];
 }
 
 function readResult({ result: value = null, isError }: StreamPart): ModelToolResult {

@@ -1,6 +1,6 @@
 // `toUIMessages`: the messages of a session as messages of the AI SDK.
 
-import { answerID, partID, toolOutput } from "./ui-chunks.js";
+import { answerID, partID, sourceParts, toolOutput } from "./ui-parts.js";
 import type { AssistantPart, SessionMessage, ToolContent } from "../index.js";
 import type { OpenCodeUIMessage, OpenCodeUIMessagePart } from "./ui-types.js";
 
@@ -28,7 +28,11 @@ export function toUIMessages(messages: Iterable<SessionMessage>): OpenCodeUIMess
       shown.push({ id: message.id, role: "user", parts: writePrompt(message) });
     } else if (message.type === "assistant") {
       const last = shown.at(-1);
-      const parts: OpenCodeUIMessagePart[] = [{ type: "step-start" }, ...message.content.flatMap(partsOf(message))];
+      const parts: OpenCodeUIMessagePart[] = [
+        { type: "step-start" },
+        ...message.content.flatMap(partsOf(message)),
+        ...sourceParts(message.id, message),
+      ];
       if (last?.role === "assistant") last.parts.push(...parts);
       else shown.push({ id: answerID(prompt ?? message.id), role: "assistant", parts });
     }

@@ -1,24 +1,10 @@
 // Turns the parts of a run into chunks of a message of the AI SDK.
 
+import { answerID, partID, sourceParts, toolOutput } from "./ui-parts.js";
 import type { RunEnd, RunPart, RunResult, RunTool, SessionDurableEvent } from "../index.js";
 import type { OpenCodeMessageMetadata, OpenCodeUIMessageChunk } from "./ui-types.js";
 
 type Chunk = OpenCodeUIMessageChunk;
-
-/** The id of the message that answers a prompt. */
-export function answerID(messageID: string) {
-  return `${messageID}-answer`;
-}
-
-/** An id that is unique in the message: providers may use the same id in every turn. */
-export function partID(messageID: string, id: string) {
-  return `${messageID}/${id}`;
-}
-
-/** The result of a tool as users see it: the structured value, or the text for the model. */
-export function toolOutput(structured: Readonly<Record<string, unknown>> | undefined, text: string) {
-  return structured !== undefined && Object.keys(structured).length > 0 ? structured : text;
-}
 
 /** The chunks of one run. */
 export class ChunkWriter {
@@ -69,13 +55,13 @@ export class ChunkWriter {
   }
 
   /** The chunks of the beginning or the end of a block or a turn. */
-  #boundary({ type, data }: SessionDurableEvent): Chunk[] {
+  #boundary({ type, data, metadata }: SessionDurableEvent): Chunk[] {
     switch (type) {
       case "session.next.step.started":
         return [{ type: "start-step" }];
       case "session.next.step.ended":
       case "session.next.step.failed":
-        return [{ type: "finish-step" }];
+        return [...sourceParts(data.assistantMessageID, { metadata }), { type: "finish-step" }];
       case "session.next.text.started":
         this.#open += 1;
         return [{ type: "text-start", id: partID(data.assistantMessageID, data.textID) }];

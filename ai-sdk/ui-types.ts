@@ -36,6 +36,7 @@ export type OpenCodeUIMessagePart =
   | { type: "text"; text: string; state?: "streaming" | "done" }
   | { type: "reasoning"; text: string; state?: "streaming" | "done" }
   | { type: "file"; mediaType: string; url: string; filename?: string }
+  | SourcePart
   | { type: "step-start" }
   | { type: "dynamic-tool"; toolName: string; toolCallId: string; state: "input-streaming"; input: unknown }
   | { type: "dynamic-tool"; toolName: string; toolCallId: string; state: "input-available"; input: unknown }
@@ -55,6 +56,11 @@ export type OpenCodeUIMessagePart =
       input: unknown;
       errorText: string;
     };
+
+/** A source that an answer cites, as a part of a message and as a chunk. */
+export type SourcePart =
+  | { type: "source-url"; sourceId: string; url: string; title?: string }
+  | { type: "source-document"; sourceId: string; mediaType: string; title: string; filename?: string };
 
 /** A message of the AI SDK (`UIMessage`). */
 export interface OpenCodeUIMessage {
@@ -81,6 +87,7 @@ export type OpenCodeUIMessageChunk =
   | ({ type: "tool-input-available"; toolName: string; input: unknown } & ToolChunk)
   | ({ type: "tool-output-available"; output: unknown; preliminary?: boolean } & ToolChunk)
   | ({ type: "tool-output-error"; errorText: string } & ToolChunk)
+  | SourcePart
   | { type: "data-opencode-permission"; id: string; data: PermissionRequest }
   | { type: "data-opencode-question"; id: string; data: QuestionRequest }
   | { type: "message-metadata"; messageMetadata: OpenCodeMessageMetadata }

@@ -7,6 +7,7 @@ import { addRuns } from "./run/index.js";
 import { createFetchTransport } from "./transport.js";
 import type { ClientOptions, OpenCodeClient } from "./types.js";
 
+export { citedSources } from "./cited-sources.js";
 export { ClientError, isClientError, isTagged } from "./errors.js";
 export { resumeEvents } from "./resume.js";
 export * from "./generated/guards.js";

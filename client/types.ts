@@ -155,3 +155,24 @@ export interface EventsRetry {
   /** The sequence of the last event, after which the stream continues. Undefined: the beginning of the session. */
   readonly after: number | undefined;
 }
+
+/**
+ * A page or a document that an answer cites. `citedSources` returns those of an answer; a host stores at
+ * most 256.
+ */
+export type CitedSource =
+  | {
+      readonly type: "url";
+      /** The address of the page: `http` or `https`, at most 8 KiB. */
+      readonly url: string;
+      readonly title?: string | undefined;
+    }
+  | {
+      readonly type: "document";
+      /** The identifier of the document at the provider. */
+      readonly id?: string | undefined;
+      readonly title?: string | undefined;
+      readonly filename?: string | undefined;
+      /** The MIME type. */
+      readonly mediaType?: string | undefined;
+    };

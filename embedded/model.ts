@@ -1,6 +1,6 @@
 // The public types of models of the program.
 
-import type { JsonObject, JsonValue, ModelConfig, RegisterOptions, Registration } from "../index.js";
+import type { CitedSource, JsonObject, JsonValue, ModelConfig, RegisterOptions, Registration } from "../index.js";
 
 /** Data that a provider attached to a part and expects back with it: members under the namespace of the provider. */
 export type ProviderMetadata = Readonly<Record<string, JsonValue>>;
@@ -258,6 +258,25 @@ export type ModelEvent =
       readonly providerExecuted?: boolean | undefined;
     } & CallEvent)
   | ({ readonly type: "tool-result"; readonly result: ModelToolResult } & CallEvent)
+  | {
+      /** A file that the model returns. Later requests contain the path or the address of the file, and not its content. */
+      readonly type: "file";
+      /** The MIME type. */
+      readonly mediaType: string;
+      /** The content as base64, which the host stores. */
+      readonly data?: string | undefined;
+      /** The address of the file, `http` or `https`, instead of `data`. The host does not load it. */
+      readonly url?: string | undefined;
+      readonly providerMetadata?: ProviderMetadata | undefined;
+    }
+  | {
+      /**
+       * A source that the answer cites. The host leaves out pages with other addresses than those of the web, and
+       * documents without an id, a title and a name.
+       */
+      readonly type: "source";
+      readonly source: CitedSource;
+    }
   | {
       readonly type: "finish";
       readonly reason: ModelFinishReason;

@@ -94,6 +94,41 @@ test("the stored messages are the same message", async () => {
   expect(more).toEqual([]);
 });
 
+test("the sources of an answer are parts of its message", async () => {
+  const { host, sessionID, model } = await setUpSession();
+  const cited = [
+    { type: "url_citation", url_citation: { url: "https://a.test", title: "A" } },
+    { type: "url_citation", url_citation: { url: "https://b.test" } },
+    { type: "file_citation", file_citation: { file_id: "file_1", filename: "c.md" } },
+    { type: "file_path", file_path: { file_id: "file_2" } },
+  ];
+  const delta = { content: "Yes.", annotations: cited };
+  const raw = JSON.stringify({ choices: [{ index: 0, delta, finish_reason: "stop" }] });
+  model.reply({ raw: `data: ${raw}\n\n` });
+  const streamed = await read(await collect(start(host, sessionID)));
+  const sources = streamed.parts.filter(({ type }) => type.startsWith("source-"));
+  const mediaType = "application/octet-stream";
+  expect(sources).toEqual([
+    { type: "source-url", sourceId: expect.any(String), url: "https://a.test", title: "A" },
+    { type: "source-url", sourceId: expect.any(String), url: "https://b.test" },
+    { type: "source-document", sourceId: expect.any(String), mediaType, title: "c.md", filename: "c.md" },
+    { type: "source-document", sourceId: expect.any(String), mediaType, title: "file_2" },
+  ]);
+  const [, answer] = toUIMessages(await readMessages(host, sessionID));
+  expect(shown(answer as OpenCodeUIMessage)).toEqual(shown(streamed));
+});
+
+test.each([7, "https://a.test", [7, null, {}, { type: "url" }, { type: "url", url: "javascript:alert(1)" }]])(
+  "sources of an imported answer that no host stores are left out: %j",
+  async (sources) => {
+    const { host, sessionID } = await setUpTalk();
+    await start(host, sessionID).result;
+    const messages = await readMessages(host, sessionID);
+    const imported = messages.map((message) => ({ ...message, metadata: { sources } }));
+    expect(toUIMessages(imported)).toEqual(toUIMessages(messages));
+  },
+);
+
 test("a later run of the same prompt streams the same message, also in another host", async () => {
   const { setup, host, sessionID, model } = await setUpTalk();
   const first = await read(await collect(start(host, sessionID)));

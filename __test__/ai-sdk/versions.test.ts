@@ -193,6 +193,8 @@ test("parts become events", async () => {
     { type: "text-delta", id: "2", delta: "Hi" },
     { type: "text-end", id: "2", providerMetadata: metadata },
     { type: "source", sourceType: "url", id: "s", url: "http://x.test" },
+    { type: "source", sourceType: "document", id: "t", mediaType: "text/plain", title: "T", filename: "t.txt" },
+    { type: "source", sourceType: "other", id: "u" },
     { type: "tool-input-start", id: "c1", toolName: "read" },
     { type: "tool-input-delta", id: "c1", delta: "{}" },
     { type: "tool-call", toolCallId: "c1", toolName: "read", input: "{}", providerMetadata: metadata },
@@ -216,6 +218,8 @@ test("parts become events", async () => {
     { type: "text-start", id: "2" },
     { type: "text-delta", id: "2", text: "Hi" },
     { type: "text-end", id: "2", providerMetadata: metadata },
+    { type: "source", source: { type: "url", url: "http://x.test" } },
+    { type: "source", source: { type: "document", title: "T", filename: "t.txt", mediaType: "text/plain" } },
     { type: "tool-input-start", id: "c1", name: "read" },
     { type: "tool-input-delta", id: "c1", text: "{}" },
     { type: "tool-input-end", id: "c1" },
@@ -235,6 +239,31 @@ test("parts become events", async () => {
       usage: { inputTokens: 10, outputTokens: 7, cacheReadTokens: 5, cacheWriteTokens: 1, reasoningTokens: 3 },
     },
   ]);
+});
+
+test("the citations of a text of version 4 are sources", async () => {
+  const source = { type: "source", sourceType: "url", id: "s", url: "http://x.test", title: "X" };
+  const citations = [{ source, startIndex: 0, endIndex: 2 }, {}];
+  const { given } = model("v4", [{ type: "text-end", id: "2", citations }]);
+  expect(await read(given)).toEqual([
+    { type: "text-end", id: "2" },
+    { type: "source", source: { type: "url", url: "http://x.test", title: "X" } },
+  ]);
+});
+
+test.each<[string, Version, unknown, object | undefined]>([
+  ["base64", "v2", "AQID", { data: "AQID" }],
+  ["bytes", "v3", new Uint8Array([1, 2, 3]), { data: "AQID" }],
+  ["base64 in an object", "v4", { type: "data", data: "AQID" }, { data: "AQID" }],
+  ["bytes in an object", "v4", { type: "data", data: new Uint8Array([1, 2, 3]) }, { data: "AQID" }],
+  ["an address", "v4", { type: "url", url: new URL("https://x.test/a.png") }, { url: "https://x.test/a.png" }],
+  ["nothing", "v4", {}, undefined],
+])("a file of the model: %s of %s", async (_name, version, data, content) => {
+  const metadata = { mock: { a: 1 } };
+  const { given } = model(version, [{ type: "file", mediaType: "image/png", data, providerMetadata: metadata }]);
+  const events = await read(given);
+  const file = { type: "file", mediaType: "image/png", ...content, providerMetadata: metadata };
+  expect(events).toEqual(content === undefined ? [] : [file]);
 });
 
 const FLAT = { inputTokens: 10, outputTokens: 7, totalTokens: 17, reasoningTokens: 3, cachedInputTokens: 5 };

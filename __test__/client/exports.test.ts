@@ -10,6 +10,7 @@ const tags = Object.keys((JSON.parse(contract) as { failures: object }).failures
 // declared and not exported, or the reverse.
 const client: Record<keyof typeof import("../../client/index.js"), true> = {
   createClient: true,
+  citedSources: true,
   resumeEvents: true,
   ClientError: true,
   isClientError: true,

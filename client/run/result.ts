@@ -1,3 +1,4 @@
+import { joinSources } from "../cited-sources.js";
 import { HOST_CLOSED } from "../failures.js";
 import { isSessionNotFoundError } from "../generated/guards.js";
 import type { OpenCodeClient, SessionMessage } from "../index.js";
@@ -34,13 +35,15 @@ export async function conclude(
   state: State,
 ): Promise<RunResult> {
   const outcome = outcomeOf(activity, state);
+  const messages = await readMessages(client, options, sessionID, activity.messageIDs);
   return {
     ...outcome,
     ...(outcome.outcome !== "completed" && { reason: outcome.reason ?? outcome.error?.message ?? INTERRUPTED }),
     sessionID,
     messageID,
     text: activity.text,
-    messages: await readMessages(client, options, sessionID, activity.messageIDs),
+    messages,
+    sources: joinSources(messages),
     usage: activity.usage,
     cost: activity.cost,
   };

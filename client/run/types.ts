@@ -12,6 +12,7 @@ import type {
   SessionErrorUnknown,
   SessionMessage,
 } from "../generated/types.js";
+import type { CitedSource } from "../types.js";
 
 /** A schema of a library with Standard Schema and a JSON Schema, such as zod from 4.2 on. */
 export interface RunStandardSchema<Output = unknown> {
@@ -157,6 +158,8 @@ export interface RunResult<Output = unknown> {
   readonly text: string;
   /** The assistant messages that answer the prompt, oldest first. */
   readonly messages: readonly SessionMessage[];
+  /** The sources that the answers cite, each once. */
+  readonly sources: readonly CitedSource[];
   /** The structured output that the prompt asked for. Absent unless the outcome is `completed`. */
   readonly output?: Output;
   /** Tokens of all turns. */

@@ -60,7 +60,8 @@ mod sse;
 pub mod transport;
 
 pub use authorizer::{Authorizer, OutgoingRequest};
-pub use canonical::{authorizer, error, event, model, request, usage};
+pub use canonical::{authorizer, cited_source, error, event, model, request, usage};
+pub use cited_source::{CitedSource, is_web_address};
 pub use client::{EventStream, ModelClient};
 pub use error::{ErrorKind, LlmError, LlmErrorReason};
 pub use event::{BlockId, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};

@@ -315,6 +315,14 @@ pub const TEXT_PROVIDER_METADATA: &str = "textProviderMetadata";
 /// answer during a call of its own tool. The Session Drain then continues with the next turn.
 pub const PAUSED_TURN: &str = "pauseTurn";
 
+/// Key of the additive value of an assistant message that explains why the provider refused to answer:
+/// an object with the texts `category` and `explanation`, as far as the provider gives them.
+pub const REFUSAL: &str = "refusal";
+
+/// Key of the additive value of an assistant message that lists the sources which the answer cites, each once:
+/// objects with `type`, which is `url` (`url`, `title`) or `document` (`id`, `title`, `filename`, `mediaType`).
+pub const CITED_SOURCES: &str = "sources";
+
 /// The answer of one Provider Turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantMessage {

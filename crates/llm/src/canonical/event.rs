@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::canonical::cited_source::CitedSource;
 use crate::canonical::error::ErrorKind;
 use crate::canonical::request::{JsonMap, ToolContent, ToolResultValue};
 use crate::canonical::usage::Usage;
@@ -137,6 +138,8 @@ pub enum LlmEvent {
         error: Option<Value>,
         provider_metadata: Option<ProviderMetadata>,
     },
+    /// The answer cites a source. The same source may come several times.
+    Cited(Box<CitedSource>),
     /// The step is complete.
     StepFinish {
         index: u32,

@@ -1,6 +1,7 @@
 //! The canonical request and event stream that all protocols share.
 
 pub mod authorizer;
+pub mod cited_source;
 pub mod error;
 pub mod event;
 pub(crate) mod json;

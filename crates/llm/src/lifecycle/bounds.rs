@@ -99,7 +99,7 @@ fn metadata(event: &LlmEvent) -> Option<&ProviderMetadata> {
         | E::ProviderError {
             provider_metadata, ..
         } => provider_metadata.as_ref(),
-        E::StepStart { .. } | E::ToolInputDelta { .. } => None,
+        E::StepStart { .. } | E::ToolInputDelta { .. } | E::Cited(_) => None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The grammar of the event stream, enforced in one place for all adapters.
 //!
 //! ```text
-//! step-start ( block | tool-call | tool-result | tool-error )* step-finish finish
-//!                                                            | provider-error
+//! step-start ( block | tool-call | tool-result | tool-error | cited )* step-finish finish
+//!                                                                    | provider-error
 //! ```
 //!
 //! A block is `start delta* end`. Several blocks may be open at once. The consumer writes durable
@@ -220,6 +220,7 @@ impl Lifecycle {
                 self.tools.settle(id, name)
             }
             E::StepStart { .. }
+            | E::Cited(_)
             | E::StepFinish { .. }
             | E::Finish { .. }
             | E::ProviderError { .. } => Ok(()),

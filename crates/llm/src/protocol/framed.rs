@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::body_start::BodyStart;
 use super::pending_surrogates::{Kind, PendingSurrogates};
 use super::{Decoder, failure, surrogates};
+use crate::canonical::cited_source::CitedSource;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::usage::Usage;
@@ -78,6 +79,16 @@ impl Sink<'_> {
             }
         }
         self.lifecycle.accept(event, self.out)
+    }
+
+    /// Forwards a source that the answer cites, unless it is unusable. A kept failure stays kept.
+    pub(super) fn cite(&mut self, source: Option<CitedSource>) -> Result<(), LlmError> {
+        match source.and_then(CitedSource::bounded) {
+            Some(source) => self
+                .lifecycle
+                .accept(LlmEvent::Cited(Box::new(source)), self.out),
+            None => Ok(()),
+        }
     }
 
     /// Keeps a failure until the stream reports why the answer ends, which may explain the failure.

@@ -13,16 +13,19 @@ mod messages;
 #[path = "../common/outcome.rs"]
 mod outcome;
 mod prefix;
+#[path = "../common/run.rs"]
+mod run;
 mod settings;
 mod surrogates;
 
 use std::sync::Arc;
 
+use self::run::{Outcome, decode_by};
 use opencode_llm::protocol::{self, Decoder, WireRequest};
 use opencode_llm::{
-    Capabilities, JsonMap, LlmError, LlmEvent, LlmRequest, Media, Message, Part, ProtocolId,
-    ReasoningPart, ResolvedModel, Sources, SystemPart, TextPart, ToolCallPart, ToolChoice,
-    ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
+    Capabilities, JsonMap, LlmEvent, LlmRequest, Media, Message, Part, ProtocolId, ReasoningPart,
+    ResolvedModel, Sources, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
+    ToolDefinition, ToolResultPart, ToolResultValue,
 };
 use serde_json::{Value, json};
 
@@ -173,18 +176,8 @@ fn decoder() -> Box<dyn Decoder> {
     protocol::adapter(ProtocolId::AnthropicMessages).decoder(&request, &Sources::default())
 }
 
-type Outcome = (Vec<LlmEvent>, Result<(), LlmError>);
-
 fn decode(chunks: &[&[u8]]) -> Outcome {
-    let mut decoder = decoder();
-    let mut events = Vec::new();
-    for chunk in chunks {
-        if let Err(error) = decoder.push(chunk, &mut events) {
-            return (events, Err(error));
-        }
-    }
-    let end = decoder.end(&mut events);
-    (events, end)
+    decode_by(decoder(), chunks.iter().copied())
 }
 
 fn sse(events: &[Value]) -> String {

@@ -207,3 +207,29 @@ fn an_error_instead_of_a_stream_is_reported() {
         assert_eq!(message, "The model is not enabled");
     }
 }
+
+#[test]
+fn a_character_that_is_split_between_two_pieces_is_joined() {
+    let headers = [
+        (":message-type", "event"),
+        (":event-type", "contentBlockDelta"),
+    ];
+    let piece = |text: &str| {
+        let payload = format!(r#"{{"contentBlockIndex":0,"delta":{{"text":"{text}"}}}}"#);
+        frame(&headers, payload)
+    };
+    let wire = [
+        piece("a"),
+        piece(r"\ud83d"),
+        piece(r"\ude00b"),
+        piece(r"\n\u00fc"),
+        stop(0),
+        end("end_turn"),
+    ];
+    let said = shown(&wire.concat());
+    let texts: Vec<&str> = said
+        .iter()
+        .filter_map(|line| line.strip_prefix("text-0: "))
+        .collect();
+    assert_eq!(texts.concat(), "a😀b\nü");
+}

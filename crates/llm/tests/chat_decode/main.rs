@@ -11,6 +11,8 @@ mod failures;
 mod outcome;
 mod properties;
 mod replies;
+#[path = "../common/run.rs"]
+mod run;
 mod servers;
 mod surrogates;
 
@@ -18,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use self::run::{Outcome, decode_by};
 use opencode_llm::protocol::{self, Decoder};
 use opencode_llm::{
     FinishReason, LlmError, LlmEvent, LlmRequest, ProtocolId, ResolvedModel, Sources, Usage,
@@ -35,18 +38,8 @@ fn decoder() -> Box<dyn Decoder> {
     protocol::adapter(ProtocolId::OpenAiChat).decoder(&request, &sources)
 }
 
-type Outcome = (Vec<LlmEvent>, Result<(), LlmError>);
-
 fn decode(chunks: &[&[u8]]) -> Outcome {
-    let mut decoder = decoder();
-    let mut events = Vec::new();
-    for chunk in chunks {
-        if let Err(error) = decoder.push(chunk, &mut events) {
-            return (events, Err(error));
-        }
-    }
-    let end = decoder.end(&mut events);
-    (events, end)
+    decode_by(decoder(), chunks.iter().copied())
 }
 
 /// Returns a stream of chunks with `[DONE]` at the end.

@@ -1,6 +1,6 @@
 //! Servers that extend the protocol.
 
-use opencode_llm::CompatibleServer;
+use opencode_llm::{CompatibleServer, ToolContent};
 
 use super::*;
 
@@ -66,6 +66,50 @@ fn openrouter_gives_blocks_that_it_wants_back_and_a_cost() {
         panic!("{events:?}")
     };
     assert_eq!(usage.as_ref().unwrap().cost, Some(0.25));
+}
+
+#[test]
+fn openrouter_returns_images() {
+    let image = |url: &str| json!({"type": "image_url", "image_url": {"url": url}});
+    let images = [
+        image("data:image/webp;base64,UklG"),
+        image("https://x.test/a.png"),
+        image("file:///etc/passwd"),
+        json!("another form"),
+    ];
+    let events = reply_of(
+        CompatibleServer::OpenRouter,
+        &[
+            delta(json!({"content": "Here."})),
+            delta(json!({"images": images})),
+            delta(json!({"images": "another form"})),
+            stop("stop"),
+        ],
+    );
+    let files: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            LlmEvent::ToolResult { name, output, .. } => Some((&**name, output.clone()?.content)),
+            _ => None,
+        })
+        .collect();
+    let file = |uri: &str, mime: &str| {
+        let content = ToolContent::File {
+            uri: uri.into(),
+            mime: mime.into(),
+            name: None,
+        };
+        ("generated_file", vec![content])
+    };
+    let expected = [
+        file("data:image/webp;base64,UklG", "image/webp"),
+        file("https://x.test/a.png", "image/*"),
+    ];
+    assert_eq!(files, expected);
+    let Some(LlmEvent::Finish { reason, .. }) = events.last() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(*reason, FinishReason::Stop);
 }
 
 #[test]

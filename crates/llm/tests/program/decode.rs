@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use opencode_llm::protocol::{self, Decoder};
 use opencode_llm::{
-    ErrorKind, FinishReason, LlmError, LlmErrorReason, LlmEvent, LlmRequest, Sources,
+    ErrorKind, FinishReason, LlmError, LlmErrorReason, LlmEvent, LlmRequest, Sources, ToolContent,
     ToolResultValue, Usage,
 };
 use proptest::prelude::*;
@@ -53,6 +53,59 @@ fn texts(events: &[LlmEvent]) -> String {
         _ => None,
     };
     events.iter().filter_map(text).collect()
+}
+
+#[test]
+fn a_file_is_the_result_of_a_hosted_call() {
+    let events = answer(json!([
+        {"type": "file", "mediaType": "image/png", "data": "iVBO", "providerMetadata": {"p": {"a": 1}}},
+        {"type": "finish", "reason": "stop"},
+    ]));
+    let content = events.iter().find_map(|event| match event {
+        LlmEvent::ToolResult {
+            name,
+            output: Some(output),
+            provider_executed: true,
+            ..
+        } => Some((name.to_string(), output.content.clone())),
+        _ => None,
+    });
+    let file = ToolContent::File {
+        uri: "data:image/png;base64,iVBO".into(),
+        mime: "image/png".into(),
+        name: None,
+    };
+    assert_eq!(content, Some(("generated_file".to_owned(), vec![file])));
+    let events = answer(json!([
+        {"type": "file", "mediaType": "image/png", "url": "https://x.test/a.png"},
+        {"type": "finish", "reason": "stop"},
+    ]));
+    let has_address = |event: &LlmEvent| match event {
+        LlmEvent::ToolResult {
+            output: Some(output),
+            ..
+        } => {
+            matches!(&output.content[..], [ToolContent::File { uri, .. }] if uri == "https://x.test/a.png")
+        }
+        _ => false,
+    };
+    assert!(events.iter().any(has_address), "{events:?}");
+    let local = json!([{"type": "file", "mediaType": "image/png", "url": "file:///a"}]);
+    let message = refusal(local).to_string();
+    assert!(
+        message.contains("must begin with http:// or https://"),
+        "{message}"
+    );
+    for (event, member) in [
+        (json!([{"type": "file", "data": "iVBO"}]), "mediaType"),
+        (json!([{"type": "file", "mediaType": "image/png"}]), "data"),
+    ] {
+        let message = refusal(event).to_string();
+        assert!(
+            message.contains(&format!("file must have the member {member}")),
+            "{message}"
+        );
+    }
 }
 
 #[test]

@@ -268,7 +268,7 @@ fn a_server_call_has_its_result() {
         ),
         (
             "image_generation_call",
-            json!({"result": "r"}),
+            json!({"status": "failed"}),
             "image_generation",
             json!({}),
         ),
@@ -319,6 +319,38 @@ fn a_server_call_has_its_result() {
             );
             assert_eq!(events_of(&[done(item), completed()]), expected);
         }
+    }
+}
+
+#[test]
+fn an_image_is_a_file_of_its_call() {
+    for (format, mime) in [
+        (json!("webp"), "image/webp"),
+        (Value::Null, "image/png"),
+        (json!("p;g"), "application/octet-stream"),
+    ] {
+        let mut item =
+            json!({"type": "image_generation_call", "id": "ig_1", "output_format": format});
+        item["result"] = "iVBO".into();
+        let events = events_of(&[done(item.clone()), completed()]);
+        item["result"] = Value::Null;
+        let file = ToolContent::File {
+            uri: format!("data:{mime};base64,iVBO"),
+            mime: mime.into(),
+            name: None,
+        };
+        let result = LlmEvent::ToolResult {
+            id: "ig_1".into(),
+            name: "image_generation".into(),
+            result: ToolResultValue::Json(item.clone()),
+            output: Some(Box::new(opencode_llm::ToolOutput {
+                structured: item,
+                content: vec![file],
+            })),
+            provider_executed: true,
+            provider_metadata: attached(json!({"itemId": "ig_1"})),
+        };
+        assert!(events.contains(&result), "{events:?}");
     }
 }
 

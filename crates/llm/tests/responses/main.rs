@@ -13,17 +13,20 @@ mod items;
 #[path = "../common/outcome.rs"]
 mod outcome;
 mod prefix;
+#[path = "../common/run.rs"]
+mod run;
 mod settings;
 mod surrogates;
 mod tolerance;
 
 use std::sync::Arc;
 
+use self::run::{Outcome, decode_by};
 use opencode_llm::protocol::{self, Decoder, WireRequest};
 use opencode_llm::{
-    Capabilities, JsonMap, LlmError, LlmEvent, LlmRequest, Media, Message, Part, ProtocolId,
-    ReasoningPart, ResolvedModel, Sources, SystemPart, TextPart, ToolCallPart, ToolChoice,
-    ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
+    Capabilities, JsonMap, LlmEvent, LlmRequest, Media, Message, Part, ProtocolId, ReasoningPart,
+    ResolvedModel, Sources, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
+    ToolDefinition, ToolResultPart, ToolResultValue,
 };
 use serde_json::{Value, json};
 
@@ -179,21 +182,8 @@ fn decoder_of(options: Value) -> Box<dyn Decoder> {
     protocol::adapter(ProtocolId::OpenAiResponses).decoder(&request, &Sources::default())
 }
 
-type Outcome = (Vec<LlmEvent>, Result<(), LlmError>);
-
-fn decode_by(mut decoder: Box<dyn Decoder>, chunks: &[&[u8]]) -> Outcome {
-    let mut events = Vec::new();
-    for chunk in chunks {
-        if let Err(error) = decoder.push(chunk, &mut events) {
-            return (events, Err(error));
-        }
-    }
-    let end = decoder.end(&mut events);
-    (events, end)
-}
-
 fn decode(chunks: &[&[u8]]) -> Outcome {
-    decode_by(decoder_of(json!({})), chunks)
+    decode_by(decoder_of(json!({})), chunks.iter().copied())
 }
 
 fn sse(events: &[Value]) -> String {
@@ -202,7 +192,7 @@ fn sse(events: &[Value]) -> String {
 }
 
 fn events_with(options: Value, events: &[Value]) -> Vec<LlmEvent> {
-    let (events, end) = decode_by(decoder_of(options), &[sse(events).as_bytes()]);
+    let (events, end) = decode_by(decoder_of(options), [sse(events).as_bytes()]);
     assert_eq!(end, Ok(()), "{events:?}");
     events
 }

@@ -1,6 +1,7 @@
 //! The possible ends of a Provider Turn and of the provider's stream.
 
 use opencode_llm::{FinishReason, LlmError, LlmEvent, Usage};
+use serde_json::Value;
 
 use super::fallback::FallbackStep;
 
@@ -25,6 +26,8 @@ pub(super) struct Finish {
     pub(super) usage: Option<Usage>,
     /// The provider paused the answer, and the next turn continues it.
     pub(super) is_paused: bool,
+    /// Explains why the provider refused to answer.
+    pub(super) refusal: Option<Value>,
 }
 
 /// The form in which a provider refused a request.

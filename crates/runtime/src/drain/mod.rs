@@ -5,6 +5,7 @@ mod base_instructions;
 mod boundary;
 mod budgets;
 mod calls;
+mod cited_sources;
 mod cleaning;
 mod compacting;
 mod context_observer;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use opencode_llm::BlockId;
+use opencode_llm::{BlockId, CitedSource};
 use opencode_location::secret::Redactor;
 use opencode_schema::Record;
 use opencode_schema::event::{
@@ -15,12 +15,13 @@ use opencode_schema::event::{
 };
 use opencode_schema::id::{IdSource, MessageID};
 use opencode_schema::message::{
-    PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, SessionErrorUnknown,
+    CITED_SOURCES, PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, REFUSAL, SessionErrorUnknown,
 };
 use opencode_schema::model::ModelRef;
 use opencode_store::{Draft, SessionRow};
 use serde_json::Value;
 
+use super::cited_sources::CitedSources;
 use super::cleaning::clean;
 use crate::error::DrainError;
 use crate::journal::Journal;
@@ -56,6 +57,8 @@ pub(super) struct Publisher {
     snapshot: Option<String>,
     /// The metadata of the request, which the end of the step records.
     report: Option<Record>,
+    /// The sources that the answer cites.
+    sources: CitedSources,
     /// The directories read by calls whose settlement is collected.
     explored: Vec<String>,
     /// Removes secrets before events are recorded.
@@ -82,6 +85,7 @@ impl Publisher {
             drafts: Vec::new(),
             snapshot: None,
             report: None,
+            sources: CitedSources::default(),
             explored: Vec::new(),
             secrets,
         }
@@ -116,15 +120,37 @@ impl Publisher {
         additive.insert(PAUSED_TURN.to_owned(), true.into());
     }
 
+    /// Stores the explanation of a refusal with the end of the step.
+    pub(super) fn remember_refusal(&mut self, mut refusal: Value) {
+        self.secrets.clean_value(&mut refusal);
+        let additive = self.report.get_or_insert_default();
+        additive.insert(REFUSAL.to_owned(), refusal);
+    }
+
+    /// Stores a source that the answer cites with the end of the step.
+    pub(super) fn remember_source(&mut self, source: CitedSource) {
+        self.sources.add(source);
+    }
+
     /// Collects a durable event.
     pub(super) fn push(&mut self, payload: impl Into<SessionEvent>) {
         let mut payload = payload.into();
         clean(&mut payload, &self.secrets);
         let mut draft = Draft::new(self.journal.now(), payload);
         if let SessionEvent::StepEnded(_) | SessionEvent::StepFailed(_) = draft.payload {
-            draft.metadata = self.report.take();
+            draft.metadata = self.take_report();
         }
         self.drafts.push(draft);
+    }
+
+    /// Returns the additive values of the end of the step.
+    fn take_report(&mut self) -> Option<Record> {
+        if let Some(mut sources) = self.sources.take() {
+            self.secrets.clean_value(&mut sources);
+            let additive = self.report.get_or_insert_default();
+            additive.insert(CITED_SOURCES.to_owned(), sources);
+        }
+        self.report.take()
     }
 
     /// Collects the directories that a call read, to commit them with its settlement.

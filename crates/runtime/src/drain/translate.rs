@@ -3,7 +3,9 @@
 use opencode_llm::{
     LlmError, ProviderMetadata as Attached, ToolContent as LlmContent, ToolResultValue,
 };
-use opencode_schema::message::{PAUSED_TURN, ProviderMetadata, SessionErrorUnknown, ToolContent};
+use opencode_schema::message::{
+    PAUSED_TURN, ProviderMetadata, REFUSAL, SessionErrorUnknown, ToolContent,
+};
 use serde_json::{Value, json};
 
 use super::calls::Hosted;
@@ -13,6 +15,13 @@ use crate::provider::cause_of;
 pub(super) fn is_paused(attached: Option<&Attached>) -> bool {
     let mut namespaces = attached.into_iter().flat_map(|it| it.values());
     namespaces.any(|members| members[PAUSED_TURN] == true)
+}
+
+/// Returns the explanation of a refusal, by the metadata of the finish.
+pub(super) fn refusal(attached: Option<&Attached>) -> Option<Value> {
+    let mut namespaces = attached.into_iter().flat_map(|it| it.values());
+    let explained = namespaces.find_map(|members| members[REFUSAL].as_object())?;
+    Some(Value::Object(explained.clone()))
 }
 
 /// Returns the outcome of a call that the provider ran. The result is stored unchanged, because it must

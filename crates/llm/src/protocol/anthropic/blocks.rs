@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::frame::{Delta, Start};
-use super::{PROTOCOL, metadata};
+use super::{PROTOCOL, citation, metadata};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, LlmEvent};
 use crate::canonical::request::{JsonMap, ToolResultValue};
@@ -132,6 +132,7 @@ impl Blocks {
             }
             ("citations_delta", Some(Block::Text(text))) if !delta.citation.is_null() => {
                 let bytes = delta.citation.to_string().len();
+                sink.cite(citation::source(&delta.citation))?;
                 text.citations.push(delta.citation);
                 self.hold(bytes, sink)
             }

@@ -88,6 +88,9 @@ impl MessageFrames {
         if let Some(sequence) = end.stop_sequence.take() {
             members.insert("stopSequence".to_owned(), sequence.into());
         }
+        if let Some(explanation) = explanation(&end.stop_details) {
+            members.insert("refusal".to_owned(), explanation);
+        }
         if reason == "pause_turn" {
             members.insert("pauseTurn".to_owned(), Value::Bool(true));
         }
@@ -114,6 +117,16 @@ fn usage_within(message: Option<&RawValue>) -> Option<&RawValue> {
     }
     let message: Message<'_> = serde_json::from_str(message?.get()).ok()?;
     message.usage
+}
+
+/// Returns the reasons of a refusal. The other members are for clients that try another model.
+fn explanation(details: &Value) -> Option<Value> {
+    let texts = ["category", "explanation"].into_iter().filter_map(|name| {
+        let text = details.get(name)?.as_str()?;
+        Some((name.to_owned(), text.into()))
+    });
+    let reasons: Map<String, Value> = texts.collect();
+    (!reasons.is_empty()).then_some(Value::Object(reasons))
 }
 
 fn finish_reason(reason: &str) -> FinishReason {

@@ -77,4 +77,7 @@ pub(super) struct End {
     pub(super) stop_reason: Loose,
     #[serde(default)]
     pub(super) stop_sequence: Loose,
+    /// Explains a refusal.
+    #[serde(default)]
+    pub(super) stop_details: Value,
 }

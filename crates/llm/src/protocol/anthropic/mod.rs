@@ -3,11 +3,12 @@
 //! - `style`, `messages`: the conversation, in the order of messages that the server requires.
 //! - `body`, `thinking`, `cache`: the rest of the request. Cache marks move from request to
 //!   request, so they are not part of the conversation.
-//! - `frame`, `decoder`, `blocks`, `usage`: response to events.
+//! - `frame`, `decoder`, `blocks`, `citation`, `usage`: response to events.
 
 mod blocks;
 mod body;
 mod cache;
+mod citation;
 mod decoder;
 mod frame;
 mod messages;

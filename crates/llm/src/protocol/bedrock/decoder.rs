@@ -1,21 +1,29 @@
 //! Decodes the events of an answer into canonical events.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::{NAMESPACE, REDACTED, SIGNATURE, metadata};
+use crate::canonical::cited_source::{CitedSource, PLACES};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
 use crate::canonical::json::count;
 use crate::canonical::usage::Usage;
 use crate::protocol::failure;
 use crate::protocol::framed::{Frames, Sink};
+use crate::protocol::metadata::within;
 use crate::protocol::tool_input;
 
 /// The name of this protocol in failures.
 const PROTOCOL: &str = "bedrock-converse";
+
+/// The member of the metadata of a text that contains its citations.
+const CITATIONS: &str = "citations";
 
 /// Maximum number of blocks that are open at the same time.
 const MAX_OPEN: usize = 1024;
@@ -31,8 +39,24 @@ pub(super) struct ConverseFrames {
     usage: Option<Usage>,
 }
 
+/// A piece of a text.
+#[derive(Deserialize)]
+struct TextPiece {
+    #[serde(rename = "contentBlockIndex")]
+    index: u64,
+    delta: TextDelta,
+}
+
+#[derive(Deserialize)]
+struct TextDelta {
+    text: String,
+}
+
 enum Block {
-    Text(BlockId),
+    Text {
+        id: BlockId,
+        citations: Vec<Value>,
+    },
     Reasoning(BlockId),
     Call {
         id: BlockId,
@@ -44,12 +68,24 @@ enum Block {
 impl Frames for ConverseFrames {
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let mut mended = Vec::new();
-        let (kind, name, payload): (String, String, Value) = sink.parse(data, &mut mended)?;
+        let (kind, name, payload): (Cow<'_, str>, Cow<'_, str>, &RawValue) =
+            sink.parse(data, &mut mended)?;
+        // Almost all events are pieces of a text, which need no value for every member. One with half of a character is
+        // read like the other events.
+        if kind == "event"
+            && name == "contentBlockDelta"
+            && let Ok(TextPiece { index, delta }) = serde_json::from_str(payload.get())
+        {
+            return self.text_piece(index, delta.text, data, sink);
+        }
+        let payload: Value = sink
+            .read(Some(payload))
+            .ok_or_else(|| sink.undecodable(data))?;
         if kind != "event" {
             return sink.emit(exception(&name, &payload));
         }
         let index = payload.get("contentBlockIndex").and_then(Value::as_u64);
-        match (name.as_str(), index) {
+        match (&*name, index) {
             ("contentBlockStart", Some(index)) => self.start(index, &payload, data, sink),
             ("contentBlockDelta", Some(index)) => self.delta(index, &payload["delta"], data, sink),
             ("contentBlockStop", Some(index)) => self.stop(index, sink),
@@ -125,15 +161,13 @@ impl ConverseFrames {
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
         if let Some(text) = delta["text"].as_str() {
-            let id = self.text(index, data, sink)?;
-            return sink.emit(LlmEvent::TextDelta {
-                id,
-                text: text.to_owned(),
-                provider_metadata: None,
-            });
+            return self.text_piece(index, text.to_owned(), data, sink);
         }
         if let Some(reasoning) = delta.get("reasoningContent") {
             return self.reasoning(index, reasoning, data, sink);
+        }
+        if let Some(citation) = delta.get("citation") {
+            return self.cite(index, citation, sink);
         }
         let Some(piece) = delta["toolUse"]["input"].as_str() else {
             return Ok(());
@@ -149,6 +183,21 @@ impl ConverseFrames {
             id: Arc::clone(id),
             name: Arc::clone(name),
             text,
+        })
+    }
+
+    fn text_piece(
+        &mut self,
+        index: u64,
+        text: String,
+        data: &[u8],
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let id = self.text(index, data, sink)?;
+        sink.emit(LlmEvent::TextDelta {
+            id,
+            text,
+            provider_metadata: None,
         })
     }
 
@@ -186,15 +235,29 @@ impl ConverseFrames {
         })
     }
 
+    /// Reports the source of a citation, and attaches the citation to its text.
+    fn cite(&mut self, index: u64, citation: &Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if let Some(Block::Text { citations, .. }) = self.open.get_mut(&index) {
+            self.held += citation.to_string().len();
+            tool_input::check_size(self.calls, self.held, sink)?;
+            citations.push(citation.clone());
+        }
+        sink.cite(source_of(citation))
+    }
+
     fn text(&mut self, index: u64, data: &[u8], sink: &mut Sink<'_>) -> Result<BlockId, LlmError> {
         match self.open.get(&index) {
-            Some(Block::Text(id)) => return Ok(Arc::clone(id)),
+            Some(Block::Text { id, .. }) => return Ok(Arc::clone(id)),
             Some(_) => return Err(sink.undecodable(data)),
             None if self.is_full() => return Err(sink.undecodable(data)),
             None => {}
         }
         let id: BlockId = format!("text-{index}").into();
-        self.open.insert(index, Block::Text(Arc::clone(&id)));
+        let text = Block::Text {
+            id: Arc::clone(&id),
+            citations: Vec::new(),
+        };
+        self.open.insert(index, text);
         sink.emit(LlmEvent::TextStart {
             id: Arc::clone(&id),
             provider_metadata: None,
@@ -206,10 +269,14 @@ impl ConverseFrames {
         let provider_metadata = None;
         match self.open.remove(&index) {
             None => Ok(()),
-            Some(Block::Text(id)) => sink.emit(LlmEvent::TextEnd {
-                id,
-                provider_metadata,
-            }),
+            Some(Block::Text { id, citations }) => {
+                let members =
+                    (!citations.is_empty()).then(|| (CITATIONS.to_owned(), citations.into()));
+                sink.emit(LlmEvent::TextEnd {
+                    id,
+                    provider_metadata: within(PLACES, members.into_iter().collect()),
+                })
+            }
             Some(Block::Reasoning(id)) => sink.emit(LlmEvent::ReasoningEnd {
                 id,
                 provider_metadata,
@@ -241,6 +308,25 @@ impl ConverseFrames {
 
     fn is_full(&self) -> bool {
         self.open.len() >= MAX_OPEN
+    }
+}
+
+/// Returns the source of a citation: a page, a result that a tool gave, or a document of the request.
+fn source_of(citation: &Value) -> Option<CitedSource> {
+    let title = citation["title"].as_str();
+    let location = &citation["location"];
+    let address = location["web"]["url"]
+        .as_str()
+        .or(citation["source"].as_str());
+    match (address, title) {
+        (Some(address), title) => Some(CitedSource::at(address, title)),
+        (None, Some(title)) => Some(CitedSource::Document {
+            id: None,
+            title: Some(title.to_owned()),
+            filename: None,
+            media_type: None,
+        }),
+        (None, None) => None,
     }
 }
 

@@ -2,13 +2,16 @@
 //!
 //! A library checks both checksums of a frame. A frame is an event, or an exception that ends the answer.
 
+use std::borrow::Cow;
+
 use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
 use bytes::BytesMut;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::decoder::ConverseFrames;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
+use crate::canonical::json;
 use crate::protocol::Decoder;
 use crate::protocol::framed::Reading;
 use crate::sse::Frame;
@@ -23,6 +26,8 @@ const LENGTH: usize = 4;
 pub(super) struct ConverseDecoder {
     frames: MessageFrameDecoder,
     buffer: BytesMut,
+    /// The frame in work as JSON.
+    data: Vec<u8>,
     /// True if the length of the next frame is not checked yet. The library takes it out of the buffer.
     is_unchecked: bool,
     /// True before the first byte.
@@ -37,6 +42,7 @@ impl ConverseDecoder {
         Self {
             frames: MessageFrameDecoder::new(),
             buffer: BytesMut::new(),
+            data: Vec::new(),
             is_unchecked: true,
             is_at_start: true,
             is_document: false,
@@ -73,15 +79,23 @@ impl ConverseDecoder {
                 return Err(self.broken("a payload is not UTF-8"));
             };
             let payload = match payload.trim() {
-                "" if kind == "error" => json!({ "message": header(":error-message") }).to_string(),
-                "" => "null".to_owned(),
-                text => text.to_owned(),
+                "" if kind == "error" => {
+                    Cow::Owned(json!({ "message": header(":error-message") }).to_string())
+                }
+                "" => Cow::Borrowed("null"),
+                text => Cow::Borrowed(text),
             };
             // The frame handling reads one JSON value: the kind and the name of the frame, and its payload.
-            let name = Value::from(name);
-            let data = format!(r#"["{kind}",{name},{payload}]"#);
+            self.data.clear();
+            self.data.extend_from_slice(b"[");
+            json::write(&mut self.data, kind);
+            self.data.extend_from_slice(b",");
+            json::write(&mut self.data, name);
+            self.data.extend_from_slice(b",");
+            self.data.extend_from_slice(payload.as_bytes());
+            self.data.extend_from_slice(b"]");
             let frame = Frame {
-                data: data.as_bytes(),
+                data: &self.data,
                 is_error: false,
             };
             self.reading.frame(frame, out)?;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::frame::{Candidate, FunctionCall, InlineData, Part, Response};
-use super::{CALL_ID, CODE_EXECUTION, GENERATED_FILE, SIGNATURE, metadata, usage};
+use super::{CALL_ID, CODE_EXECUTION, SIGNATURE, grounding, metadata, usage};
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};
-use crate::canonical::request::{JsonMap, ToolContent, ToolResultValue};
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
+use crate::protocol::generated_file::{self, Content};
 use crate::sources::Sources;
 
 /// The state of one reply.
@@ -85,8 +86,12 @@ impl Frames for ContentFrames {
             }
             None => return sink.end(),
         };
-        self.close(sink, None)?;
         let about = metadata(std::mem::take(&mut self.about));
+        let places = match self.open {
+            Some((Kind::Text, _)) => grounding::places(about.as_ref()),
+            _ => None,
+        };
+        self.close(sink, places)?;
         sink.finish(reason, usage::parse(&self.usage), about)
     }
 }
@@ -103,6 +108,9 @@ impl ContentFrames {
         } = candidate;
         for part in content.and_then(|it| it.parts).into_iter().flatten() {
             self.part(part, sink)?;
+        }
+        for source in grounding::sources(grounding_metadata.as_ref(), citation_metadata.as_ref()) {
+            sink.cite(Some(source))?;
         }
         let about = [
             ("groundingMetadata", grounding_metadata),
@@ -227,6 +235,11 @@ impl ContentFrames {
         signature: Option<String>,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
+        if call.is_piece() {
+            let problem = "Gemini sends the arguments of calls in pieces, which are not supported. Remove \
+                `streamFunctionCallArguments` from the options of the model";
+            return Err(LlmError::invalid_output(sink.route(), problem));
+        }
         self.close(sink, None)?;
         let given = call.id.take();
         let mut members = Map::new();
@@ -314,31 +327,7 @@ impl ContentFrames {
             return Ok(());
         };
         self.close(sink, None)?;
-        let (id, name): (BlockId, BlockId) = (self.new_id().into(), GENERATED_FILE.into());
-        let about = json!({ "mimeType": mime });
-        sink.emit(LlmEvent::ToolCall {
-            id: Arc::clone(&id),
-            name: Arc::clone(&name),
-            input: about.clone(),
-            provider_executed: true,
-            provider_metadata: None,
-        })?;
-        let content = ToolContent::File {
-            uri: format!("data:{mime};base64,{data}"),
-            mime,
-            name: None,
-        };
-        sink.emit(LlmEvent::ToolResult {
-            id,
-            name,
-            result: ToolResultValue::Json(about.clone()),
-            output: Some(Box::new(ToolOutput {
-                structured: about,
-                content: vec![content],
-            })),
-            provider_executed: true,
-            provider_metadata: None,
-        })
+        generated_file::emit(self.new_id(), &mime, Content::Base64(&data), None, sink)
     }
 
     fn new_id(&self) -> String {

@@ -71,6 +71,7 @@ pub(super) struct InlineData {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct FunctionCall {
     #[serde(default)]
     pub(super) id: Loose,
@@ -78,6 +79,17 @@ pub(super) struct FunctionCall {
     pub(super) name: Loose,
     #[serde(default)]
     pub(super) args: Option<Value>,
+    #[serde(default)]
+    pub(super) partial_args: Value,
+    #[serde(default)]
+    pub(super) will_continue: Value,
+}
+
+impl FunctionCall {
+    /// True if this is a piece of a call. Servers send pieces only if the request asks for them.
+    pub(super) fn is_piece(&self) -> bool {
+        !self.partial_args.is_null() || self.will_continue == Value::Bool(true)
+    }
 }
 
 #[derive(Deserialize)]

@@ -2,13 +2,14 @@
 //!
 //! - `style`, `messages`: the conversation, as `contents` of the user and the model in turn.
 //! - `body`: the rest of the request.
-//! - `frame`, `decoder`, `usage`: response to events.
+//! - `frame`, `decoder`, `grounding`, `usage`: response to events.
 //!
 //! A model signs its thoughts. Each signature goes back on the part that it came with, in the metadata of the part.
 
 mod body;
 mod decoder;
 mod frame;
+mod grounding;
 mod messages;
 mod style;
 mod usage;
@@ -36,9 +37,6 @@ const CALL_ID: &str = "callId";
 
 /// The name of the tool with which the provider runs code.
 const CODE_EXECUTION: &str = "code_execution";
-
-/// The name of the call that stands for a file of an answer.
-const GENERATED_FILE: &str = "generated_file";
 
 /// The adapter.
 pub(super) struct Gemini;

@@ -9,6 +9,8 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::canonical::cited_source::is_web_address;
+use crate::protocol::generated_file::Content;
 use crate::protocol::loose::Loose;
 
 #[derive(serde::Deserialize)]
@@ -19,6 +21,12 @@ pub(super) struct Chunk<'a> {
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
+    /// The addresses that the answer cites by their positions, of Perplexity and xAI.
+    #[serde(borrow, default)]
+    pub(super) citations: Option<&'a RawValue>,
+    /// The same sources with their titles, of Perplexity.
+    #[serde(borrow, default)]
+    pub(super) search_results: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
@@ -33,6 +41,9 @@ pub(super) struct Choice {
 pub(super) struct Delta {
     #[serde(default)]
     pub(super) content: Option<String>,
+    /// The model says in place of an answer that it refuses.
+    #[serde(default)]
+    pub(super) refusal: Loose,
     #[serde(default)]
     pub(super) reasoning_content: Loose,
     #[serde(default)]
@@ -47,6 +58,12 @@ pub(super) struct Delta {
     pub(super) reasoning_opaque: Loose,
     #[serde(default)]
     pub(super) tool_calls: Option<Vec<ToolDelta>>,
+    /// The places of the text that cite a source.
+    #[serde(default)]
+    annotations: Value,
+    /// Images of OpenRouter, as a list.
+    #[serde(default)]
+    images: Value,
 }
 
 #[derive(serde::Deserialize)]
@@ -68,6 +85,36 @@ pub(super) struct FunctionDelta {
 }
 
 impl Delta {
+    /// Takes the text of the answer. A refusal is one too: otherwise the user would see an empty answer.
+    pub(super) fn take_text(&mut self) -> Option<String> {
+        let is_given = |text: &String| !text.is_empty();
+        let content = self.content.take().filter(is_given);
+        content.or_else(|| self.refusal.take().filter(is_given))
+    }
+
+    /// Takes the annotations of the text.
+    pub(super) fn take_annotations(&mut self) -> Vec<Value> {
+        match self.annotations.take() {
+            Value::Array(annotations) => annotations,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the images as their types and contents. The type of an image with an address is unknown.
+    pub(super) fn images(&self) -> impl Iterator<Item = (&str, Content<'_>)> {
+        let images = self.images.as_array().into_iter().flatten();
+        images.filter_map(|image| {
+            let url = image.pointer("/image_url/url")?.as_str()?;
+            match url.strip_prefix("data:") {
+                Some(data) => {
+                    let (mime, base64) = data.split_once(";base64,")?;
+                    Some((mime, Content::Base64(base64)))
+                }
+                None => is_web_address(url).then_some(("image/*", Content::Address(url))),
+            }
+        })
+    }
+
     /// Returns the reasoning of this delta. Servers that send several members repeat the same text,
     /// so the first text found is complete.
     pub(super) fn take_reasoning(&mut self) -> Option<String> {

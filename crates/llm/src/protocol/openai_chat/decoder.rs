@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use super::calls::Calls;
 use super::chunk::{Choice, Chunk, Delta};
+use super::cited::CitedPages;
 use super::sealed::Collector;
 use super::{failure, usage};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
 use crate::canonical::model::CompatibleServer;
 use crate::protocol::framed::{DONE, Frames, Sink};
+use crate::protocol::generated_file;
+use crate::protocol::openai_annotations::Annotations;
 use crate::sources::Sources;
 
 /// The state of one reply.
@@ -18,6 +21,11 @@ pub(super) struct ChatFrames {
     /// The open text block.
     text: Option<BlockId>,
     text_blocks: u32,
+    /// The annotations of the open text block.
+    annotations: Annotations,
+    /// The pages that the answer cites.
+    cited: CitedPages,
+    has_images: bool,
     /// The open reasoning block.
     reasoning: Option<BlockId>,
     reasoning_blocks: u32,
@@ -39,6 +47,9 @@ impl ChatFrames {
             sources,
             text: None,
             text_blocks: 0,
+            annotations: Annotations::default(),
+            cited: CitedPages::default(),
+            has_images: false,
             reasoning: None,
             reasoning_blocks: 0,
             calls: Calls::default(),
@@ -66,6 +77,7 @@ impl Frames for ChatFrames {
             self.usage.clear();
             self.usage.push_str(report.get());
         }
+        self.cited.update(&chunk);
         match chunk.choices.0 {
             Some(choice) => self.choice(choice, sink),
             None => Ok(()),
@@ -74,7 +86,7 @@ impl Frames for ChatFrames {
 
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let usage = usage::parse(&self.usage, self.server);
-        let answered = self.text_blocks > 0 || !self.calls.is_empty();
+        let answered = self.text_blocks > 0 || self.has_images || !self.calls.is_empty();
         let reason = match self.finish {
             Some(reason) => reason,
             // The server considers the reply complete and only omitted the reason.
@@ -86,6 +98,7 @@ impl Frames for ChatFrames {
             FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
             reason => reason,
         };
+        self.cited.report(sink)?;
         sink.finish(reason, usage, None)
     }
 }
@@ -134,7 +147,7 @@ impl ChatFrames {
                 provider_metadata: None,
             })?;
         }
-        if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
+        if let Some(text) = delta.take_text() {
             self.close_reasoning(sink)?;
             let id = self.text(sink)?;
             sink.emit(LlmEvent::TextDelta {
@@ -143,9 +156,17 @@ impl ChatFrames {
                 provider_metadata: None,
             })?;
         }
-        for call in delta.tool_calls.into_iter().flatten() {
+        self.annotations.add(delta.take_annotations(), sink)?;
+        for call in delta.tool_calls.take().into_iter().flatten() {
             self.close_reasoning(sink)?;
             self.calls.push(call, &self.sources, sink)?;
+        }
+        for (mime, content) in delta.images() {
+            self.close_reasoning(sink)?;
+            self.close_text(sink)?;
+            self.has_images = true;
+            let id = format!("call_{}", self.sources.uuid());
+            generated_file::emit(id, mime, content, None, sink)?;
         }
         Ok(())
     }
@@ -169,7 +190,7 @@ impl ChatFrames {
             None => Ok(()),
             Some(id) => sink.emit(LlmEvent::TextEnd {
                 id,
-                provider_metadata: None,
+                provider_metadata: self.annotations.take(),
             }),
         }
     }

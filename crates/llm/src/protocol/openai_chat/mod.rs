@@ -4,12 +4,13 @@
 //! - `body`, `messages`, `user`: request to JSON.
 //! - `cache`: cache marks for models of Anthropic at OpenRouter.
 //! - `sealed`: reasoning that a server wants back in its own form.
-//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of known deviations.
+//! - `chunk`, `decoder`, `calls`, `cited`, `usage`, `failure`: response to events, tolerant of known deviations.
 
 mod body;
 mod cache;
 mod calls;
 mod chunk;
+mod cited;
 mod decoder;
 mod dialect;
 mod failure;

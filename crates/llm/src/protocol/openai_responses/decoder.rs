@@ -8,11 +8,13 @@ use super::calls::Calls;
 use super::frame::{Event, message, text};
 use super::reasoning::Reasoning;
 use super::{ITEM_ID, PHASE, PROTOCOL, hosted, metadata, usage};
+use crate::canonical::cited_source::{CitedSource, MAX_SOURCES};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
 use crate::canonical::request::ToolResultValue;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
+use crate::protocol::openai_annotations::{self, Annotations};
 
 /// Maximum number of items. No answer has more.
 const MAX_ITEMS: usize = 16_384;
@@ -90,6 +92,11 @@ impl Frames for ResponseFrames {
                 Some(delta) => self.text_delta(&item, delta, sink),
                 None => Ok(()),
             },
+            // Some servers send an annotation only here, without the complete message.
+            "response.output_text.annotation.added" => {
+                let annotation = sink.read(event.annotation).unwrap_or_default();
+                sink.cite(openai_annotations::source(&annotation))
+            }
             "response.function_call_arguments.delta" => {
                 let delta = event.delta.take().unwrap_or_default();
                 self.calls.push(&item, delta, sink)
@@ -168,7 +175,7 @@ impl ResponseFrames {
         }
     }
 
-    fn done(&mut self, item: Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    fn done(&mut self, mut item: Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let id = text(&item, "id").unwrap_or_default().to_owned();
         match text(&item, "type").unwrap_or_default() {
             "reasoning" => {
@@ -176,11 +183,14 @@ impl ResponseFrames {
                 self.reasoning(&id, sink)?.complete(encrypted, sink)
             }
             "function_call" => self.calls.complete(&item, sink),
-            // Some servers send a text only as a whole.
-            "message" => match message(&item) {
-                whole if whole.is_empty() || self.text(&id, None, sink)?.is_begun => Ok(()),
-                whole => self.text_delta(&id, whole, sink),
-            },
+            "message" => {
+                // Some servers send a text only as a whole.
+                let whole = message(&item);
+                if !whole.is_empty() && !self.text(&id, None, sink)?.is_begun {
+                    self.text_delta(&id, whole, sink)?;
+                }
+                self.annotate(&id, &mut item, sink)
+            }
             kind => match hosted::call(kind, &item) {
                 Some((name, input)) => {
                     self.call_hosted(&id, name, input, sink)?;
@@ -217,7 +227,7 @@ impl ResponseFrames {
     fn settle_hosted(
         &mut self,
         id: &str,
-        item: Value,
+        mut item: Value,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
         let Some(call) = self.hosted.iter().position(|(known, _)| **known == *id) else {
@@ -226,11 +236,12 @@ impl ResponseFrames {
         let (id, name) = self.hosted.swap_remove(call);
         let error = item.get("error").filter(|error| !error.is_null()).cloned();
         let attached = metadata([(ITEM_ID, (*id).into())]);
+        let output = hosted::take_image(&mut item).filter(|_| error.is_none());
         sink.emit(LlmEvent::ToolResult {
             id,
             name,
             result: error.map_or(ToolResultValue::Json(item), ToolResultValue::Error),
-            output: None,
+            output,
             provider_executed: true,
             provider_metadata: attached,
         })
@@ -301,8 +312,40 @@ impl ResponseFrames {
         })
     }
 
+    /// Attaches the annotations of a complete message to its text. The places in several parts do not fit the text,
+    /// which is joined, so only their sources are reported.
+    fn annotate(
+        &mut self,
+        id: &str,
+        item: &mut Value,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let parts = item["content"].as_array_mut().map(Vec::as_mut_slice);
+        let parts = parts.unwrap_or_default();
+        let mut annotations = Annotations::default();
+        for part in &mut *parts {
+            annotations.add(openai_annotations::take_from(part), sink)?;
+        }
+        let attached = annotations.take().filter(|_| parts.len() == 1);
+        let text = self.text(id, None, sink)?;
+        match attached.filter(|_| text.is_begun) {
+            Some(attached) => sink.emit(LlmEvent::TextDelta {
+                id: Arc::clone(&text.id),
+                text: String::new(),
+                provider_metadata: Some(attached),
+            }),
+            None => Ok(()),
+        }
+    }
+
     fn finish(&mut self, response: &Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         self.calls.complete_all(sink)?;
+        // xAI lists all pages that it read.
+        let pages = response.get("citations").and_then(Value::as_array);
+        let pages = pages.into_iter().flatten().filter_map(Value::as_str);
+        for page in pages.take(MAX_SOURCES) {
+            sink.cite(Some(CitedSource::at(page, None)))?;
+        }
         let why = response.get("incomplete_details");
         let why = why.and_then(|details| text(details, "reason"));
         let reason = match why {

@@ -22,6 +22,8 @@ pub(super) struct Event<'a> {
     #[serde(borrow, default)]
     pub(super) item: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    pub(super) annotation: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     pub(super) response: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,

@@ -7,10 +7,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::event::{ProgramEvent, ProgramResponse, finish_reason};
+use crate::canonical::cited_source::is_web_address;
 use crate::canonical::error::{ErrorKind, HttpFailure, LlmError, bounded, in_stream_kind};
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::model::ResolvedModel;
 use crate::protocol::framed::{Frames, Reading, Sink};
+use crate::protocol::generated_file::{self, Content};
 use crate::protocol::{Decoder, tool_input};
 use crate::sources::Sources;
 use crate::sse::Frame;
@@ -117,6 +119,11 @@ impl Frames for ProgramFrames {
             "tool-input-end" => self.end_input(event, sink),
             "tool-call" => self.call(event, sink),
             "tool-result" => self.result(event, sink),
+            "file" => self.file(event, sink),
+            "source" => {
+                let source = required(event.source, "source");
+                source.and_then(|source| Ok(sink.cite(Some(source))?))
+            }
             "finish" => self.finish(event, sink),
             "error" => return self.fail(event, sink),
             _ => Err(Problem::Type),
@@ -130,6 +137,11 @@ impl Frames for ProgramFrames {
             Problem::Reason(reason) => {
                 invalid(sink, &format!("unknown finish reason {reason:?}"), data)
             }
+            Problem::Address => invalid(
+                sink,
+                "the url of a file must begin with http:// or https://",
+                data,
+            ),
             Problem::UnknownCall => invalid(sink, &format!("{kind} of an unknown call"), data),
         })
     }
@@ -145,6 +157,7 @@ enum Problem {
     Missing(&'static str),
     Reason(String),
     UnknownCall,
+    Address,
     Failed(LlmError),
 }
 
@@ -325,6 +338,20 @@ impl ProgramFrames {
             provider_executed: true,
             provider_metadata: event.provider_metadata,
         })?)
+    }
+
+    /// Forwards a file that the model returns.
+    fn file(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
+        let mime = required(event.media_type, "mediaType")?;
+        let content = match (&event.data, &event.url) {
+            (Some(data), _) => Content::Base64(data),
+            (None, Some(url)) if is_web_address(url) => Content::Address(url),
+            (None, Some(_)) => return Err(Problem::Address),
+            (None, None) => return Err(Problem::Missing("data")),
+        };
+        let id = format!("call_{}", self.sources.uuid());
+        let metadata = event.provider_metadata;
+        Ok(generated_file::emit(id, &mime, content, metadata, sink)?)
     }
 
     fn finish(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::canonical::cited_source::CitedSource;
 use crate::canonical::event::FinishReason;
 use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::canonical::usage::Usage;
@@ -29,6 +30,15 @@ pub(super) struct ProgramEvent<'a> {
     #[serde(borrow)]
     pub(super) input_text: Option<Cow<'a, str>>,
     pub(super) result: Option<ToolResultValue>,
+    #[serde(borrow)]
+    pub(super) media_type: Option<Cow<'a, str>>,
+    /// The content of a file as Base64.
+    #[serde(borrow)]
+    pub(super) data: Option<Cow<'a, str>>,
+    /// The address of a file, instead of `data`.
+    #[serde(borrow)]
+    pub(super) url: Option<Cow<'a, str>>,
+    pub(super) source: Option<CitedSource>,
     #[serde(default)]
     pub(super) provider_executed: bool,
     pub(super) provider_metadata: Option<Box<JsonMap>>,

@@ -6,6 +6,7 @@ use crate::canonical::model::ResolvedModel;
 use crate::canonical::request::{
     Media, Message, Part, Role, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
+use crate::protocol::generated_file::GENERATED_FILE;
 use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::{Attachment, Reads};
 use crate::protocol::transcript::{Form, Page};
@@ -176,9 +177,12 @@ fn named(mut part: Value, name: &str) -> Value {
     part
 }
 
-/// True for a text or reasoning without visible content. Some providers refuse it.
+/// True for a part that the model does not get: a text or reasoning without visible content, which some providers
+/// refuse, and a file of an earlier answer, which is no call of any tool.
 fn is_empty(part: &Part) -> bool {
     match part {
+        Part::ToolCall(call) => call.provider_executed && call.name == GENERATED_FILE,
+        Part::ToolResult(result) => result.provider_executed && result.name == GENERATED_FILE,
         Part::Text(part) => part.text.trim().is_empty() && part.provider_metadata.is_none(),
         Part::Reasoning(part) => part.text.trim().is_empty() && part.provider_metadata.is_none(),
         _ => false,

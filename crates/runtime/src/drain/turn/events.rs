@@ -8,7 +8,7 @@ use opencode_tools::ToolCall;
 
 use super::super::ends::Finish;
 use super::super::publisher::FragmentKind;
-use super::super::translate::{hosted, hosted_failure, is_paused};
+use super::super::translate::{hosted, hosted_failure, is_paused, refusal};
 use super::{MAX_ANSWER, Turn};
 use crate::history::lowering::from_llm;
 use crate::json::escaped_bytes;
@@ -71,6 +71,7 @@ impl Turn<'_> {
             call @ (LlmEvent::ToolCall { .. }
             | LlmEvent::ToolResult { .. }
             | LlmEvent::ToolError { .. }) => return self.apply_call(call, paths),
+            LlmEvent::Cited(source) => publisher.remember_source(*source),
             LlmEvent::StepFinish {
                 reason,
                 usage,
@@ -89,6 +90,7 @@ impl Turn<'_> {
                     reason,
                     usage,
                     is_paused: is_paused(provider_metadata.as_ref()) && self.calls.may_run(),
+                    refusal: refusal(provider_metadata.as_ref()),
                 });
             }
             LlmEvent::ProviderError {

@@ -383,6 +383,9 @@ impl Turn<'_> {
         if finished.is_paused {
             self.publisher.remember_pause();
         }
+        if let Some(refusal) = finished.refusal {
+            self.publisher.remember_refusal(refusal);
+        }
         let tokens = tokens_of(finished.usage.as_ref());
         let finish = match finished.reason {
             FinishReason::Stop if self.calls.any_local() => FinishReason::ToolCalls,

@@ -4,9 +4,11 @@ mod cut;
 
 use std::collections::HashMap;
 
+use opencode_llm::cited_source::PLACES;
 use opencode_llm::{
     Media, Message, Part, ProviderMetadata as LlmMetadata, ReasoningPart, TextPart, ToolCallPart,
-    ToolContent as LlmContent, ToolResultPart, ToolResultValue, wrap_system_message,
+    ToolContent as LlmContent, ToolResultPart, ToolResultValue, is_web_address,
+    wrap_system_message,
 };
 use opencode_schema::Record;
 use opencode_schema::message::{
@@ -123,6 +125,7 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     };
     let mut said = Vec::new();
     let mut results = Vec::new();
+    let (mut files, mut addresses) = (Vec::new(), Vec::new());
     let calls = calls_by_id(&message.content);
     for (at, part) in message.content.iter().enumerate() {
         match part {
@@ -159,6 +162,8 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
                 };
                 if call.is_hosted() {
                     call.lower_hosted(&voice, &mut said);
+                    files.extend(stored_files(state));
+                    addresses.extend(file_addresses(state));
                 } else if voice.calls_tools {
                     said.push(call.lower(&voice));
                     results.extend(call.result(&voice).map(|result| Message::tool([result])));
@@ -178,7 +183,44 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
         });
     }
     messages.extend(results);
+    // The next answer continues a paused one, which must therefore stay the last message.
+    if !is_paused(message) {
+        messages.extend(files_note(&files, &addresses).map(user_message));
+    }
     messages
+}
+
+/// Returns the paths of the files that a call of the provider made.
+fn stored_files(state: &ToolState) -> impl Iterator<Item = &str> {
+    let paths = match state {
+        ToolState::Completed { output_paths, .. } => output_paths.as_deref(),
+        _ => None,
+    };
+    paths.into_iter().flatten().map(String::as_str)
+}
+
+/// Returns the addresses of files that the host did not store.
+fn file_addresses(state: &ToolState) -> impl Iterator<Item = &str> {
+    let content = match state {
+        ToolState::Completed { content, .. } => content.as_slice(),
+        _ => &[],
+    };
+    content.iter().filter_map(|content| match content {
+        ToolContent::File { uri, .. } => is_web_address(uri).then_some(uri.as_str()),
+        ToolContent::Text { .. } => None,
+    })
+}
+
+/// Tells the model where the files of an answer are, so that its tools can use them.
+fn files_note(paths: &[&str], addresses: &[&str]) -> Option<String> {
+    let stored = "The host stored these files of the answer above:";
+    let listed = "The answer above has files at these addresses:";
+    let notes = [(stored, paths), (listed, addresses)];
+    let notes = notes.iter().filter(|(_, files)| !files.is_empty());
+    let notes: Vec<_> = notes
+        .map(|(title, files)| format!("{title}\n{}", files.join("\n")))
+        .collect();
+    (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
 /// True if the provider paused this answer.
@@ -202,7 +244,10 @@ pub(crate) fn calls_by_id(content: &[AssistantPart]) -> HashMap<&str, usize> {
 fn attached_to(text: &str, message: &AssistantMessage) -> Option<LlmMetadata> {
     let attached = message.metadata.as_ref()?.get(TEXT_PROVIDER_METADATA)?;
     let attached = ProviderMetadata::deserialize(attached.get(text)?).ok()?;
-    Some(to_llm(&attached))
+    let mut attached = to_llm(&attached);
+    // No request contains it, so it must not count towards the size of one.
+    attached.remove(PLACES);
+    (!attached.is_empty()).then_some(attached)
 }
 
 /// Reasoning stays reasoning for the model that wrote it, and becomes plain text for other models.

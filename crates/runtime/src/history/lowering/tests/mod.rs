@@ -1,6 +1,7 @@
 use super::*;
 
 mod as_text;
+mod hosted;
 
 /// Lowers a stored message for the model `mock/m1` and returns the result as JSON.
 fn lowered(message: &Value) -> Value {
@@ -147,6 +148,22 @@ fn provider_metadata_of_a_text_is_sent_back_with_it() {
         (said(own_failed(texts.clone())), plain()),
         (said(foreign(texts)), plain()),
     ]);
+}
+
+#[test]
+fn the_places_of_a_text_that_cite_sources_are_not_sent_back() {
+    let signed = json!({"mock": {"signature": "s"}});
+    let places = json!({"annotations": [{"type": "url_citation"}]});
+    let mut message = own(json!([
+        {"type": "text", "id": "t", "text": "A."},
+        {"type": "text", "id": "u", "text": "B."},
+    ]));
+    let mut attached = json!({"t": signed.clone(), "u": {"places": places.clone()}});
+    attached["t"]["places"] = places;
+    message["metadata"] = json!({ "textProviderMetadata": attached });
+    let mut first = text("A.");
+    first["providerMetadata"] = signed;
+    check([(message, assistant_says(json!([first, text("B.")])))]);
 }
 
 #[test]
@@ -387,89 +404,6 @@ fn provider_metadata_of_calls_is_sent_back_only_to_the_same_model() {
         (own(stored(None)), sent(Some([&on_call, &on_call]))),
         (own_failed(stored(Some(&on_result))), sent(None)),
         (foreign(stored(Some(&on_result))), sent(None)),
-    ]);
-}
-
-#[test]
-fn hosted_calls_are_inside_the_answer_and_text_for_any_other_model() {
-    let hosted = |state: Value| {
-        let mut part = tool("h1", state);
-        part["provider"] = json!({"executed": true});
-        json!([part, {"type": "text", "id": "t", "text": "Found."}])
-    };
-    let sent = |kind: &str, value: Value| {
-        let mut call = call("h1", json!({"a": 1}));
-        call["providerExecuted"] = json!(true);
-        let result = json!({
-            "type": "tool-result", "id": "h1", "name": "look",
-            "result": {"type": kind, "value": value}, "providerExecuted": true,
-        });
-        assistant_says(json!([call, result, text("Found.")]))
-    };
-    let told = |said: &str| assistant_says(json!([text(said), text("Found.")]));
-    let native = json!([{"url": "https://example.com"}]);
-    let found_as = |result: Value| {
-        let mut found = completed_with(json!([{"type": "text", "text": "x"}]));
-        found["result"] = result;
-        found
-    };
-    let found = found_as(json!({"type": "json", "value": native}));
-    let refused = |result: Value| {
-        json!({
-            "status": "error", "input": {"a": 1}, "structured": {}, "content": [],
-            "error": {"type": "unknown", "message": "no"}, "result": result,
-        })
-    };
-    let parts = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
-    let lost = json!({
-        "status": "error", "input": {"a": 1}, "structured": {}, "content": [],
-        "error": {"type": "unknown", "message": "no"},
-    });
-    let error = json!({
-        "error": {"type": "unknown", "message": "no"}, "content": [], "structured": {},
-    });
-    check([
-        (own(hosted(found.clone())), sent("json", native.clone())),
-        (
-            own(hosted(found_as(json!({"type": "text", "value": "a"})))),
-            sent("text", json!("a")),
-        ),
-        (
-            own(hosted(found_as(json!({"type": "content", "value": parts})))),
-            sent("content", parts),
-        ),
-        // Other programs can have stored the bare value.
-        (own(hosted(found_as(native.clone()))), sent("json", native)),
-        (
-            own(hosted(completed_with(
-                json!([{"type": "text", "text": "x"}]),
-            ))),
-            sent("text", json!("x")),
-        ),
-        (
-            own(hosted(refused(
-                json!({"type": "error", "value": {"code": 1}}),
-            ))),
-            sent("error", json!({"code": 1})),
-        ),
-        (
-            own(hosted(refused(json!({"code": 1})))),
-            sent("error", json!({"code": 1})),
-        ),
-        (own(hosted(lost)), sent("error", error)),
-        (
-            foreign(hosted(found)),
-            told(concat!(
-                "Called the tool look with {\"a\":1}\n",
-                "Its result: [{\"url\":\"https://example.com\"}]",
-            )),
-        ),
-        (
-            foreign(hosted(json!({
-                "status": "running", "input": {"a": 1}, "structured": {}, "content": [],
-            }))),
-            told("Called the tool look with {\"a\":1}"),
-        ),
     ]);
 }
 
