@@ -1,5 +1,5 @@
 import { Child } from "../lifecycle/child";
-import { readTranscript, run, setUp, setUpSession } from "./support";
+import { readTranscript, readUntil, run, setUp, setUpSession, subscribe } from "./support";
 
 test("a session whose turn failed continues without a prompt", async () => {
   const { model, host, sessionID } = await setUpSession();
@@ -31,6 +31,53 @@ test("resuming a running session joins its drain", async () => {
   model.release("middle");
   await host.sessions.wait({ sessionID });
   expect(model.requests).toHaveLength(1);
+});
+
+test("resuming in reaction to a failed step makes another turn", async () => {
+  const { model, host, sessionID } = await setUpSession();
+  const rounds = 20;
+  const failure = { status: 401, body: { error: { message: "No key" } } };
+  model.reply(...Array.from({ length: rounds }, () => failure), { text: "Hello." });
+  const live = await subscribe(host);
+  await host.sessions.prompt({ sessionID, prompt: "Hi" });
+  for (let round = 1; round <= rounds; round += 1) {
+    await readUntil(live, "session.next.step.failed");
+    await host.sessions.resume({ sessionID });
+    await model.received(round + 1);
+  }
+  await host.sessions.wait({ sessionID });
+  expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: Hello.");
+});
+
+test("resuming in reaction to session.error makes another attempt", async () => {
+  const { model, host } = await setUpSession();
+  const { id: sessionID } = await host.sessions.create({ model: { providerID: "mock", id: "nope" } });
+  const live = await subscribe(host);
+  await host.sessions.prompt({ sessionID, prompt: "Hi" });
+  for (let round = 1; round <= 20; round += 1) {
+    const [error] = (await readUntil(live, "session.error")).slice(-1);
+    expect(error).toMatchObject({ data: { sessionID, error: { data: { message: expect.stringContaining("nope") } } } });
+    await host.sessions.resume({ sessionID });
+  }
+  await host.sessions.wait({ sessionID });
+  expect(model.requests).toEqual([]);
+});
+
+test("resuming in reaction to a pause makes another turn", async () => {
+  const { model, host } = await setUpSession();
+  const { id: sessionID } = await host.sessions.create({ budget: { turns: 1 } });
+  const rounds = 20;
+  const look = { tools: [{ name: "glob", input: { pattern: "*.ts" } }] };
+  model.reply(...Array.from({ length: rounds }, () => look), { text: "None." });
+  const live = await subscribe(host);
+  await host.sessions.prompt({ sessionID, prompt: "Look" });
+  for (let turns = 2; turns <= rounds + 1; turns += 1) {
+    await readUntil(live, "session.next.paused");
+    await host.sessions.update({ sessionID, budget: { turns } });
+    await host.sessions.resume({ sessionID });
+  }
+  await host.sessions.wait({ sessionID });
+  expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: None.");
 });
 
 test("refuses an unknown session", async () => {

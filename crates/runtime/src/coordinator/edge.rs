@@ -254,6 +254,18 @@ impl Stopper {
         let here = &self.coordinator;
         here.step(&mut here.table(), &self.session, CoordinatorInput::Declined);
     }
+
+    /// Separates requests that arrive from now on from this drain, because a turn failed or the
+    /// session pauses. Must be called before a caller can learn about it: a caller that reacts with a run
+    /// must not join the drain that ends.
+    pub(crate) fn turn_failed(&self) {
+        let here = &self.coordinator;
+        here.step(
+            &mut here.table(),
+            &self.session,
+            CoordinatorInput::TurnFailed,
+        );
+    }
 }
 
 impl SessionHold {

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use self::edge::{ActivityListener, Coordinator, DrainExit, RunAnswer, Stopper};
 use super::state::{self, Answer, Exit};
+use crate::error::DrainError;
 
 #[path = "edge.rs"]
 #[allow(
@@ -31,6 +32,8 @@ enum Turn {
     Hangs,
     /// Makes a request that is declined; only in the first turn.
     IsDeclined,
+    /// Fails after its caller was told; only in the first turn.
+    Fails,
 }
 
 /// One session, its inbox, and the behaviour of its drains.
@@ -38,7 +41,7 @@ struct TestSession {
     session: SessionID,
     turn: Turn,
     observed: Mutex<Observed>,
-    /// A run was requested, or a request was declined.
+    /// A run was requested, a request was declined, or a failure was announced.
     said: Notify,
 }
 
@@ -180,6 +183,13 @@ async fn turns(house: &TestSession, mut force: bool, stopper: &Stopper) -> Drain
                 house.said.notify_one();
                 assert!(stopper.stopped().is_cancelled());
             }
+            Turn::Fails if house.observed.lock().unwrap().turns > 1 => {}
+            Turn::Fails => {
+                stopper.turn_failed();
+                house.said.notify_one();
+                yield_now().await;
+                return Exit::Failed(DrainError::Internal("no answer".to_owned()));
+            }
         }
     }
     Exit::Interrupted
@@ -277,6 +287,22 @@ fn a_wake_after_a_declined_call_runs_after_its_drain() {
         });
         later.join().unwrap();
         assert_eq!(host.observed().turns, 2);
+        host.check_idle();
+    });
+}
+
+#[test]
+fn a_run_after_an_announced_failure_gets_its_own_turn() {
+    check(|| {
+        let host = Host::open(Turn::Fails);
+        host.prompt();
+        let later = host.spawn(|host| {
+            block_on(host.house.said.notified());
+            assert!(matches!(host.run(), Answer::Done));
+        });
+        later.join().unwrap();
+        assert_eq!(host.observed().turns, 2);
+        host.wait();
         host.check_idle();
     });
 }

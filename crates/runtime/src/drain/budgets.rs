@@ -40,6 +40,8 @@ impl Runner {
         let message = paused.message.clone();
         let journal = &self.services.journal;
         let drafts = vec![Draft::new(journal.now(), paused)];
+        // A caller that reads about the pause may raise the budget and resume at once.
+        self.stopper.turn_failed();
         journal.commit(session, drafts, Vec::new()).await?;
         Ok(DrainError::Budget(message))
     }

@@ -224,6 +224,7 @@ impl Runner {
             Err(DrainStop::Failed(error)) => (error, false),
             Err(DrainStop::Recorded(error)) => (error, true),
         };
+        self.stopper.turn_failed();
         report(&error);
         if let Some(cause) = error.announced().filter(|_| !is_recorded) {
             let location = self.location.as_ref();

@@ -46,6 +46,7 @@ impl Runner {
             ErrorKind::InvalidRequest,
             error.to_string(),
         ));
+        self.stopper.turn_failed();
         publisher.flush().await?;
         Ok(DrainStop::Recorded(error))
     }

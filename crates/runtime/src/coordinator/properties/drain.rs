@@ -25,6 +25,8 @@ pub(super) struct Pending {
 pub(super) struct Drain {
     pub(super) number: u32,
     pub(super) force: bool,
+    /// A turn failed: later requests get another drain.
+    pub(super) failing: bool,
     pub(super) stopped: bool,
     /// Number of Provider Turns that it started.
     pub(super) turns: u32,
@@ -88,6 +90,7 @@ impl Drain {
         Self {
             number,
             force,
+            failing: false,
             stopped: false,
             turns: 0,
             at: At::Beginning,
@@ -100,6 +103,10 @@ impl Drain {
             at: At::SessionHold,
             ..Self::new(number, false)
         }
+    }
+
+    pub(super) fn is_in_turn(&self) -> bool {
+        matches!(self.at, At::Turn)
     }
 
     /// Performs one step. Returns the exit if it was the last step.

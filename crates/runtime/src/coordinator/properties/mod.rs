@@ -27,6 +27,8 @@ enum Happens {
     GoAway,
     /// A call of its drain is declined; no effect without a drain.
     Decline,
+    /// The turn of its drain fails; no effect without a turn. The drain may continue with other input.
+    TurnFails,
     /// A caller takes exclusive access; no effect if the session is not idle.
     Hold,
     /// Its drain makes a step, or its hold is released; no effect without either.
@@ -110,6 +112,8 @@ impl World {
             },
             Happens::Decline if seen.decline() => CoordinatorInput::Declined,
             Happens::Decline => return,
+            Happens::TurnFails if seen.turn_fails() => CoordinatorInput::TurnFailed,
+            Happens::TurnFails => return,
             Happens::Hold => {
                 seen.hold();
                 CoordinatorInput::Hold
@@ -160,6 +164,7 @@ fn happens() -> impl Strategy<Value = Happens> {
         1 => Just(Happens::Wait),
         1 => Just(Happens::GoAway),
         1 => Just(Happens::Decline),
+        2 => Just(Happens::TurnFails),
         2 => Just(Happens::Hold),
         12 => progress.prop_map(Happens::Drain),
     ]

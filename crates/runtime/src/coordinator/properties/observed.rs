@@ -44,6 +44,7 @@ enum Waits {
 struct Last<'a> {
     exit: &'a Ended,
     number: u32,
+    failing: bool,
     stopped: bool,
 }
 
@@ -73,10 +74,10 @@ impl ObservedSession {
 
     pub(super) fn run(&mut self, ticket: Ticket) {
         (self.run_wanted, self.run_again) = (true, true);
-        let stopping = self.drain.as_ref().filter(|it| it.stopped);
-        // A drain that is being stopped serves no later request.
-        let later_than = stopping.map(|it| it.number);
-        let joins = self.drain.is_some() && stopping.is_none();
+        let ending = self.drain.as_ref().filter(|it| it.stopped || it.failing);
+        // A drain that fails or is being stopped serves no later request.
+        let later_than = ending.map(|it| it.number);
+        let joins = self.drain.is_some() && ending.is_none();
         let turns = if joins {
             self.turns_before_chain
         } else {
@@ -115,6 +116,19 @@ impl ObservedSession {
         true
     }
 
+    /// Fails the turn of the running drain. Returns true if there is a turn.
+    pub(super) fn turn_fails(&mut self) -> bool {
+        let Some(drain) = self.drain.as_mut().filter(|it| it.is_in_turn()) else {
+            return false;
+        };
+        if !drain.stopped && !drain.failing {
+            drain.failing = true;
+            // A run that joined it shares the failure.
+            self.run_wanted = false;
+        }
+        true
+    }
+
     /// Discards earlier wakes and runs: they start no drain any more.
     fn stop(&mut self) {
         (self.woken, self.run_wanted) = (false, false);
@@ -136,13 +150,13 @@ impl ObservedSession {
         let exit = drain.go_on(progress, &mut self.inbox, self.run_wanted);
         if drain.turns > turns {
             self.turns += 1;
-            self.run_wanted = false;
+            self.run_wanted &= drain.failing;
         }
         match exit {
             // An idle drain served none of the runs that were requested during its look at the inbox.
             Some(Exit::Idle) if !drain.stopped => self.run_wanted = self.run_again,
             // A run that joined it has had a turn, or gets the failure or interruption.
-            Some(_) if !drain.stopped => self.run_wanted = false,
+            Some(_) if !drain.stopped && !drain.failing => self.run_wanted = false,
             _ => {}
         }
         if let Some(Exit::Failed(_)) = exit {
@@ -156,11 +170,11 @@ impl ObservedSession {
     pub(super) fn check(&mut self, effects: Vec<Effect<&'static str>>, exit: Option<&Ended>) {
         let ended = exit.and_then(|exit| {
             let drain = self.drain.take()?;
-            let (number, stopped) = (drain.number, drain.stopped);
             Some(Last {
                 exit,
-                number,
-                stopped,
+                number: drain.number,
+                failing: drain.failing,
+                stopped: drain.stopped,
             })
         });
         for effect in effects {
@@ -185,7 +199,9 @@ impl ObservedSession {
         assert_eq!(force, self.run_wanted, "only who asks to run gets a turn");
         // After an interruption, earlier requests start no drain.
         assert!(self.woken || force, "no caller wants another drain");
-        let goes_on = |it: &Last<'_>| !it.stopped && matches!(it.exit, Exit::Done | Exit::Idle);
+        let goes_on = |it: &Last<'_>| {
+            !it.stopped && !it.failing && matches!(it.exit, Exit::Done | Exit::Idle)
+        };
         if !ended.is_some_and(goes_on) {
             self.turns_before_chain = self.turns;
         }
@@ -197,12 +213,16 @@ impl ObservedSession {
     fn check_answer(&self, waits: Waits, answer: Answer<&'static str>, ended: Option<&Last<'_>>) {
         let number = ended.map(|it| it.number);
         let stopped = ended.is_some_and(|it| it.stopped);
+        let failing = ended.is_some_and(|it| it.failing);
         match (waits, answer) {
             (Waits::Run { turns, later_than }, Answer::Done) => {
-                assert!(number > later_than, "answered by a drain that was stopping");
+                assert!(number > later_than, "answered by a drain that was ending");
                 let in_vain = !self.inbox.has_history;
                 assert!(self.turns > turns || in_vain, "no turn was made");
-                assert!(stopped || !self.woken, "another drain belongs to the chain");
+                assert!(
+                    stopped || failing || !self.woken,
+                    "another drain belongs to the chain"
+                );
             }
             (Waits::Run { .. }, Answer::Interrupted) => {
                 // The answer may come before anything was started for the run.

@@ -14,7 +14,7 @@
 //!
 //! This guarantees: a run gets at least one Provider Turn, or the failure or interruption that prevented it. Requests
 //! from before an interruption start no drain after it. When an interruption is answered, only requests that arrived
-//! after the interruption may run.
+//! after the interruption may run. Requests from after the failure of a turn do not share this failure.
 
 mod table;
 
@@ -64,6 +64,9 @@ pub(crate) enum CoordinatorInput<E> {
     Wait(Ticket),
     /// A request of the running drain was declined: it stops as if it was interrupted.
     Declined,
+    /// A turn of the running drain failed, or the session pauses. A caller that learns about it and
+    /// requests a run gets a drain of its own.
+    TurnFailed,
     /// No caller waits for this ticket any more. Its request stays valid.
     Forget(Ticket),
     /// A caller requests exclusive access to the session, if it is idle.
@@ -81,6 +84,7 @@ impl<E> CoordinatorInput<E> {
             Self::Interrupt(ticket) => (Kind::Interrupt, Some(ticket), None),
             Self::Wait(ticket) => (Kind::Wait, Some(ticket), None),
             Self::Declined => (Kind::Declined, None, None),
+            Self::TurnFailed => (Kind::TurnFailed, None, None),
             Self::Forget(ticket) => (Kind::Forget, Some(ticket), None),
             Self::Hold => (Kind::Hold, None, None),
             Self::Exited(exit) => (Kind::of_exit(&exit), None, Some(exit)),
@@ -113,8 +117,9 @@ struct LaterRequests {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Entry {
     asked: LaterRequests,
+    failing: bool,
     stopping: bool,
-    /// Requests since the interruption; they start the next chain.
+    /// Requests since the failure or the interruption; they start the next chain.
     after: LaterRequests,
     /// Callers that wait until an interruption has settled.
     interrupts: Vec<Ticket>,
@@ -204,6 +209,7 @@ impl<E: Clone> Transition<E> {
                 self.entry.stopping = true;
                 self.effects.push(Effect::Cancel);
             }
+            Action::SeparateLater => self.entry.failing = true,
             Action::ForgetTicket => self.entry.forget(self.ticket),
             Action::CompleteRuns => self.entry.asked.run = false,
             Action::ContinueIf(condition) => {
@@ -246,9 +252,9 @@ impl<E: Clone> Transition<E> {
     fn start_next(&mut self, source: Source) {
         let entry = std::mem::take(&mut self.entry);
         let asked = match source {
-            Source::Wakes => LaterRequests {
-                wake: entry.asked.wake,
-                ..LaterRequests::default()
+            Source::Unserved => LaterRequests {
+                wake: entry.asked.wake || entry.after.wake,
+                ..entry.after
             },
             Source::Later => entry.after,
         };
@@ -284,6 +290,8 @@ impl Entry {
     fn phase(&self) -> Phase {
         if self.stopping {
             Phase::Stopping
+        } else if self.failing {
+            Phase::Failing
         } else {
             Phase::Running
         }

@@ -10,6 +10,8 @@ pub(super) enum Phase {
     Idle,
     /// A drain that was not stopped.
     Running,
+    /// A drain whose turn failed: later requests are not part of it.
+    Failing,
     /// A drain that was interrupted or declined, and has not settled yet.
     Stopping,
 }
@@ -22,6 +24,7 @@ pub(super) enum Kind {
     Interrupt,
     Wait,
     Declined,
+    TurnFailed,
     Forget,
     Hold,
     ExitDone,
@@ -66,6 +69,8 @@ pub(super) enum Action {
     CutLater,
     /// Stops the drain.
     Cancel,
+    /// Later requests are for the next chain.
+    SeparateLater,
     /// Drops the ticket. Its request stays valid.
     ForgetTicket,
     /// The runs of this chain have had their Provider Turn.
@@ -97,34 +102,46 @@ pub(super) enum Outcome {
 /// Requests that start the next chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Wakes during the drain.
-    Wakes,
+    /// Wakes during the drain, and requests after its failure.
+    Unserved,
     /// Requests after the interruption.
     Later,
 }
 
-/// The actions of one kind of input in the phases idle, running and stopping.
-struct Row(Kind, [&'static [Action]; 3]);
+/// The actions of one kind of input in the phases idle, running, failing and stopping.
+struct Row(Kind, [&'static [Action]; 4]);
 
-const ENDED: &[Action] = &[Settle(Outcome::OfExit), StartNext(Source::Wakes)];
+const ENDED: &[Action] = &[Settle(Outcome::OfExit), StartNext(Source::Unserved)];
+const DONE: &[Action] = &[
+    CompleteRuns,
+    ContinueIf(Condition::Woken),
+    Settle(Outcome::OfExit),
+    StartNext(Source::Unserved),
+];
+const IDLE: &[Action] = &[
+    ContinueIf(Condition::WokenOrRun),
+    Settle(Outcome::OfExit),
+    StartNext(Source::Unserved),
+];
 const STOPPED: &[Action] = &[Settle(Outcome::OfExit), StartNext(Source::Later)];
 /// An idle drain that was stopped has not served the callers that joined it.
 const STOPPED_IDLE: &[Action] = &[Settle(Outcome::Interrupted), StartNext(Source::Later)];
 
 #[rustfmt::skip]
-const TABLE: [Row; 11] = [
-    //                         idle                   running                                                                     stopping
-    Row(Kind::Wake,            [&[RecordWake, Start], &[RecordWake],                                                              &[RecordLaterWake]]),
-    Row(Kind::Run,             [&[RecordRun, Start],  &[RecordRun],                                                               &[RecordLaterRun]]),
-    Row(Kind::Interrupt,       [&[Answer],            &[AwaitSettlement, Cancel],                                                 &[CutLater, AwaitSettlement]]),
-    Row(Kind::Wait,            [&[Answer],            &[AwaitIdleness],                                                           &[AwaitIdleness]]),
-    Row(Kind::Declined,        [&[],                  &[Cancel],                                                                  &[]]),
-    Row(Kind::Forget,          [&[],                  &[ForgetTicket],                                                            &[ForgetTicket]]),
-    Row(Kind::Hold,            [&[Occupy],            &[],                                                                        &[]]),
-    Row(Kind::ExitDone,        [&[],                  &[CompleteRuns, ContinueIf(Condition::Woken), ENDED[0], ENDED[1]],          STOPPED]),
-    Row(Kind::ExitIdle,        [&[],                  &[ContinueIf(Condition::WokenOrRun), ENDED[0], ENDED[1]],                   STOPPED_IDLE]),
-    Row(Kind::ExitInterrupted, [&[],                  ENDED,                                                                      STOPPED]),
-    Row(Kind::ExitFailed,      [&[],                  ENDED,                                                                      STOPPED]),
+const TABLE: [Row; 12] = [
+    //                          idle                  running                     failing                               stopping
+    Row(Kind::Wake,            [&[RecordWake, Start], &[RecordWake],              &[RecordLaterWake],                   &[RecordLaterWake]]),
+    Row(Kind::Run,             [&[RecordRun, Start],  &[RecordRun],               &[RecordLaterRun],                    &[RecordLaterRun]]),
+    Row(Kind::Interrupt,       [&[Answer],            &[AwaitSettlement, Cancel], &[Cancel, CutLater, AwaitSettlement], &[CutLater, AwaitSettlement]]),
+    Row(Kind::Wait,            [&[Answer],            &[AwaitIdleness],           &[AwaitIdleness],                     &[AwaitIdleness]]),
+    Row(Kind::Declined,        [&[],                  &[Cancel],                  &[Cancel, CutLater],                  &[]]),
+    Row(Kind::TurnFailed,      [&[],                  &[SeparateLater],           &[],                                  &[]]),
+    Row(Kind::Forget,          [&[],                  &[ForgetTicket],            &[ForgetTicket],                      &[ForgetTicket]]),
+    Row(Kind::Hold,            [&[Occupy],            &[],                        &[],                                  &[]]),
+    Row(Kind::ExitDone,        [&[],                  DONE,                       ENDED,                                STOPPED]),
+    Row(Kind::ExitIdle,        [&[],                  IDLE,                       ENDED,                                STOPPED_IDLE]),
+    Row(Kind::ExitInterrupted, [&[],                  ENDED,                      ENDED,                                STOPPED]),
+    Row(Kind::ExitFailed,      [&[],                  ENDED,                      ENDED,                                STOPPED]),
 ];
 
 /// Returns the actions of an input, in order.

@@ -238,26 +238,86 @@ fn exclusive_access_delays_work_until_it_ends() {
     check(&[(Wake, &[START]), (Hold, &[]), (DONE, &[])]);
 }
 
+#[test]
+fn requests_after_a_failure_do_not_share_it() {
+    check(&[
+        (TurnFailed, &[]),
+        (Run(1), &[FORCE]),
+        (TurnFailed, &[]),
+        (Run(2), &[]),
+        (FAILED, &[failed(1), FORCE]),
+        (DONE, &[done(2)]),
+    ]);
+    // The drain may go on with queued input.
+    check(&[
+        (Run(1), &[FORCE]),
+        (Wake, &[]),
+        (TurnFailed, &[]),
+        (Run(2), &[]),
+        (DONE, &[done(1), FORCE]),
+        (Run(3), &[]),
+        (DONE, &[done(2), done(3)]),
+    ]);
+    // Wakes from before the failure start a drain too.
+    check(&[
+        (Wake, &[START]),
+        (Wake, &[]),
+        (TurnFailed, &[]),
+        (FAILED, &[START]),
+        (DONE, &[]),
+    ]);
+}
+
+#[test]
+fn a_failing_drain_can_be_stopped() {
+    check(&[
+        (Run(1), &[FORCE]),
+        (Wake, &[]),
+        (TurnFailed, &[]),
+        (Run(2), &[]),
+        (Interrupt(3), &[Effect::Cancel, cut(2)]),
+        (FAILED, &[failed(1), done(3)]),
+    ]);
+    check(&[
+        (Wake, &[START]),
+        (Wake, &[]),
+        (TurnFailed, &[]),
+        (Run(1), &[]),
+        (Declined, &[Effect::Cancel, cut(1)]),
+        (TurnFailed, &[]),
+        (FAILED, &[]),
+    ]);
+}
+
 /// The effects of each input in each phase, for a session with one caller: in a drain that a run started with the
-/// ticket 1, and in one that the ticket 2 has interrupted.
+/// ticket 1, in one whose turn failed, and in one that the ticket 2 has interrupted.
 #[test]
 fn every_cell_of_the_table_has_its_effects() {
     const CANCEL: Out = Effect::Cancel;
-    let rows: [(In, [&[Out]; 3]); 11] = [
-        (Wake, [&[START], &[], &[]]),
-        (Run(9), [&[FORCE], &[], &[]]),
-        (Interrupt(9), [&[done(9)], &[CANCEL], &[]]),
-        (Wait(9), [&[done(9)], &[], &[]]),
-        (Declined, [&[], &[CANCEL], &[]]),
-        (Forget(1), [&[], &[], &[]]),
-        (Hold, [&[], &[], &[]]),
-        (DONE, [&[], &[done(1)], &[done(1), done(2)]]),
-        (IDLE, [&[], &[done(1)], &[cut(1), done(2)]]),
-        (INTERRUPTED, [&[], &[cut(1)], &[cut(1), done(2)]]),
-        (FAILED, [&[], &[failed(1)], &[failed(1), done(2)]]),
+    let rows: [(In, [&[Out]; 4]); 12] = [
+        (Wake, [&[START], &[], &[], &[]]),
+        (Run(9), [&[FORCE], &[], &[], &[]]),
+        (Interrupt(9), [&[done(9)], &[CANCEL], &[CANCEL], &[]]),
+        (Wait(9), [&[done(9)], &[], &[], &[]]),
+        (Declined, [&[], &[CANCEL], &[CANCEL], &[]]),
+        (TurnFailed, [&[], &[], &[], &[]]),
+        (Forget(1), [&[], &[], &[], &[]]),
+        (Hold, [&[], &[], &[], &[]]),
+        (DONE, [&[], &[done(1)], &[done(1)], &[done(1), done(2)]]),
+        (IDLE, [&[], &[done(1)], &[done(1)], &[cut(1), done(2)]]),
+        (INTERRUPTED, [&[], &[cut(1)], &[cut(1)], &[cut(1), done(2)]]),
+        (
+            FAILED,
+            [&[], &[failed(1)], &[failed(1)], &[failed(1), done(2)]],
+        ),
     ];
     let session = SessionID::parse("ses_one").unwrap();
-    let phases: [&[In]; 3] = [&[], &[Run(1)], &[Run(1), Interrupt(2)]];
+    let phases: [&[In]; 4] = [
+        &[],
+        &[Run(1)],
+        &[Run(1), TurnFailed],
+        &[Run(1), TurnFailed, Interrupt(2)],
+    ];
     let mut cells = std::collections::HashSet::new();
     for (input, expected) in rows {
         for (phase, expected) in phases.iter().zip(expected) {
@@ -271,5 +331,5 @@ fn every_cell_of_the_table_has_its_effects() {
             assert_eq!(effects, expected, "{input:?} after {phase:?}");
         }
     }
-    assert_eq!(cells.len(), 33, "each cell is exercised");
+    assert_eq!(cells.len(), 48, "each cell is exercised");
 }

@@ -106,7 +106,7 @@ impl Turn<'_> {
                     retry_after_ms: None,
                     provider_id: Some(self.provider_id.clone()),
                 };
-                publisher.fail_step(SessionErrorUnknown {
+                self.fail_step(SessionErrorUnknown {
                     cause: Some(cause),
                     ..SessionErrorUnknown::new(message)
                 });

@@ -326,8 +326,7 @@ impl Turn<'_> {
             self.publisher.end_all();
             let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
             self.fail_calls(true, &lost);
-            self.publisher
-                .fail_step(step_error(error, &self.provider_id));
+            self.fail_step(step_error(error, &self.provider_id));
             self.publisher.flush().await?;
         }
         while self.calls.any_running() {
@@ -368,6 +367,12 @@ impl Turn<'_> {
         }
     }
 
+    fn fail_step(&mut self, error: SessionErrorUnknown) {
+        // Before the commit: a caller that reads about the failure may resume the session at once.
+        self.stopper.turn_failed();
+        self.publisher.fail_step(error);
+    }
+
     /// Records the durable end of the step, unless it has already failed or never began.
     fn end_step(&mut self, end: &StreamEnd, cost: impl Fn(&Tokens) -> f64) {
         if self.provider_failed || matches!(end, StreamEnd::Failed(_)) {
@@ -376,7 +381,7 @@ impl Turn<'_> {
         let Some(finished) = self.finish.take() else {
             if self.publisher.has_started() {
                 let error = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_TURN);
-                self.publisher.fail_step(error);
+                self.fail_step(error);
             }
             return;
         };
