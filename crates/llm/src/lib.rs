@@ -60,6 +60,7 @@ mod sse;
 pub mod transport;
 
 pub use authorizer::{Authorizer, OutgoingRequest};
+pub use canonical::media_type::{HEAD_BYTES, media_type};
 pub use canonical::{authorizer, cited_source, error, event, model, request, usage};
 pub use cited_source::{CitedSource, is_web_address};
 pub use client::{EventStream, ModelClient};

@@ -5,6 +5,7 @@ pub mod cited_source;
 pub mod error;
 pub mod event;
 pub(crate) mod json;
+pub mod media_type;
 pub mod model;
 pub mod request;
 pub mod usage;

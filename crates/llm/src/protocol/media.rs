@@ -1,5 +1,6 @@
 //! Checks of attached files, and the notes that replace files that cannot be sent.
 
+use crate::canonical::media_type::media_type as type_of;
 use crate::canonical::model::Capabilities;
 use crate::canonical::request::Media;
 
@@ -7,13 +8,16 @@ use crate::canonical::request::Media;
 const MAX_ENCODED_BYTES: usize = 29_360_128;
 const MAX_DECODED_BYTES: usize = 20_971_520;
 
-const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const PDF: &str = "application/pdf";
+
+/// Number of base64 digits that decide the type: those of [`HEAD_BYTES`](crate::HEAD_BYTES).
+const HEAD_DIGITS: usize = 16;
 
 /// A file that passed the checks: padded base64 within the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Encoded<'a> {
-    /// The MIME type.
-    pub(super) media_type: &'a str,
+    /// The media type, according to the first bytes.
+    pub(super) media_type: &'static str,
     /// The content.
     pub(super) base64: &'a str,
 }
@@ -54,6 +58,14 @@ impl Reads {
         }
         self
     }
+
+    fn accepts(self, media_type: &str) -> bool {
+        match media_type.split_once('/') {
+            Some(("image", _)) => self.images,
+            _ if media_type == PDF => self.pdf,
+            _ => self.sounds.contains(&media_type),
+        }
+    }
 }
 
 /// A file, by the way the model can read it.
@@ -87,42 +99,48 @@ impl<'a> Attachment<'a> {
         name: Option<&'a str>,
         reads: Reads,
     ) -> Self {
-        let is_pdf = media_type == "application/pdf";
-        let is_sound = reads.sounds.contains(&media_type);
-        let is_readable =
-            (is_image(media_type) && reads.images) || (is_pdf && reads.pdf) || is_sound;
-        match encoded(media_type, data).filter(|_| is_readable) {
-            Some(file) if is_pdf => Self::Pdf {
+        let is_medium = media_type == PDF
+            || media_type.starts_with("image/")
+            || media_type.starts_with("audio/");
+        let file = encoded(data).filter(|file| is_medium && reads.accepts(file.media_type));
+        match file {
+            Some(file) if file.media_type == PDF => Self::Pdf {
                 filename: name.unwrap_or("document.pdf"),
                 file,
             },
-            Some(file) if is_sound => Self::Sound(file),
-            Some(file) => Self::Image(file),
+            Some(file) if file.media_type.starts_with("image/") => Self::Image(file),
+            Some(file) => Self::Sound(file),
             None => Self::Note(unreadable(media_type, name)),
         }
     }
 }
 
-/// True if models read this image type.
-fn is_image(media_type: &str) -> bool {
-    IMAGE_TYPES.contains(&media_type)
-}
-
-/// Checks a file given as base64 or as a `data:` URL of the declared type.
-fn encoded<'a>(media_type: &'a str, data: &'a str) -> Option<Encoded<'a>> {
+/// Checks a file given as base64 or as a `data:` URL. Its first bytes decide the type: an old or imported history can
+/// declare a wrong one, and a provider would refuse every request with it.
+fn encoded(data: &str) -> Option<Encoded<'_>> {
     let base64 = match data.strip_prefix("data:") {
         None => data,
         Some(url) => {
             let (head, content) = url.split_once(',')?;
-            let declared = head.strip_suffix(";base64")?;
-            let essence = declared.split(';').next()?;
-            if !essence.eq_ignore_ascii_case(media_type) {
-                return None;
-            }
-            content
+            head.strip_suffix(";base64").map(|_| content)?
         }
     };
-    is_canonical(base64.as_bytes()).then_some(Encoded { media_type, base64 })
+    if !is_canonical(base64.as_bytes()) {
+        return None;
+    }
+    let head = base64.as_bytes().chunks(4).take(HEAD_DIGITS / 4);
+    let head: Vec<u8> = head.flat_map(bytes_of).collect();
+    let media_type = type_of(&head)?;
+    Some(Encoded { media_type, base64 })
+}
+
+/// Returns the bytes of four digits of canonical base64.
+fn bytes_of(digits: &[u8]) -> impl Iterator<Item = u8> + use<> {
+    let padding = digits.iter().filter(|digit| **digit == b'=').count();
+    let sextets = digits.iter().map(|digit| sextet(*digit).unwrap_or(0));
+    let bits = sextets.fold(0_u32, |bits, sextet| bits << 6 | u32::from(sextet));
+    let [_, bytes @ ..] = bits.to_be_bytes();
+    bytes.into_iter().take(3 - padding)
 }
 
 /// Returns the sentence that replaces a file that the model cannot read. The request must not fail:
@@ -178,37 +196,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_canonical_base64_of_the_declared_type_is_accepted() {
-        let png = "image/png";
+    fn only_canonical_base64_of_media_is_accepted() {
         let rows = [
-            ("AAAA", true),
-            ("AAA=", true),
-            ("AA==", true),
-            ("data:image/png;base64,AAAA", true),
-            ("data:IMAGE/PNG;charset=x;base64,AAAA", true),
-            ("", false),
-            ("AAA", false),
-            ("A===", false),
-            ("====", false),
-            ("AB==", false),
-            ("AAB=", false),
-            ("AA=A", false),
-            ("AA-_", false),
-            ("data:image/jpeg;base64,AAAA", false),
-            ("data:image/png,AAAA", false),
-            ("file:///etc/passwd", false),
-            ("https://example.test/a.png", false),
+            ("iVBORw0KGgo=", Some("image/png")),
+            ("/9j/", Some("image/jpeg")),
+            ("R0lGODlh", Some("image/gif")),
+            ("UklGRgAAAABXRUJQ", Some("image/webp")),
+            ("UklGRgAAAABXQVZFZm10IA==", Some("audio/wav")),
+            ("JVBERi0xLjc=", Some("application/pdf")),
+            ("//s=", Some("audio/mpeg")),
+            ("data:image/png;base64,/9j/", Some("image/jpeg")),
+            ("data:image/jpg;charset=x;base64,/9j/", Some("image/jpeg")),
+            ("data:;base64,/9j/", Some("image/jpeg")),
+            ("AAAA", None),
+            ("dGhpcyBpcyBubyBpbWFnZQ==", None),
+            ("", None),
+            ("iVBORw0KGgo", None),
+            ("/9j/A===", None),
+            ("//t=", None),
+            ("_9j_", None),
+            (" /9j/", None),
+            ("data:image/jpeg,/9j/", None),
+            ("file:///etc/passwd", None),
+            ("https://example.test/a.png", None),
         ];
         for (data, expected) in rows {
-            assert_eq!(encoded(png, data).is_some(), expected, "{data}");
+            let found = encoded(data).map(|file| file.media_type);
+            assert_eq!(found, expected, "{data}");
         }
     }
 
     #[test]
     fn the_size_of_media_is_bounded() {
-        let largest = "A".repeat(MAX_DECODED_BYTES / 3 * 4);
-        assert!(encoded("image/png", &largest).is_some());
-        let larger = "A".repeat(MAX_DECODED_BYTES / 3 * 4 + 8);
-        assert!(encoded("image/png", &larger).is_none());
+        let of = |digits: usize| "/9j/".repeat(digits / 4);
+        let largest = MAX_DECODED_BYTES / 3 * 4;
+        assert!(encoded(&of(largest)).is_some());
+        assert!(encoded(&of(largest + 8)).is_none());
     }
 }

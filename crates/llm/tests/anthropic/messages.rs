@@ -185,11 +185,11 @@ fn files_follow_the_capabilities() {
         Message::user([
             Part::text("look"),
             media("image/png", PNG, None),
-            media("application/pdf", PNG, Some("a.pdf")),
+            media("application/pdf", PDF, Some("a.pdf")),
         ])
     };
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}});
-    let pdf = json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PNG}, "title": "a.pdf"});
+    let pdf = json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PDF}, "title": "a.pdf"});
     let unread = |kind: &str, name: &str| {
         assistant_text(&format!("[{name}{kind}) cannot be read by this model.]"))
     };

@@ -167,18 +167,25 @@ fn a_turn_with_a_call_goes_back_in_the_order_of_the_server() {
     );
 }
 
+const JPEG: &str = "/9j/4AAQ";
+
 #[test]
 fn files_have_formats_and_names_that_the_server_accepts() {
     let media = |media_type: &str, filename: Option<&str>| {
+        let data = match media_type {
+            "application/pdf" => PDF,
+            "image/jpg" => JPEG,
+            _ => PNG,
+        };
         Part::Media(Media {
             media_type: media_type.into(),
-            data: PNG.into(),
+            data: data.into(),
             filename: filename.map(str::to_owned),
         })
     };
     let history = vec![
         Message::user([
-            media("image/jpeg", None),
+            media("image/jpg", None),
             media("application/pdf", Some("my report_v2.pdf")),
             media("application/pdf", Some("my report_v2.pdf")),
             media("text/csv", Some("a.csv")),
@@ -198,9 +205,9 @@ fn files_have_formats_and_names_that_the_server_accepts() {
     assert_eq!(
         sent[0]["content"],
         json!([
-            {"image": {"format": "jpeg", "source": {"bytes": PNG}}},
-            {"document": {"format": "pdf", "name": "my-report-v2", "source": {"bytes": PNG}}},
-            {"document": {"format": "pdf", "name": "my-report-v2-2", "source": {"bytes": PNG}}},
+            {"image": {"format": "jpeg", "source": {"bytes": JPEG}}},
+            {"document": {"format": "pdf", "name": "my-report-v2", "source": {"bytes": PDF}}},
+            {"document": {"format": "pdf", "name": "my-report-v2-2", "source": {"bytes": PDF}}},
             {"text": "[The attachment \"a.csv\" (text/csv) cannot be read by this model.]"},
         ])
     );

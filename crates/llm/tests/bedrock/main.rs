@@ -28,6 +28,9 @@ use opencode_llm::{
 use serde_json::{Value, json};
 
 const PNG: &str = "iVBORw0KGgo=";
+
+/// The beginning of a PDF document.
+const PDF: &str = "JVBERi0xLjc=";
 const CLAUDE: &str = "us.anthropic.claude-sonnet-4-5-v1:0";
 
 fn model(id: &str) -> Arc<ResolvedModel> {

@@ -24,6 +24,9 @@ use serde_json::{Value, json};
 
 const PNG: &str = "iVBORw0KGgo=";
 
+/// The beginning of a PDF document.
+const PDF: &str = "JVBERi0xLjc=";
+
 fn model(change: impl FnOnce(&mut ResolvedModel)) -> Arc<ResolvedModel> {
     let mut model = ResolvedModel::new(
         "mock",

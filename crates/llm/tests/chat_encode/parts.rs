@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn user_content() {
-    let pdf = format!("data:application/pdf;base64,{PNG}");
+    let pdf = format!("data:application/pdf;base64,{PDF}");
     let rows = [
         (vec![Part::text("a"), Part::text("b")], json!("ab")),
         (
@@ -65,7 +65,7 @@ fn files_follow_the_capabilities() {
         })
     };
     let parts = [
-        media("application/pdf", PNG, Some("a.pdf")),
+        media("application/pdf", PDF, Some("a.pdf")),
         media("image/png", PNG, None),
     ];
     let content = |model| {
@@ -75,7 +75,7 @@ fn files_follow_the_capabilities() {
     assert_eq!(
         content(able(&["text", "image", "pdf"])),
         json!([
-            {"type": "file", "file": {"filename": "a.pdf", "file_data": format!("data:application/pdf;base64,{PNG}")}},
+            {"type": "file", "file": {"filename": "a.pdf", "file_data": format!("data:application/pdf;base64,{PDF}")}},
             image_part()
         ])
     );
@@ -88,6 +88,10 @@ fn files_follow_the_capabilities() {
     );
 }
 
+const WAV: &str = "UklGRiQAAABXQVZFZm10IA==";
+const MP3: &str = "SUQzBAAA";
+const FLAC: &str = "ZkxhQw==";
+
 #[test]
 fn sounds_follow_the_capabilities() {
     let content = |kinds: &[&str]| {
@@ -98,18 +102,23 @@ fn sounds_follow_the_capabilities() {
                 ..Capabilities::default()
             };
         });
-        let types = ["audio/wav", "audio/mpeg", "audio/flac"];
-        let parts = types.map(|kind| media(kind, PNG, Some("a")));
+        // The second has a wrong type.
+        let sounds = [
+            ("audio/wav", WAV),
+            ("audio/x-mp3", MP3),
+            ("audio/flac", FLAC),
+        ];
+        let parts = sounds.map(|(kind, data)| media(kind, data, Some("a")));
         body(&request_to(model, vec![Message::user(parts)]))["messages"][0]["content"].clone()
     };
     let note =
         |kind: &str| format!("[The attachment \"a\" ({kind}) cannot be read by this model.]");
-    let sound = |format: &str| json!({"type": "input_audio", "input_audio": {"data": PNG, "format": format}});
+    let sound = |format: &str, data: &str| json!({"type": "input_audio", "input_audio": {"data": data, "format": format}});
     assert_eq!(
         content(&["text", "audio"]),
-        json!([sound("wav"), sound("mp3"), {"type": "text", "text": note("audio/flac")}])
+        json!([sound("wav", WAV), sound("mp3", MP3), {"type": "text", "text": note("audio/flac")}])
     );
-    let notes = ["audio/wav", "audio/mpeg", "audio/flac"].map(note);
+    let notes = ["audio/wav", "audio/x-mp3", "audio/flac"].map(note);
     assert_eq!(content(&["text"]), json!(notes.join("\n")));
 }
 

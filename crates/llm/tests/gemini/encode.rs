@@ -155,7 +155,7 @@ fn files_of_results_are_inside_or_beside_the_result() {
                 Part::text("look"),
                 Part::Media(Media {
                     media_type: "application/pdf".into(),
-                    data: PNG.into(),
+                    data: PDF.into(),
                     filename: None,
                 }),
             ]),
@@ -180,7 +180,7 @@ fn files_of_results_are_inside_or_beside_the_result() {
     let sent = contents(&request_to("gemini-3-pro", history()));
     assert_eq!(
         sent[0]["parts"][1],
-        json!({"inlineData": {"mimeType": "application/pdf", "data": PNG}})
+        json!({"inlineData": {"mimeType": "application/pdf", "data": PDF}})
     );
     assert_eq!(
         sent[2]["parts"],

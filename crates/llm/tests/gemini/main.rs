@@ -27,6 +27,9 @@ use serde_json::{Value, json};
 
 const PNG: &str = "iVBORw0KGgo=";
 
+/// The beginning of a PDF document.
+const PDF: &str = "JVBERi0xLjc=";
+
 fn model(id: &str) -> Arc<ResolvedModel> {
     let base = "http://localhost:1/v1beta";
     let mut model = ResolvedModel::new("google", id, ProtocolId::Gemini, base);

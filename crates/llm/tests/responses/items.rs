@@ -167,7 +167,7 @@ fn results_and_files() {
     }
     let files = [
         media("image/png", PNG, None),
-        media("application/pdf", PNG, Some("a.pdf")),
+        media("application/pdf", PDF, Some("a.pdf")),
     ];
     let model = model(|model| {
         model.capabilities = Capabilities {
@@ -175,8 +175,7 @@ fn results_and_files() {
             ..Capabilities::default()
         };
     });
-    let pdf =
-        json!({"type": "input_file", "filename": "a.pdf", "file_data": url("application/pdf")});
+    let pdf = json!({"type": "input_file", "filename": "a.pdf", "file_data": format!("data:application/pdf;base64,{PDF}")});
     assert_eq!(
         items(&request_to(model, vec![Message::user(files)])),
         json!([{"role": "user", "content": [image, pdf]}])
