@@ -21,19 +21,21 @@ mod bounding;
 mod builtin;
 mod contract;
 mod failure;
+mod media;
 mod output;
 mod ports;
 mod registry;
 
 pub use bounding::OutputLimits;
 pub use builtin::{
-    Attachment, AttachmentError, AttachmentRequest, Lines, Media, ScriptEnd, ScriptOutput,
-    ScriptRequest, attached_media, built_in_tools, read_attachment, run_script,
+    Attachment, AttachmentError, AttachmentRequest, Lines, ScriptEnd, ScriptOutput, ScriptRequest,
+    built_in_tools, read_attachment, run_script,
 };
 pub use contract::hooks::CallHooks;
 pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};
 pub use failure::ToolFailure;
+pub use media::{CheckedFile, Media, MediaError, attached_media, check_file, decode_base64};
 pub use output::managed_output::{ManagedOutput, remove_managed_output, sweep_managed_output};
 pub use output::settlement::{INTERRUPTED, Settlement};
 pub use ports::permission::{PermissionError, PermissionRequest, PermissionSource, Permissions};

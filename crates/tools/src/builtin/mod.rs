@@ -30,9 +30,7 @@ use std::sync::Arc;
 use opencode_schema::clock::Clock;
 
 pub use self::bash::{ScriptEnd, ScriptOutput, ScriptRequest, run_script};
-pub use self::read::{
-    Attachment, AttachmentError, AttachmentRequest, Lines, Media, attached_media, read_attachment,
-};
+pub use self::read::{Attachment, AttachmentError, AttachmentRequest, Lines, read_attachment};
 use crate::contract::tool::Tool;
 use crate::contract::typed::TypedTool;
 

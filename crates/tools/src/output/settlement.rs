@@ -1,14 +1,17 @@
 //! The outcomes of a call.
 
+use opencode_location::config::ImageLimits;
 use opencode_location::secret::Redactor;
 use opencode_schema::{
     Record,
     message::{ErrorKind, ToolContent},
 };
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::contract::tool::ToolOutput;
 use crate::failure::ToolFailure;
+use crate::media::{CheckedFile, check_file};
 
 /// Message to the model about a call that was interrupted.
 pub const INTERRUPTED: &str = "Tool execution interrupted";
@@ -44,6 +47,35 @@ pub enum Settlement {
 }
 
 impl Settlement {
+    /// Checks the files for the model. A file that no provider would accept becomes one line of text, because the result
+    /// is a part of every later request.
+    pub(crate) async fn check_files(&mut self, limits: ImageLimits, cancel: &CancellationToken) {
+        let Self::Success { content, .. } = self else {
+            return;
+        };
+        for part in content {
+            let ToolContent::File { uri, mime, name } = part else {
+                continue;
+            };
+            match check_file(uri, mime, limits, cancel.clone()).await {
+                CheckedFile::Unchanged => {}
+                CheckedFile::Replaced {
+                    uri: to,
+                    mime: kind,
+                } => {
+                    *uri = to;
+                    *mime = kind.to_owned();
+                }
+                CheckedFile::Refused(error) => {
+                    let named = name.as_ref().map(|name| format!("{name:?} "));
+                    let named = named.unwrap_or_default();
+                    let text = format!("[The file {named}({mime:?}) is not shown: {error}.]");
+                    *part = ToolContent::Text { text };
+                }
+            }
+        }
+    }
+
     /// Removes secrets from the results for programs and the model.
     pub(crate) fn clean(&mut self, secrets: &Redactor) {
         match self {

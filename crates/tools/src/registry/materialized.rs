@@ -166,12 +166,14 @@ impl Materialized {
     )]
     pub async fn settle(&self, call: ToolCall, context: ToolContext) -> Settlement {
         let (limits, secrets) = (context.output_limits, context.secrets.clone());
+        let (image_limits, cancel) = (context.image_limits, context.cancel.clone());
         let settlement = AssertUnwindSafe(self.execute(call, context)).catch_unwind();
         let mut settlement = settlement.await.unwrap_or_else(|panic| {
             let message = panic_text(&*panic);
             tracing::error!(panic = message, "a tool panicked");
             Settlement::failed(format!("Tool execution failed: {message}"))
         });
+        settlement.check_files(image_limits, &cancel).await;
         // Secrets are removed before the text is stored in a file and cut, because a cut could split a
         // secret.
         settlement.clean(&secrets);

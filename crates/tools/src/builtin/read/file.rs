@@ -7,20 +7,15 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use opencode_llm::media_type;
 use opencode_location::files::{media_type::mime_of, opening::open_file};
 use opencode_schema::message::ToolContent;
 use serde::Serialize;
 
-use super::{
-    MAX_BYTES, Paging, ReadError, Reading,
-    image::{Image, Turn},
-    page,
-};
+use super::{MAX_BYTES, Paging, ReadError, Reading, page};
 use crate::builtin::file_uri::file_uri;
 use crate::contract::tool::ToolOutput;
-
-/// Maximum size of an image in bytes.
-pub(super) const MAX_MEDIA_BYTES: u64 = 20 * 1024 * 1024;
+use crate::media::{MAX_MEDIA_BYTES, Media, MediaError, Turn};
 
 /// Number of bytes that are read before any decision. More than [`MAX_BYTES`], so that this includes
 /// every file that may be returned whole.
@@ -65,12 +60,10 @@ pub(super) fn read(
     let metadata = file.metadata()?;
     let mut head = Vec::new();
     file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
-    if let Some(mime) = image_type(&head) {
-        if metadata.len() > MAX_MEDIA_BYTES {
-            return Err(ReadError::MediaTooLarge);
-        }
-        let bytes = media(head, &file)?;
-        let image = Image { mime, bytes }.fitted(&reading.image_limits, turn, &reading.cancel)?;
+    let image_type = media_type(&head).filter(|mime| mime.starts_with("image/"));
+    if let Some(mime) = image_type {
+        let media = media(mime, head, &file, metadata.len(), turn)?;
+        let image = media.within(&reading.image_limits, &reading.cancel)?;
         return shown(path, &reading.input.path, &image);
     }
     if head.starts_with(b"%PDF") || has_binary_extension(path) {
@@ -113,20 +106,30 @@ fn binary(path: &Path, head: &[u8]) -> Result<ToolOutput, ReadError> {
     Ok(output.with_content(vec![ToolContent::Text { text }]))
 }
 
-/// Reads the whole image.
-pub(super) fn media(head: Vec<u8>, rest: &File) -> Result<Vec<u8>, ReadError> {
-    let mut bytes = head;
-    // One byte more than allowed distinguishes a file that grew from one that just fits.
-    let room = MAX_MEDIA_BYTES + 1 - bytes.len() as u64;
-    rest.take(room).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_MEDIA_BYTES {
-        return Err(ReadError::MediaTooLarge);
+/// Reads the whole media of this type and size. An image requires a turn.
+pub(super) fn media(
+    mime: &'static str,
+    head: Vec<u8>,
+    rest: &File,
+    size: u64,
+    turn: Option<&Turn>,
+) -> Result<Media, ReadError> {
+    if size > MAX_MEDIA_BYTES {
+        let mime = mime.to_owned();
+        return Err(MediaError::TooLarge { mime }.into());
     }
-    Ok(bytes)
+    let mut media = Media { mime, bytes: head };
+    if media.is_image() && turn.is_none() {
+        return Err(ReadError::NotItsTurn);
+    }
+    // One byte more than allowed distinguishes a file that grew from one that just fits.
+    let room = MAX_MEDIA_BYTES + 1 - media.bytes.len() as u64;
+    rest.take(room).read_to_end(&mut media.bytes)?;
+    Ok(media)
 }
 
 /// Returns the image for programs and for the model. `given` is the path as the model wrote it.
-fn shown(path: &Path, given: &str, image: &Image) -> Result<ToolOutput, ReadError> {
+fn shown(path: &Path, given: &str, image: &Media) -> Result<ToolOutput, ReadError> {
     let (mime, encoded) = (image.mime, STANDARD.encode(&image.bytes));
     let shown = ToolContent::File {
         uri: format!("data:{mime};base64,{encoded}"),
@@ -161,19 +164,4 @@ fn has_binary_extension(path: &Path) -> bool {
             .iter()
             .any(|binary| extension.eq_ignore_ascii_case(binary))
     })
-}
-
-/// Returns the media type of an image that a model accepts, by its first bytes.
-pub(super) fn image_type(head: &[u8]) -> Option<&'static str> {
-    if head.starts_with(b"\x89PNG\r\n\x1a\n") {
-        Some("image/png")
-    } else if head.starts_with(b"\xff\xd8\xff") {
-        Some("image/jpeg")
-    } else if head.starts_with(b"GIF87a") || head.starts_with(b"GIF89a") {
-        Some("image/gif")
-    } else if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
-        Some("image/webp")
-    } else {
-        None
-    }
 }

@@ -4,7 +4,6 @@ mod attachment;
 mod decoded;
 mod directory;
 mod file;
-mod image;
 mod page;
 
 use std::{fs, path::Path, sync::Arc};
@@ -18,13 +17,13 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 pub use self::attachment::{
-    Attachment, AttachmentError, AttachmentRequest, Lines, Media, attached_media, read_attachment,
+    Attachment, AttachmentError, AttachmentRequest, Lines, read_attachment,
 };
-use self::image::{Excess, Turn};
 use super::{blocking::blocking, paths::locate_with_permission};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
+use crate::media::{MAX_MEDIA_BYTES, MediaError, Turn, turn};
 
 /// Maximum number of bytes of text that one call returns.
 const MAX_BYTES: usize = 51_200;
@@ -71,7 +70,7 @@ impl TypedTool for Read {
         });
         let output = match reading.output(None).await {
             // The file is read again, so no large content is held during the wait.
-            Err(ReadError::NotItsTurn) => reading.output(image::turn().await).await,
+            Err(ReadError::NotItsTurn) => reading.output(turn().await).await,
             output => output,
         };
         output.map_err(|error| error.into_failure(refused, &reading.target.resource))
@@ -126,13 +125,9 @@ enum ReadError {
     Unreadable,
     /// The file is neither text nor small.
     Binary,
-    /// The image is over the size limit for reading.
-    MediaTooLarge,
-    /// The first bytes are those of an image, but it cannot be decoded.
-    ImageUndecodable,
-    /// The image is over the limits, and must not or cannot be made small enough.
-    ImageTooLarge(Excess),
-    /// The image must be made smaller, and the call does not hold a turn.
+    /// The file is an image that cannot be shown.
+    Media(MediaError),
+    /// The file is an image, and the call does not hold a turn.
     NotItsTurn,
     /// The result could not be encoded.
     Output(ToolFailure),
@@ -142,6 +137,12 @@ impl From<std::io::Error> for ReadError {
     fn from(error: std::io::Error) -> Self {
         tracing::debug!(%error, "a read failed");
         Self::Unreadable
+    }
+}
+
+impl From<MediaError> for ReadError {
+    fn from(error: MediaError) -> Self {
+        Self::Media(error)
     }
 }
 
@@ -156,12 +157,12 @@ impl ReadError {
         ToolFailure::new(match self {
             Self::Unreadable | Self::NotItsTurn => refused,
             Self::Binary => format!("Cannot read binary file: {resource}"),
-            Self::MediaTooLarge => format!(
-                "Media exceeds {} byte ingestion limit: {resource}",
-                file::MAX_MEDIA_BYTES
-            ),
-            Self::ImageUndecodable => format!("Image could not be decoded: {resource}"),
-            Self::ImageTooLarge(excess) => format!("Image {resource} {excess}"),
+            Self::Media(MediaError::TooLarge { .. }) => {
+                format!("Media exceeds {MAX_MEDIA_BYTES} byte ingestion limit: {resource}")
+            }
+            Self::Media(MediaError::ImageTooLarge(excess)) => format!("Image {resource} {excess}"),
+            Self::Media(MediaError::Interrupted) => refused,
+            Self::Media(_) => format!("Image could not be decoded: {resource}"),
             Self::Output(failure) => return failure,
         })
     }

@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use opencode_llm::media_type;
 use opencode_location::{
     config::ImageLimits,
     directory::Target,
@@ -18,11 +19,11 @@ use super::{
     Kind, MAX_BYTES, MAX_COUNT, ReadError,
     decoded::{Decoded, encoding_of},
     directory::children,
-    file::{HEAD_BYTES, MAX_MEDIA_BYTES, image_type, media},
-    image::{self, Excess, Image, Turn},
+    file::{HEAD_BYTES, media},
     kind_of, page,
 };
 use crate::builtin::blocking::blocking;
+use crate::media::{Media, MediaError, Turn, turn};
 
 /// Maximum number of bytes of a file that are searched for the requested lines.
 const MAX_SEARCHED_BYTES: u64 = 64 * 1024 * 1024;
@@ -94,15 +95,6 @@ pub enum Attachment {
     Media(Media),
 }
 
-/// Bytes of a type that some models read.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Media {
-    /// The media type, according to the first bytes.
-    pub mime: &'static str,
-    /// The content.
-    pub bytes: Vec<u8>,
-}
-
 /// The reason why an attachment cannot be read. The text is the end of a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachmentError {
@@ -119,18 +111,9 @@ pub enum AttachmentError {
         /// The size.
         bytes: u64,
     },
-    /// Media over the size limit.
-    #[error("it is of the type {mime} and has more than {MAX_MEDIA_BYTES} bytes")]
-    TooLarge {
-        /// The type, according to its first bytes.
-        mime: &'static str,
-    },
-    /// An image that is damaged.
-    #[error("its image cannot be decoded")]
-    Undecodable,
-    /// An image that cannot be made small enough.
-    #[error("its image {0}")]
-    ImageTooLarge(String),
+    /// Media that cannot be shown.
+    #[error(transparent)]
+    Media(#[from] MediaError),
     /// The text does not have the first requested line.
     #[error("it has no line {0}, or that line is not in its first 64 MiB")]
     NoLine(u64),
@@ -140,17 +123,6 @@ pub enum AttachmentError {
 pub async fn read_attachment(request: AttachmentRequest) -> Result<Attachment, AttachmentError> {
     let request = Arc::new(request);
     with_turn(move |turn| request.read(turn)).await
-}
-
-/// Returns bytes as media within the limits. `None` if they are not media.
-pub async fn attached_media(
-    bytes: Vec<u8>,
-    limits: ImageLimits,
-    cancel: CancellationToken,
-) -> Option<Result<Media, AttachmentError>> {
-    let mime = media_type(&bytes)?;
-    let bytes: Arc<[u8]> = bytes.into();
-    Some(with_turn(move |turn| fitted(mime, bytes.to_vec(), &limits, turn, &cancel)).await)
 }
 
 /// Blocks on a thread. Waits for the permission to decode an image only if the work needs it.
@@ -163,7 +135,7 @@ async fn with_turn<T: Send + 'static>(
     };
     let mut done = attempt(None).await;
     if let Ok(Err(Failed::NotItsTurn)) = done {
-        done = attempt(image::turn().await).await;
+        done = attempt(turn().await).await;
     }
     match done {
         Ok(Ok(read)) => Ok(read),
@@ -227,12 +199,13 @@ impl AttachmentRequest {
         let mut beginning = file.by_ref().take(HEAD_BYTES);
         beginning.read_to_end(&mut head).map_err(unreadable)?;
         if let Some(mime) = media_type(&head) {
-            if size > MAX_MEDIA_BYTES {
-                return Err(AttachmentError::TooLarge { mime }.into());
-            }
-            let bytes = media(head, &file).map_err(|_| AttachmentError::TooLarge { mime })?;
-            let media = fitted(mime, bytes, &self.image_limits, turn, &self.cancel)?;
-            return Ok(Attachment::Media(media));
+            let media = media(mime, head, &file, size, turn).map_err(|error| match error {
+                ReadError::NotItsTurn => Failed::NotItsTurn,
+                ReadError::Media(error) => AttachmentError::from(error).into(),
+                _ => AttachmentError::NotFound.into(),
+            })?;
+            let media = media.within(&self.image_limits, &self.cancel);
+            return Ok(Attachment::Media(media.map_err(AttachmentError::from)?));
         }
         Ok(self.text(head, file, size)?)
     }
@@ -269,53 +242,6 @@ impl AttachmentRequest {
             Err(_) => Err(AttachmentError::NoLine(lines.first)),
         }
     }
-}
-
-/// Returns the type of media by its first bytes.
-fn media_type(head: &[u8]) -> Option<&'static str> {
-    if let Some(mime) = image_type(head) {
-        return Some(mime);
-    }
-    let is_frame = |head: &[u8]| matches!(head, [0xff, 0xfb | 0xfa | 0xf3 | 0xf2, ..]);
-    if head.starts_with(b"%PDF-") {
-        Some("application/pdf")
-    } else if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE") {
-        Some("audio/wav")
-    } else if head.starts_with(b"ID3") || is_frame(head) {
-        Some("audio/mpeg")
-    } else if head.starts_with(b"OggS") {
-        Some("audio/ogg")
-    } else if head.starts_with(b"fLaC") {
-        Some("audio/flac")
-    } else {
-        None
-    }
-}
-
-/// Returns media within the limits. Only images are made smaller.
-fn fitted(
-    mime: &'static str,
-    bytes: Vec<u8>,
-    limits: &ImageLimits,
-    turn: Option<&Turn>,
-    cancel: &CancellationToken,
-) -> Result<Media, Failed> {
-    if bytes.len() as u64 > MAX_MEDIA_BYTES {
-        return Err(AttachmentError::TooLarge { mime }.into());
-    }
-    if !mime.starts_with("image/") {
-        return Ok(Media { mime, bytes });
-    }
-    match (Image { mime, bytes }).fitted(limits, turn, cancel) {
-        Ok(Image { mime, bytes }) => Ok(Media { mime, bytes }),
-        Err(ReadError::NotItsTurn) => Err(Failed::NotItsTurn),
-        Err(ReadError::ImageTooLarge(excess)) => Err(too_large(&excess).into()),
-        Err(_) => Err(AttachmentError::Undecodable.into()),
-    }
-}
-
-fn too_large(excess: &Excess) -> AttachmentError {
-    AttachmentError::ImageTooLarge(excess.to_string())
 }
 
 #[cfg(test)]

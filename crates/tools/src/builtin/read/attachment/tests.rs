@@ -150,13 +150,3 @@ async fn lines_are_selected_and_bounded() {
     folder.write("wide.txt", "y".repeat(200_000));
     assert!(folder.read("wide.txt", None).await.len() < 3_000);
 }
-
-#[tokio::test]
-async fn bytes_of_other_sources_become_media_by_their_content() {
-    let limits = ImageLimits::default;
-    let media = |bytes: &[u8]| attached_media(bytes.to_vec(), limits(), CancellationToken::new());
-    let png = media(PNG).await.unwrap().unwrap();
-    assert_eq!((png.mime, png.bytes.as_slice()), ("image/png", PNG));
-    assert!(media(b"text").await.is_none());
-    assert!(media(&PNG[..20]).await.unwrap().is_err());
-}

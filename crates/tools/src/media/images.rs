@@ -1,20 +1,24 @@
-//! Images for the model: unchanged if they are within the limits, else made smaller.
+//! Images for the model: unchanged if every provider accepts them and they are within the limits, else written again,
+//! smaller if necessary.
 //!
-//! The head of an image shows if it must be made smaller. Pixels cost memory and time, so one process
-//! decodes few images at once, and no image above [`MAX_DECODED_BYTES`]: a file of a few kilobytes may
-//! declare huge dimensions.
+//! Each image is decoded once, because a provider refuses every request with an image that it cannot decode. Pixels cost
+//! memory and time, so one process decodes few images at once, and no image above [`MAX_DECODED_BYTES`]: a file of a few
+//! kilobytes may declare huge dimensions.
 
 use std::{borrow::Cow, fmt, io::Cursor};
 
 use image::{
-    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, RgbImage, Rgba,
-    codecs::jpeg::JpegEncoder, imageops::FilterType, metadata::Orientation,
+    AnimationDecoder, DynamicImage, ExtendedColorType, ImageDecoder, ImageError, ImageFormat,
+    ImageReader, Limits, Rgb, RgbImage, Rgba,
+    codecs::{gif::GifDecoder, jpeg::JpegEncoder, webp::WebPDecoder},
+    imageops::FilterType,
+    metadata::Orientation,
 };
 use opencode_location::config::ImageLimits;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
-use super::ReadError;
+use super::{Media, MediaError};
 
 /// Number of images that the process decodes at once.
 static TURNS: Semaphore = Semaphore::const_new(2);
@@ -36,17 +40,11 @@ const MAX_SIZES: usize = 32;
 /// JPEG qualities in the order in which they are tried.
 const QUALITIES: [u8; 5] = [80, 85, 70, 55, 40];
 
-/// An image in one of the formats that models accept.
-pub(super) struct Image {
-    pub(super) mime: &'static str,
-    pub(super) bytes: Vec<u8>,
-}
-
-/// Permission to decode an image. A call that waits for it holds no image in memory.
-pub(super) type Turn = SemaphorePermit<'static>;
+/// Permission to decode an image. A call that waits for it should hold no image in memory.
+pub(crate) type Turn = SemaphorePermit<'static>;
 
 /// Waits for permission to decode an image. Returns `None` if it is never granted.
-pub(super) async fn turn() -> Option<Turn> {
+pub(crate) async fn turn() -> Option<Turn> {
     TURNS.acquire().await.ok()
 }
 
@@ -58,7 +56,7 @@ struct Size {
 
 /// An image that is over the limits.
 #[derive(Debug)]
-pub(super) struct Excess {
+pub struct Excess {
     size: Size,
     base64: u64,
     limits: ImageLimits,
@@ -79,39 +77,64 @@ impl fmt::Display for Excess {
     }
 }
 
-impl Image {
-    /// Returns an image within `limits`, which is the image itself if it fits. Blocks. Making it
-    /// smaller requires a `turn`.
+impl Media {
+    /// Returns an image within `limits`, which is the image itself if it fits. Blocks. The caller has a turn.
     pub(super) fn fitted(
         self,
         limits: &ImageLimits,
-        turn: Option<&Turn>,
         cancel: &CancellationToken,
-    ) -> Result<Self, ReadError> {
+    ) -> Result<Self, MediaError> {
         let size = self.size()?;
         let base64 = base64_size(&self.bytes);
-        if size == size.within(limits) && base64 <= limits.max_base64_bytes {
+        let fits = size == size.within(limits) && base64 <= limits.max_base64_bytes;
+        if fits && self.is_accepted().map_err(undecodable)? {
             return Ok(self);
         }
-        let smaller = match turn {
-            _ if !limits.auto_resize => None,
-            Some(_) => self.smaller(size.within(limits), limits, cancel)?,
-            None => return Err(ReadError::NotItsTurn),
+        let smaller = match fits || limits.auto_resize {
+            true => self.smaller(size.within(limits), limits, cancel)?,
+            false => None,
         };
         let excess = Excess {
             size,
             base64,
             limits: *limits,
         };
-        smaller.ok_or(ReadError::ImageTooLarge(excess))
+        smaller.ok_or(MediaError::ImageTooLarge(excess))
+    }
+
+    /// True if every provider accepts the image: its first picture is complete, and it has no colours for printing and
+    /// no more pictures. Too many pixels are not decoded.
+    fn is_accepted(&self) -> Result<bool, ImageError> {
+        let decoder = self.decoder(MAX_DECODED_BYTES)?;
+        let is_for_printing = decoder.original_color_type() == ExtendedColorType::Cmyk8;
+        let Ok(size @ ..=MAX_DECODED_BYTES) = decoder.total_bytes().try_into() else {
+            return Ok(true);
+        };
+        decoder.read_image(&mut vec![0; size as usize])?;
+        Ok(!is_for_printing && !self.is_animated()? && !self.is_cut())
+    }
+
+    fn is_animated(&self) -> Result<bool, ImageError> {
+        let bytes = Cursor::new(&self.bytes);
+        Ok(match self.mime {
+            // A damaged second picture counts, too.
+            "image/gif" => GifDecoder::new(bytes)?.into_frames().nth(1).is_some(),
+            "image/webp" => WebPDecoder::new(bytes)?.has_animation(),
+            _ => false,
+        })
+    }
+
+    /// True for a JPEG without an end. The library decodes the part that is there, and a provider refuses it.
+    fn is_cut(&self) -> bool {
+        self.mime == "image/jpeg" && !self.bytes.windows(2).rev().any(|it| it == b"\xff\xd9")
     }
 
     /// Returns the displayed size. Reads only the head.
-    fn size(&self) -> Result<Size, ReadError> {
+    fn size(&self) -> Result<Size, MediaError> {
         let mut decoder = self.decoder(MAX_HEAD_BYTES).map_err(undecodable)?;
         let (width, height) = decoder.dimensions();
         if width == 0 || height == 0 {
-            return Err(ReadError::ImageUndecodable);
+            return Err(MediaError::Undecodable);
         }
         let size = Size { width, height };
         Ok(size.rotated(orientation(&mut decoder)))
@@ -131,7 +154,7 @@ impl Image {
         mut size: Size,
         limits: &ImageLimits,
         cancel: &CancellationToken,
-    ) -> Result<Option<Self>, ReadError> {
+    ) -> Result<Option<Self>, MediaError> {
         let largest = match self.decoded(size) {
             Err(ImageError::Limits(_)) => return Ok(None),
             decoded => decoded.map_err(undecodable)?,
@@ -212,9 +235,9 @@ fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
     orientation.unwrap_or(Orientation::NoTransforms)
 }
 
-fn undecodable(error: ImageError) -> ReadError {
+fn undecodable(error: ImageError) -> MediaError {
     tracing::debug!(%error, "an image could not be decoded");
-    ReadError::ImageUndecodable
+    MediaError::Undecodable
 }
 
 /// Returns the number of bytes in base64.
@@ -247,9 +270,9 @@ fn encoded(
     image: &DynamicImage,
     max_base64: u64,
     cancel: &CancellationToken,
-) -> Result<Option<Image>, ReadError> {
+) -> Result<Option<Media>, MediaError> {
     let small = |bytes: &Vec<u8>| base64_size(bytes) <= max_base64;
-    let found = |mime, bytes| Ok(Some(Image { mime, bytes }));
+    let found = |mime, bytes| Ok(Some(Media { mime, bytes }));
     if let Some(bytes) = png(image).filter(small) {
         return found("image/png", bytes);
     }
@@ -257,7 +280,7 @@ fn encoded(
     for quality in QUALITIES {
         // After an interruption, the call waits for at most one encoding.
         if cancel.is_cancelled() {
-            return Err(ReadError::Unreadable);
+            return Err(MediaError::Interrupted);
         }
         if let Some(bytes) = jpeg(&opaque, quality).filter(small) {
             return found("image/jpeg", bytes);
