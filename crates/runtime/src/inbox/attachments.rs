@@ -5,6 +5,9 @@
 //! synthetic messages directly before the prompt. Later requests send the same bytes even if a file changes, and a
 //! revert to the prompt keeps them.
 //!
+//! The media of `data:` URIs stay in the prompt. If they must not be sent as they are, the promoted prompt has checked
+//! media in their place.
+//!
 //! Promotion asks no question: a file is read only if the rules of the agent allow it. If a file was not read, the text
 //! says so; this is never a failure.
 
@@ -12,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::{Prompt, PromptFileAttachment, SessionInputAdmitted};
-use opencode_tools::Media;
+use opencode_tools::{CheckedFile, Media, check_file};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -44,9 +47,18 @@ pub(crate) struct AttachedMessage {
     pub(super) files: Option<Vec<PromptFileAttachment>>,
 }
 
-/// The messages of the inputs that a boundary may promote.
+/// What goes with a prompt.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Prepared {
+    /// The messages directly before it.
+    pub(super) messages: Vec<AttachedMessage>,
+    /// The files in the place of those that the caller gave. `None` if they stay.
+    pub(super) files: Option<Vec<PromptFileAttachment>>,
+}
+
+/// What goes with the inputs that a boundary may promote.
 #[derive(Default)]
-pub(crate) struct Attached(HashMap<MessageID, Vec<AttachedMessage>>);
+pub(crate) struct Attached(HashMap<MessageID, Prepared>);
 
 /// State of the creation of these messages.
 pub(crate) struct Reading<'a> {
@@ -95,10 +107,14 @@ pub(super) struct Messages {
 /// Returns true if the host reads a file at the promotion and stores its content before the prompt. Other files go with
 /// the prompt.
 pub(crate) fn is_read_apart(file: &PromptFileAttachment) -> bool {
-    if file.uri.starts_with("data:") {
+    if is_data(file) {
         return is_textual(file.mime.as_str());
     }
     is_resource(&file.uri) || file.uri.starts_with("file:") || file.uri.starts_with(REFERENCE)
+}
+
+fn is_data(file: &PromptFileAttachment) -> bool {
+    file.uri.starts_with("data:")
 }
 
 fn is_textual(mime: &str) -> bool {
@@ -123,7 +139,8 @@ fn is_textual(mime: &str) -> bool {
 
 /// Returns true if a prompt may have messages that go with it. Depends on the prompt alone.
 pub(crate) fn has_attached(prompt: &Prompt) -> bool {
-    prompt.files.iter().flatten().any(is_read_apart)
+    let mut files = prompt.files.iter().flatten();
+    files.any(|file| is_read_apart(file) || is_data(file))
         || prompt.agents.iter().flatten().next().is_some()
         || expands_mentions(prompt)
 }
@@ -134,11 +151,11 @@ pub(super) fn expands_mentions(prompt: &Prompt) -> bool {
 }
 
 impl Attached {
-    /// Removes and returns the messages that go with an input. `None` means that the input is not ready: it arrived
+    /// Removes and returns what goes with an input. `None` means that the input is not ready: it arrived
     /// after the attachments were read, and waits for the next boundary.
-    pub(super) fn take(&mut self, input: &SessionInputAdmitted) -> Option<Vec<AttachedMessage>> {
+    pub(super) fn take(&mut self, input: &SessionInputAdmitted) -> Option<Prepared> {
         if !has_attached(&input.prompt) {
-            return Some(Vec::new());
+            return Some(Prepared::default());
         }
         self.0.remove(&input.id)
     }
@@ -167,19 +184,22 @@ impl<'a> Reading<'a> {
     pub(crate) async fn all(mut self, inputs: &[SessionInputAdmitted]) -> Attached {
         let mut all = HashMap::new();
         for input in inputs {
-            all.insert(input.id.clone(), self.messages(input).await);
+            all.insert(input.id.clone(), self.prepared(input).await);
         }
         Attached(all)
     }
 
-    async fn messages(&mut self, input: &SessionInputAdmitted) -> Vec<AttachedMessage> {
+    async fn prepared(&mut self, input: &SessionInputAdmitted) -> Prepared {
         let mut messages = Messages::default();
+        let mut files = None;
         self.guide(&input.prompt, &mut messages);
-        for file in input.prompt.files.iter().flatten() {
-            if self.room == 0 {
-                break;
-            }
-            if is_read_apart(file) {
+        for (at, file) in input.prompt.files.iter().flatten().enumerate() {
+            if is_data(file) && !is_read_apart(file) {
+                if let Some(checked) = self.checked(file, &mut messages).await {
+                    files.get_or_insert_with(|| input.prompt.files.clone().unwrap_or_default())
+                        [at] = checked;
+                }
+            } else if self.room > 0 && is_read_apart(file) {
                 let source = Source::of(file, self.directory);
                 self.add(source, input, &mut messages).await;
             }
@@ -194,7 +214,45 @@ impl<'a> Reading<'a> {
             let rest = format!("Other attachments were not read: {TOO_MUCH}.");
             messages.pieces.push(rest);
         }
-        messages.finish()
+        Prepared {
+            messages: messages.finish(),
+            files,
+        }
+    }
+
+    /// Checks the media of a `data:` URI. Returns the file that takes its place, or `None` if it stays.
+    async fn checked(
+        &mut self,
+        file: &PromptFileAttachment,
+        to: &mut Messages,
+    ) -> Option<PromptFileAttachment> {
+        let limits = self
+            .permissions
+            .rule_scope
+            .location
+            .configuration
+            .settings
+            .image;
+        let checking = check_file(&file.uri, &file.mime, limits, self.cancel.clone());
+        let (uri, mime) = match checking.await {
+            CheckedFile::Unchanged => return None,
+            CheckedFile::Replaced { uri, mime } => (uri, mime.to_owned()),
+            CheckedFile::Refused(error) => {
+                let name = file.name.as_deref().unwrap_or("attachment");
+                let told = format!(
+                    "The attachment {name:?} ({}) was not read: {error}.",
+                    file.mime
+                );
+                self.push(name, told, to);
+                // No model reads a file without content.
+                (format!("data:{};base64,", file.mime), file.mime.clone())
+            }
+        };
+        Some(PromptFileAttachment {
+            uri,
+            mime,
+            ..file.clone()
+        })
     }
 
     /// Adds the guidance for the agents that a prompt lists, each once.

@@ -1,12 +1,12 @@
 //! Prompt Promotion: makes inputs visible at a Safe Provider-Turn Boundary.
 
 use opencode_schema::event::{ContextUpdated, Prompted, Synthetic};
-use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
+use opencode_schema::prompt::{Delivery, Prompt, SessionInputAdmitted};
 use opencode_store::{
     Abort, Draft, LifecycleConflict, Reader, Sequence, SessionRow, StoreError, Transaction,
 };
 
-use super::attachments::{Attached, AttachedMessage, has_attached};
+use super::attachments::{Attached, AttachedMessage, Prepared, has_attached};
 use super::settings::{SYSTEM_ENDED, system_message};
 
 /// The inputs that a boundary promotes.
@@ -100,7 +100,7 @@ pub(crate) fn promote(
     let inputs = eligible(&transaction.reader(), session, promotion, steer_batch)?;
     let mut count = 0;
     for input in inputs {
-        let Some(messages) = attached.take(&input) else {
+        let Some(Prepared { messages, files }) = attached.take(&input) else {
             break;
         };
         let time = input.time_created;
@@ -119,9 +119,13 @@ pub(crate) fn promote(
             transaction.append(id, place, Draft::new(time, payload))?;
         }
         count += 1;
+        let files = files.or(input.prompt.files);
         let payload = Prompted {
             message_id: input.id,
-            prompt: input.prompt,
+            prompt: Prompt {
+                files,
+                ..input.prompt
+            },
             delivery: input.delivery,
         };
         // The message keeps the time of its admission, independent of its place in the history.

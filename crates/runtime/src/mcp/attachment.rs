@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use opencode_location::config::ImageLimits;
 use opencode_mcp::{ResourceContent, ResourceData};
-use opencode_tools::{AttachmentError, Media, attached_media};
+use opencode_tools::{Media, MediaError, attached_media, decode_base64};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -108,11 +106,8 @@ pub(crate) async fn read_attachment(
     Ok((text, media))
 }
 
-async fn as_media(
-    encoded: String,
-    image_limits: ImageLimits,
-) -> Option<Result<Media, AttachmentError>> {
-    let decoding = opencode_log::spawn_blocking(move || STANDARD.decode(encoded).ok());
+async fn as_media(encoded: String, image_limits: ImageLimits) -> Option<Result<Media, MediaError>> {
+    let decoding = opencode_log::spawn_blocking(move || decode_base64(&encoded));
     let bytes = decoding.await.ok()??;
     attached_media(bytes, image_limits, CancellationToken::new()).await
 }

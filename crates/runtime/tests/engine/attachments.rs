@@ -136,6 +136,46 @@ async fn texts_are_bounded_individually_and_in_total() {
     assert!(told.contains("were not read"));
 }
 
+const JPEG: &str = "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBD/wAALCAAIAAgBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AP//Z";
+
+/// A damaged or mislabelled image would make the provider refuse every later request.
+#[tokio::test]
+async fn media_in_data_uris_are_checked_at_the_promotion() {
+    let mut f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Yes."));
+    let given = format!("data:image/png;base64,{JPEG}");
+    let broken = "data:image/png;base64,dGhpcyBpcyBubyBpbWFnZQ==";
+    let good = format!("data:image/jpeg;base64,{JPEG}");
+    let uris = [given.as_str(), broken, &good];
+    let request = PromptRequest {
+        id: Some(MessageID::parse("msg_pictures").unwrap()),
+        ..request(&session, &uris)
+    };
+    let receipt = f.admit(request.clone()).await;
+    f.wait(&session).await;
+    let first = f.model.last_request();
+    let sent = format!("{:?}", first.messages);
+    assert_eq!(sent.matches(&good).count(), 2, "{sent}");
+    assert!(!sent.contains(&given) && !sent.contains(broken), "{sent}");
+    let told = "The attachment \\\"attachment\\\" (image/png) was not read: it cannot be decoded";
+    assert!(sent.contains(told), "{sent}");
+    // The admission keeps what the caller gave, so that a retry is exact.
+    f.reopen().await;
+    let again = f.admit(request).await;
+    assert_eq!(again.admitted_seq, receipt.admitted_seq);
+    assert_eq!(again.prompt, receipt.prompt);
+    let files = again.prompt.files.unwrap();
+    assert!(files.iter().map(|file| file.uri.as_str()).eq(uris));
+    f.ask(&session, "More").await;
+    let second = f.model.last_request();
+    assert_eq!(second.messages[..first.messages.len()], first.messages[..]);
+    let lines = f.export(&session).await;
+    let other = Fixture::open().await;
+    other.import(&lines).await.unwrap();
+    assert_eq!(other.messages(&session).await, f.messages(&session).await);
+}
+
 /// The messages before a prompt with this text, joined.
 async fn read_mentions(f: &Fixture, text: &str) -> String {
     let session = f.session().await;

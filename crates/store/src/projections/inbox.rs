@@ -5,7 +5,7 @@ use opencode_schema::event::{
     DurableEvent, PromptAdmitted, PromptRedelivered, Prompted, SessionEvent,
 };
 use opencode_schema::id::{MessageID, SessionID};
-use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
+use opencode_schema::prompt::{Delivery, Prompt, PromptFileAttachment, SessionInputAdmitted};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
@@ -260,6 +260,27 @@ impl Reader<'_> {
     }
 }
 
+/// True if the prompts differ only in the content of `data:` URIs. A promotion stores media in the form that models
+/// receive; the admission keeps what the caller gave.
+fn has_replaced_media(admitted: &Prompt, promoted: &Prompt) -> bool {
+    let is_data = |file: &PromptFileAttachment| file.uri.starts_with("data:");
+    let is_same_file = |(one, other): (&PromptFileAttachment, &PromptFileAttachment)| {
+        one == other
+            || is_data(one)
+                && is_data(other)
+                && (&one.name, &one.description, &one.source)
+                    == (&other.name, &other.description, &other.source)
+    };
+    let (Some(before), Some(after)) = (&admitted.files, &promoted.files) else {
+        return false;
+    };
+    let rest = Prompt {
+        files: admitted.files.clone(),
+        ..promoted.clone()
+    };
+    before.len() == after.len() && before.iter().zip(after).all(is_same_file) && rest == *admitted
+}
+
 impl Transaction<'_> {
     /// Adds an inbox row. Its id becomes the id of the message, so it must be free as both.
     ///
@@ -358,10 +379,12 @@ impl Transaction<'_> {
             return Ok(Waiting::No);
         }
         let admitted = admission(seq, row.get_ref(2)?)?;
-        if row.get::<_, Millis>(1)? != event.timestamp || admitted.prompt != prompted.prompt {
+        let is_same = admitted.prompt == prompted.prompt;
+        let is_admitted = is_same || has_replaced_media(&admitted.prompt, &prompted.prompt);
+        if row.get::<_, Millis>(1)? != event.timestamp || !is_admitted {
             return Ok(Waiting::No);
         }
-        let repeats = admitted.delivery == prompted.delivery;
+        let repeats = is_same && admitted.delivery == prompted.delivery;
         Ok(Waiting::Admitted { seq, repeats })
     }
 

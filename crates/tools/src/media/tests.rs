@@ -9,6 +9,9 @@ use image::{
 
 use super::*;
 
+/// A JPEG of 8 × 8 pixels in the colours of printers.
+const FOR_PRINTING: &str = "/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ/8AAFAgACAAIBAERAAIRAAMRAAQRAP/EABQAAQAAAAAAAAAAAAAAAAAAAAD/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oADgQBAAIAAwAEAAA/AAD/2Q==";
+
 /// An image whose pixels no encoding makes small.
 fn noise(width: u32, height: u32) -> DynamicImage {
     let mut state = 1_u32;
@@ -74,6 +77,7 @@ async fn the_bytes_decide_what_is_sent() {
     bomb[6..10].copy_from_slice(&[0xf0, 0xff, 0xf0, 0xff]);
     let (cut_jpeg, cut_png) = (jpeg[..jpeg.len() - 20].to_vec(), cut(&png));
     let (cut_gif, cut_webp, film) = (cut(&gif), cut(&webp), animation());
+    let for_printing = STANDARD.decode(FOR_PRINTING).unwrap();
     let undecodable = "its image cannot be decoded";
     let unknown = "it cannot be decoded, because its bytes are those of no image, PDF document or sound that models read";
     let other = |kind: &str| {
@@ -100,6 +104,7 @@ async fn the_bytes_decide_what_is_sent() {
         ("image/gif", &film, "image/png".into()),
         ("image/jpeg", &cut_jpeg, "image/png".into()),
         ("image/png", &garbage, "image/png".into()),
+        ("image/jpeg", &for_printing, "image/png".into()),
         // No images.
         ("image/png", b"this is no image", unknown.into()),
         (
