@@ -153,4 +153,4 @@ function findViolations(body) {
   return violations;
 }
 
-module.exports = { opening, deltas, end, findViolations, exception, encoding, contentType };
+module.exports = { opening, deltas, end, findViolations, event, exception, encoding, contentType };

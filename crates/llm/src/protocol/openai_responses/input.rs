@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::style::Style;
-use super::{ENCRYPTED, ITEM_ID, PHASE, member};
+use super::{ENCRYPTED, ITEM_ID, PHASE, PHASES, member};
 use crate::canonical::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart, ToolResultValue,
@@ -161,7 +161,7 @@ impl Style {
     fn push_text(&self, text: &TextPart, items: &mut Vec<Item>) {
         let metadata = text.provider_metadata.as_ref();
         let id = member(metadata, ITEM_ID).filter(|_| self.stores);
-        let phase = member(metadata, PHASE);
+        let phase = member(metadata, PHASE).filter(|phase| PHASES.contains(phase));
         let part = text.text.clone();
         if let Some(Item::Text {
             id: last_id,

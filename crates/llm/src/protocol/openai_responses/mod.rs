@@ -37,6 +37,8 @@ const ENCRYPTED: &str = "reasoningEncryptedContent";
 
 /// The metadata member with the role of a text in the answer.
 const PHASE: &str = "phase";
+/// The phases that the server accepts in a request.
+const PHASES: [&str; 2] = ["commentary", "final_answer"];
 
 /// The adapter.
 pub(super) struct OpenAiResponses;
