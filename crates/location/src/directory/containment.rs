@@ -16,6 +16,7 @@ use std::{
 };
 
 use super::lexical;
+use super::link_names::link_names;
 
 /// The expected type of the path. It decides which directory an approval outside the Location covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +35,13 @@ pub struct Target {
     /// The name for permission rules: relative to the Location with `/` between the names (`.` for its
     /// root), or the canonical path if the target is outside.
     pub resource: String,
+    /// Other names of the resource: the path as it was given, and each path to which a link on it leads. A rule about
+    /// any of them restricts.
+    pub other_names: Vec<String>,
     /// For a target outside: the pattern that an `external_directory` approval must cover.
     pub external_directory: Option<String>,
+    /// The same pattern for the other names.
+    pub other_external_directories: Vec<String>,
 }
 
 impl Target {
@@ -80,46 +86,86 @@ pub fn resolve(location: &Path, input: &str, kind: TargetKind) -> Result<Target,
     }
     let real_root = real_path(&root)?;
     let real = follow(&named)?;
+    let others = link_names(&named, &real.canonical);
     match real.canonical.strip_prefix(&real_root) {
-        Ok(rest) => Ok(Target {
-            resource: relative_resource(rest)?,
-            external_directory: None,
-            canonical: real.canonical,
-        }),
+        Ok(rest) => {
+            let resource = relative_resource(rest)?;
+            let canonical = [real.canonical.clone()];
+            let mut other_names = Vec::new();
+            for other in others.iter().chain(&canonical) {
+                let below = [&root, &real_root].map(|root| other.strip_prefix(root).ok());
+                for below in below.into_iter().flatten() {
+                    push_new(&mut other_names, &resource, relative_resource(below)?);
+                }
+                push_new(&mut other_names, &resource, text(other)?.to_owned());
+            }
+            Ok(Target {
+                resource,
+                other_names,
+                external_directory: None,
+                other_external_directories: Vec::new(),
+                canonical: real.canonical,
+            })
+        }
         Err(_) if named_inside => Err(ContainmentError::LocationEscape),
-        Err(_) => Ok(Target {
-            resource: text(&real.canonical)?.to_owned(),
-            external_directory: Some(real.approval_pattern(kind)?),
-            canonical: real.canonical,
-        }),
+        Err(_) => {
+            let directory = real.approval_directory(kind);
+            let below = real.canonical.strip_prefix(directory);
+            let below = below.map_or(0, |below| below.components().count());
+            let mut other_names = Vec::new();
+            let mut other_external_directories = Vec::new();
+            for other in &others {
+                other_names.push(text(other)?.to_owned());
+                let directory = other.ancestors().nth(below).unwrap_or(other);
+                other_external_directories.push(content_of(directory)?);
+            }
+            Ok(Target {
+                resource: text(&real.canonical)?.to_owned(),
+                other_names,
+                external_directory: Some(content_of(directory)?),
+                other_external_directories,
+                canonical: real.canonical,
+            })
+        }
     }
 }
 
-struct RealPath {
-    canonical: PathBuf,
+fn push_new(names: &mut Vec<String>, resource: &str, name: String) {
+    if name != resource && !names.contains(&name) {
+        names.push(name);
+    }
+}
+
+pub(super) struct RealPath {
+    pub(super) canonical: PathBuf,
     /// The longest prefix of `canonical` that exists.
     existing: PathBuf,
 }
 
 impl RealPath {
-    fn approval_pattern(&self, kind: TargetKind) -> Result<String, ContainmentError> {
+    /// The directory that an approval covers.
+    fn approval_directory(&self, kind: TargetKind) -> &Path {
         let exists = self.existing == self.canonical;
-        let directory = if exists && !(kind == TargetKind::Directory && self.canonical.is_dir()) {
+        if exists && !(kind == TargetKind::Directory && self.canonical.is_dir()) {
             self.canonical.parent().unwrap_or(&self.canonical)
         } else {
             &self.existing
-        };
-        let directory = text(directory)?;
-        // Only the root of a file system ends with a separator.
-        let bare = directory
-            .strip_suffix(std::path::is_separator)
-            .unwrap_or(directory);
-        Ok(format!("{bare}/*"))
+        }
     }
 }
 
+/// The pattern of the entries of a directory.
+fn content_of(directory: &Path) -> Result<String, ContainmentError> {
+    let directory = text(directory)?;
+    // Only the root of a file system ends with a separator.
+    let bare = directory
+        .strip_suffix(std::path::is_separator)
+        .unwrap_or(directory);
+    Ok(format!("{bare}/*"))
+}
+
 /// Resolves all links in the existing part of the path and appends the missing part unchanged.
-fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
+pub(super) fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
     let mut missing: Vec<&OsStr> = Vec::new();
     let mut current = named;
     loop {
@@ -262,13 +308,10 @@ mod tests {
             (absolute("link/new"), "sub/new"),
         ] {
             for root in [&location, &door] {
-                let expected = Target {
-                    canonical: lexical(&location.join(resource)),
-                    resource: resource.to_owned(),
-                    external_directory: None,
-                };
                 let target = resolve(root, &input, TargetKind::File).unwrap();
-                assert_eq!(target, expected, "{input:?} in {root:?}");
+                assert_eq!(target.canonical, lexical(&location.join(resource)));
+                assert_eq!(target.resource, resource, "{input:?} in {root:?}");
+                assert_eq!(target.external_directory, None);
             }
         }
     }
@@ -291,7 +334,9 @@ mod tests {
             let approved = lexical(&outside.join(approved)).join("*");
             let expected = Target {
                 resource: text.clone(),
+                other_names: Vec::new(),
                 external_directory: Some(approved.to_str().unwrap().to_owned()),
+                other_external_directories: Vec::new(),
                 canonical,
             };
             assert_eq!(resolve(&location, &text, kind).unwrap(), expected);
@@ -300,6 +345,66 @@ mod tests {
             let root = resolve(&location, "/", kind).unwrap();
             assert_eq!(root.external_directory.as_deref(), Some("/*"));
         }
+    }
+
+    #[test]
+    fn a_target_has_all_names_by_which_its_path_leads_to_it() {
+        let (_temp, location, outside) = roots();
+        let top = location.parent().unwrap();
+        symlink("outside", top.join("door-out")).unwrap();
+        symlink("outside/sub", top.join("door-sub")).unwrap();
+        let top = top.to_str().unwrap();
+        let absolute = |text: &str| text.replace('@', top);
+        for (root, input, names, directories) in [
+            ("@/loc", "sub/x", &["@/loc/sub/x"][..], &[][..]),
+            (
+                "@/loc",
+                "link/x",
+                &["link/x", "@/loc/link/x", "@/loc/sub/x"],
+                &[],
+            ),
+            ("@/loc", "@/door/sub", &["@/door/sub", "@/loc/sub"], &[]),
+            (
+                "@/door",
+                "link",
+                &["link", "@/door/link", "@/loc/link", "@/loc/sub"],
+                &[],
+            ),
+            ("@/loc", ".", &["@/loc"], &[]),
+            ("@/loc", "@/outside/file", &[], &[]),
+            (
+                "@/loc",
+                "@/door-out/file",
+                &["@/door-out/file"],
+                &["@/door-out/*"],
+            ),
+            (
+                "@/loc",
+                "@/door-out/new/x",
+                &["@/door-out/new/x"],
+                &["@/door-out/*"],
+            ),
+            ("@/loc", "@/door-sub", &["@/door-sub"], &["@/*"]),
+        ] {
+            let target = resolve(
+                Path::new(&absolute(root)),
+                &absolute(input),
+                TargetKind::File,
+            );
+            let target = target.unwrap();
+            let all = |texts: &[&str]| texts.iter().map(|it| absolute(it)).collect::<Vec<_>>();
+            assert_eq!(target.other_names, all(names), "{input}");
+            assert_eq!(
+                target.other_external_directories,
+                all(directories),
+                "{input}"
+            );
+        }
+        let sub = absolute("@/door-sub");
+        let target = resolve(&location, &sub, TargetKind::Directory).unwrap();
+        let expected = format!("{}/sub/*", outside.display());
+        assert_eq!(target.external_directory, Some(expected));
+        assert_eq!(target.other_external_directories, [format!("{sub}/*")]);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! The normal form of a directory path, and the paths that belong to a directory.
 
 mod containment;
+mod link_names;
+mod real_patterns;
 
 use std::path::{Component, Path, PathBuf};
 
 pub use containment::{ContainmentError, Target, TargetKind, resolve};
 pub(crate) use containment::{is_private, is_project_text, lies_below, real_path};
+pub use real_patterns::RealPatterns;
 
 /// Maximum length of a directory path in bytes, which is the usual limit of file systems.
 pub const MAX_DIRECTORY_BYTES: usize = 4096;

@@ -212,7 +212,7 @@ proptest! {
                     }
                     // A saved answer does not replace a question of the ceiling.
                     if last(&ceiling, action, &resource) == Some(PermissionEffect::Ask) {
-                        let decided = decide(action, &[resource], &loosened, &everything);
+                        let decided = decide(action, [resource.as_str().into()], &loosened, &everything);
                         prop_assert_ne!(decided, PermissionEffect::Allow);
                     }
                 }

@@ -265,7 +265,8 @@ impl Reading<'_> {
         let named = NamedResource::of(uri).ok_or(NOT_FOUND)?;
         let servers = self.servers.ok_or("no MCP server is configured")?;
         let resource = named.permission_resource();
-        self.allow(session, READ_RESOURCE, resource).await?;
+        self.allow(session, READ_RESOURCE, resource, Vec::new())
+            .await?;
         let limits = self
             .permissions
             .rule_scope
@@ -314,9 +315,13 @@ impl Reading<'_> {
         session: &SessionID,
     ) -> Result<Content, String> {
         if let Some(pattern) = target.external_directory.clone() {
-            self.allow(session, "external_directory", pattern).await?;
+            let others = target.other_external_directories.clone();
+            self.allow(session, "external_directory", pattern, others)
+                .await?;
         }
-        self.allow(session, "read", target.resource.clone()).await?;
+        let others = target.other_names.clone();
+        self.allow(session, "read", target.resource.clone(), others)
+            .await?;
         let mime = mime.unwrap_or_else(|| mime_of(&target.canonical).to_owned());
         let location = &self.permissions.rule_scope.location;
         let reading = read_attachment(AttachmentRequest {
@@ -336,8 +341,12 @@ impl Reading<'_> {
         session: &SessionID,
         action: &str,
         resource: String,
+        other_names: Vec<String>,
     ) -> Result<(), String> {
-        match self.permissions.allows(session, action, resource).await {
+        let allowed = self
+            .permissions
+            .allows(session, action, resource, other_names);
+        match allowed.await {
             true => Ok(()),
             false => Err(NOT_ALLOWED.to_owned()),
         }

@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::id::{PermissionID, SessionID};
 use crate::record::Record;
 
-pub use evaluate::{Restriction, Ruleset, decide, evaluate, is_denied_everywhere, matches};
+pub use evaluate::{
+    NamedResource, Restriction, Ruleset, decide, evaluate, evaluate_names, is_denied_everywhere,
+    matches,
+};
 
 /// A permission rule. The last rule that matches an action and a resource decides.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Resolves a path of the model to a target for which the call may ask permission.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::btree_map::Entry, path::Path, sync::Arc};
 
 use opencode_handles::{is_open_database, refuse_database};
 use opencode_location::directory::{ContainmentError, Target, TargetKind, resolve};
@@ -8,6 +8,7 @@ use opencode_location::directory::{ContainmentError, Target, TargetKind, resolve
 use super::blocking::blocking;
 use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
+use crate::ports::permission::PermissionRequest;
 
 /// Resolves a path. For a path outside the Location, also asks for permission to use its directory.
 /// `refused` is the tool's generic error text.
@@ -18,9 +19,7 @@ pub(crate) async fn locate_with_permission(
     refused: &str,
 ) -> Result<Target, ToolFailure> {
     let target = locate(context, path, kind, refused).await?;
-    if let Some(pattern) = &target.external_directory {
-        ask_outside(context, pattern, refused).await?;
-    }
+    ask_outside(context, &target, refused).await?;
     Ok(target)
 }
 
@@ -86,35 +85,56 @@ pub(crate) async fn locate_to_change_with_permission(
     refused: &str,
 ) -> Result<Target, ToolFailure> {
     let target = locate_to_change(context, path, refused).await?;
-    if let Some(pattern) = &target.external_directory {
-        ask_outside(context, pattern, refused).await?;
-    }
+    ask_outside(context, &target, refused).await?;
     Ok(target)
 }
 
-/// Asks for permission to use a directory outside the Location. `pattern` matches the entries of the
-/// directory.
+/// Asks for permission to use the directory of a target, if it is outside the Location.
 pub(crate) async fn ask_outside(
     context: &ToolContext,
-    pattern: &str,
+    target: &Target,
     refused: &str,
 ) -> Result<(), ToolFailure> {
-    let mut request = context.permission_request("external_directory", vec![pattern.to_owned()]);
+    let Some(pattern) = &target.external_directory else {
+        return Ok(());
+    };
+    let mut request = context.permission_request("external_directory", vec![pattern.clone()]);
+    let others = target.other_external_directories.clone();
+    request.other_names.insert(pattern.clone(), others);
     // If the name of the directory itself contains a wildcard, the saved rule would match many other
     // directories.
     if pattern.matches(['*', '?']).count() == 1 {
-        request.save.push(pattern.to_owned());
+        request.save.push(pattern.clone());
     }
     context.assert(request, refused).await
 }
 
-/// Asks for permission to change files.
-pub(crate) async fn ask_to_edit(
+/// Returns a request to do something with files that the model named. "Always" covers all files.
+pub(crate) fn request_for_files<'a>(
     context: &ToolContext,
-    resources: Vec<String>,
+    action: &str,
+    targets: impl IntoIterator<Item = &'a Target>,
+) -> PermissionRequest {
+    let mut request = context.permission_request(action, Vec::new());
+    for target in targets {
+        let names = request.other_names.entry(target.resource.clone());
+        if matches!(names, Entry::Vacant(_)) {
+            request.resources.push(target.resource.clone());
+        }
+        names
+            .or_default()
+            .extend(target.other_names.iter().cloned());
+    }
+    request.save.push("*".to_owned());
+    request
+}
+
+/// Asks for permission to change files.
+pub(crate) async fn ask_to_edit<'a>(
+    context: &ToolContext,
+    targets: impl IntoIterator<Item = &'a Target>,
     refused: &str,
 ) -> Result<(), ToolFailure> {
-    let mut request = context.permission_request("edit", resources);
-    request.save.push("*".to_owned());
+    let request = request_for_files(context, "edit", targets);
     context.assert(request, refused).await
 }

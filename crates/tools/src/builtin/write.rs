@@ -41,7 +41,7 @@ impl TypedTool for Write {
     ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to write {}", input.path);
         let target = locate_to_change_with_permission(&context, &input.path, &refused).await?;
-        ask_to_edit(&context, vec![target.resource.clone()], &refused).await?;
+        ask_to_edit(&context, [&target], &refused).await?;
         let path = target.canonical.clone();
         let written = change(&context, [path.as_path()].into_iter(), move || {
             write(&target, &input.content).map(|existed| output(&target, existed))

@@ -1,6 +1,7 @@
 //! Tools, their context, and their results.
 
 use std::{
+    collections::BTreeMap,
     path::Path,
     sync::{
         Arc,
@@ -155,6 +156,7 @@ impl ToolContext {
             },
             action: action.to_owned(),
             resources,
+            other_names: BTreeMap::new(),
             save: Vec::new(),
             metadata: Map::new(),
         }

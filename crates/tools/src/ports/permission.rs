@@ -1,5 +1,7 @@
 //! Permission requests of tools. The implementation of the trait decides, by its own rules.
 
+use std::collections::BTreeMap;
+
 use futures::future::BoxFuture;
 use opencode_schema::{
     Record,
@@ -29,6 +31,8 @@ pub struct PermissionRequest {
     pub action: String,
     /// The resources that the action would use. An empty list is always permitted.
     pub resources: Vec<String>,
+    /// Other names by which the call reaches a resource, by the resource. Rules about them restrict.
+    pub other_names: BTreeMap<String, Vec<String>>,
     /// The patterns that "always" would store for the project.
     pub save: Vec<String>,
     /// More data for the user who decides.

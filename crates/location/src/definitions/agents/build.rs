@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::catalogue::RequestSettings;
@@ -20,6 +21,7 @@ use crate::config::{
 use crate::definitions::markdown::{Definition, Folder, Markdown, Reader};
 use crate::definitions::references::References;
 use crate::definitions::untrusted::{KnownAgent, UntrustedChoices};
+use crate::directory::RealPatterns;
 use crate::environment::Environment;
 use crate::secret::{Headers, Members};
 
@@ -67,13 +69,14 @@ impl Agents {
         }
         merged.lost.clone_from(&configuration.lost);
         merged.describe(configuration, choices, reader);
-        let shared = Shared::of(configuration, &environment.home.to_string_lossy());
+        let real = Arc::new(RealPatterns::new(directory, &environment.home));
+        let shared = Shared::of(configuration, Arc::clone(&real));
         let most = MAX_AGENTS.min(MAX_SHARED_RULES / shared.count().max(1));
         if merged.index.len() > most {
             reader.diagnostics.push(merged.excess(most, directory));
         }
         let unread = Unread::of(&merged.lost);
-        let mut agents = Self::new(merged.finish(most, &shared), unread);
+        let mut agents = Self::new(merged.finish(most, &shared), unread, real);
         let diagnostic = agents.take_default(configuration);
         reader.diagnostics.extend(diagnostic);
         agents
@@ -371,9 +374,12 @@ impl Draft {
         let mut rules: Vec<_> = self.defaults.into_iter().chain(said).collect();
         rules.retain(|rule| !ineffective::is_rule(rule));
         self.info.permissions.clone_from(&rules);
+        let common = shared.resolve(rules.drain(..self.common.min(rules.len())).collect());
+        let mut rules = shared.resolve(rules);
         if self.common > 0 {
-            rules.insert(self.common, repetition());
+            rules.insert(0, repetition());
         }
+        rules.splice(..0, common);
         let shown = RequestSettings {
             headers: shown_headers(&self.headers),
             body: shown_members(&self.body),

@@ -9,6 +9,7 @@ mod unread;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use opencode_llm::redact::Secrets;
 use opencode_schema::agent::{AgentInfo, AgentMode};
@@ -19,6 +20,7 @@ use unread::Unread;
 
 pub use error::{AgentResolutionError, UnusableReason};
 
+use crate::directory::RealPatterns;
 use crate::nearest::nearest;
 
 use crate::catalogue::hide;
@@ -40,6 +42,8 @@ pub struct Agents {
     unknown: Vec<PermissionRule>,
     /// Configuration that cannot be read and that could restrict agents.
     unread: Unread,
+    /// Resolves links in the patterns of rules.
+    real: Arc<RealPatterns>,
 }
 
 struct Agent {
@@ -55,7 +59,7 @@ struct Agent {
 }
 
 impl Agents {
-    fn new(agents: Vec<Agent>, unread: Unread) -> Self {
+    fn new(agents: Vec<Agent>, unread: Unread, real: Arc<RealPatterns>) -> Self {
         let ids = agents.iter().enumerate();
         let index = ids
             .map(|(place, agent)| (agent.info.id.clone(), place))
@@ -78,6 +82,7 @@ impl Agents {
             default: Err(AgentResolutionError::NotSelected),
             unknown: vec![nothing],
             unread,
+            real,
         }
     }
 
@@ -150,6 +155,12 @@ impl Agents {
             },
             None => Ruleset::of(&self.unknown),
         }
+    }
+
+    /// Resolves links in the patterns of rules that are not part of the configuration, such as those of a session. The
+    /// rules of agents are resolved already.
+    pub fn real_patterns(&self) -> &Arc<RealPatterns> {
+        &self.real
     }
 
     /// The values and files that cannot be read and could restrict agents, with the reasons. The host

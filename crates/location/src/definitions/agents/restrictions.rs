@@ -5,6 +5,7 @@ use std::sync::Arc;
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction};
 
 use crate::config::{Configuration, Source, UnreadablePermissions};
+use crate::directory::RealPatterns;
 
 /// Rules that apply to all agents.
 pub(super) struct Shared {
@@ -18,12 +19,13 @@ pub(super) struct Shared {
     untrusted: Vec<PermissionRule>,
     /// The ceiling that the host sets.
     ceiling: Arc<[PermissionRule]>,
-    /// The home directory.
-    home: String,
+    /// Resolves links in patterns.
+    real: Arc<RealPatterns>,
 }
 
 impl Shared {
-    pub(super) fn of(configuration: &Configuration, home: &str) -> Self {
+    /// Reads the disk.
+    pub(super) fn of(configuration: &Configuration, real: Arc<RealPatterns>) -> Self {
         let rules = |fits: fn(Source) -> bool| -> Vec<_> {
             let documents = configuration.documents().filter(|it| fits(it.source));
             documents
@@ -36,8 +38,8 @@ impl Shared {
             of_host: rules(|source| source == Source::Host),
             of_administrator: rules(|source| source == Source::Administrator),
             untrusted: rules(Source::is_untrusted),
-            ceiling: ceiling.map(|rule| rule.with_home(home)).collect(),
-            home: home.to_owned(),
+            ceiling: real.resolve(ceiling).into(),
+            real,
         }
     }
 
@@ -53,7 +55,20 @@ impl Shared {
         own: Vec<PermissionRule>,
     ) -> Vec<PermissionRule> {
         let rules = shared.iter().cloned().chain(own);
-        rules.map(|rule| rule.with_home(&self.home)).collect()
+        rules.map(|rule| self.real.with_home(rule)).collect()
+    }
+
+    /// Adds the rules for the real paths of patterns with links.
+    pub(super) fn resolve(&self, rules: Vec<PermissionRule>) -> Vec<PermissionRule> {
+        self.real.resolve(rules)
+    }
+
+    fn restriction(
+        &self,
+        shared: &[PermissionRule],
+        own: Vec<PermissionRule>,
+    ) -> Arc<[PermissionRule]> {
+        self.resolve(self.with(shared, own)).into()
     }
 
     /// The rules that no other rule can loosen: those of the host, those of the administrator, those of an untrusted
@@ -72,13 +87,12 @@ impl Shared {
             effect: PermissionEffect::Ask,
         });
         let restrictions = [
-            (self.with(&self.of_host, own.of_host).into(), false),
+            (self.restriction(&self.of_host, own.of_host), false),
             (
-                self.with(&self.of_administrator, own.of_administrator)
-                    .into(),
+                self.restriction(&self.of_administrator, own.of_administrator),
                 false,
             ),
-            (self.with(&self.untrusted, own.untrusted).into(), false),
+            (self.restriction(&self.untrusted, own.untrusted), false),
             (unread.collect(), true),
             (Arc::clone(&self.ceiling), true),
         ];

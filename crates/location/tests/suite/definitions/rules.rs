@@ -1,5 +1,7 @@
 //! The rules of agents: those of built-in agents, and the position of those from the configuration.
 
+use std::path::Path;
+
 use opencode_schema::agent::AgentMode;
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
 use serde_json::{Value, json};
@@ -124,11 +126,11 @@ fn the_rule_for_repetition_follows_the_common_rules_and_is_not_listed() {
             effect,
         };
         expected.insert(BASE.len(), rule("doom_loop", PermissionEffect::Ask));
-        assert_eq!(
-            definitions.agents.rules(built_in).rules,
-            expected,
-            "{built_in}"
-        );
+        // Patterns that lead out of the Location are followed by those of the real paths.
+        let mut rules = definitions.agents.rules(built_in).rules.into_owned();
+        let plans = machine.path("data/plans/*.md");
+        rules.retain(|rule| Path::new(&rule.resource) != plans);
+        assert_eq!(rules, expected, "{built_in}");
     }
     let own = lines(&machine, &definitions.agents.rules("own").rules);
     assert_eq!(own, ["bash * ask"]);

@@ -8,6 +8,7 @@ mod rules;
 mod saved;
 mod turn;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -160,7 +161,8 @@ impl Permissions {
         let id = ask
             .id
             .unwrap_or_else(|| PermissionID::generate(&self.journal.ids));
-        let pending = Pending {
+        let mut pending = Pending {
+            other_names: BTreeMap::new(),
             request: PermissionRequest {
                 id: id.clone(),
                 session_id: ask.session_id,
@@ -178,6 +180,7 @@ impl Permissions {
             },
         };
         check_size(&pending.request)?;
+        pending.resolve_links().await;
         let before = self.times_saved();
         let effect = match self.decide(&pending).await? {
             PermissionEffect::Ask if self.timeout.unanswered == Unanswered::Deny => {

@@ -1,5 +1,6 @@
 //! A permission request, with the rules that apply to it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opencode_location::location::Location;
@@ -7,8 +8,8 @@ use opencode_schema::event::Notice;
 use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
-    PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest, PermissionRule,
-    Ruleset, SavedPermission, decide,
+    NamedResource, PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest,
+    PermissionRule, Ruleset, SavedPermission, decide,
 };
 use opencode_tools::PermissionError;
 
@@ -31,6 +32,19 @@ impl RuleScope {
     pub(crate) fn rules(&self) -> Ruleset<'_> {
         rules(&self.location, &self.agent, &self.session)
     }
+
+    async fn resolve_links(&mut self) {
+        if !self.session.iter().any(PermissionRule::is_about_paths) {
+            return;
+        }
+        let real = Arc::clone(self.location.agents.real_patterns());
+        let session = Arc::clone(&self.session);
+        let resolving = opencode_log::spawn_blocking(move || real.resolve(session.iter().cloned()));
+        // Without the disk, the rules hold as they are written.
+        if let Ok(resolved) = resolving.await {
+            self.session = resolved.into();
+        }
+    }
 }
 
 /// A request that may have to wait.
@@ -39,14 +53,26 @@ pub(crate) struct Pending {
     /// The Location of the session when it asked.
     pub(crate) location: LocationRef,
     pub(crate) rule_scope: RuleScope,
+    /// Other names by which the action reaches a resource, by the resource.
+    pub(crate) other_names: BTreeMap<String, Vec<String>>,
 }
 
 impl Pending {
+    /// Adds rules for the real paths of patterns with links to the rules of the session, as the rules of agents have
+    /// them already.
+    pub(crate) async fn resolve_links(&mut self) {
+        self.rule_scope.resolve_links().await;
+    }
+
     /// Returns the decision of the rules and of the permissions that the project has saved.
     pub(crate) fn decide(&self, saved: &[SavedPermission]) -> PermissionEffect {
         let PermissionRequest {
             action, resources, ..
         } = &self.request;
+        let resources = resources.iter().map(|name| NamedResource {
+            name,
+            others: self.other_names.get(name).map_or(&[], Vec::as_slice),
+        });
         decide(action, resources, &self.rule_scope.rules(), saved)
     }
 

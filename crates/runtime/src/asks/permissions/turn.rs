@@ -1,6 +1,7 @@
 //! Permission checks for the calls of one Provider Turn. They use the agent and the Location that the turn was sampled
 //! with, even if the session changes them in the meantime.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -33,8 +34,16 @@ impl tools::Permissions for TurnPermissions {
 
 impl TurnPermissions {
     /// Returns true if the rules or the saved permissions allow something without a question.
-    pub(crate) async fn allows(&self, session: &SessionID, action: &str, resource: String) -> bool {
-        let pending = Pending {
+    /// `other_names` are further names by which the action reaches the resource.
+    pub(crate) async fn allows(
+        &self,
+        session: &SessionID,
+        action: &str,
+        resource: String,
+        other_names: Vec<String>,
+    ) -> bool {
+        let mut pending = Pending {
+            other_names: [(resource.clone(), other_names)].into(),
             request: PermissionRequest {
                 id: PermissionID::generate(&self.permissions.journal.ids),
                 session_id: session.clone(),
@@ -47,6 +56,7 @@ impl TurnPermissions {
             location: self.place.clone(),
             rule_scope: self.rule_scope.clone(),
         };
+        pending.resolve_links().await;
         matches!(
             self.permissions.decide(&pending).await,
             Ok(PermissionEffect::Allow)
@@ -72,6 +82,7 @@ impl TurnPermissions {
                 metadata: None,
                 source: None,
             },
+            other_names: BTreeMap::new(),
             location: self.place.clone(),
             rule_scope: self.rule_scope.clone(),
         };
@@ -93,6 +104,7 @@ impl TurnPermissions {
                     call_id: asked.source.call_id,
                 }),
             },
+            other_names: asked.other_names,
             location: self.place.clone(),
             rule_scope: self.rule_scope.clone(),
         }
@@ -101,7 +113,8 @@ impl TurnPermissions {
 
 impl Permissions {
     /// Returns once the request is allowed. Dropping the future withdraws the request.
-    async fn assert_permission(&self, pending: Pending) -> Result<(), PermissionError> {
+    async fn assert_permission(&self, mut pending: Pending) -> Result<(), PermissionError> {
+        pending.resolve_links().await;
         let before = self.times_saved();
         let effect = self.decide(&pending).await.unwrap_or_else(|error| {
             // Asks the user, although a saved permission may already allow it.

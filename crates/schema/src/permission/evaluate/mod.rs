@@ -27,11 +27,39 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     covers(&pattern, &text) || bare.is_some_and(|bare| covers(bare, &text))
 }
 
+/// A resource, with all names by which an action reaches it.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedResource<'a> {
+    /// The name that the host shows and that approvals store. For a file, its real path.
+    pub name: &'a str,
+    /// Other names: paths that lead to the file through symbolic links.
+    pub others: &'a [String],
+}
+
+impl<'a> From<&'a str> for NamedResource<'a> {
+    fn from(name: &'a str) -> Self {
+        Self { name, others: &[] }
+    }
+}
+
 /// Returns the effect of the rules for an action on a resource. Every restriction can make the
 /// effect stricter.
 pub fn evaluate(action: &str, resource: &str, rules: &Ruleset<'_>) -> PermissionEffect {
+    evaluate_names(action, resource.into(), rules)
+}
+
+/// Returns the effect of the rules for an action on a resource with several names.
+///
+/// A rule about another name of the resource can make the effect stricter: the last rule that
+/// matches that name counts, unless it matches the resource itself, too. Then the rules after it
+/// have already decided.
+pub fn evaluate_names(
+    action: &str,
+    resource: NamedResource<'_>,
+    rules: &Ruleset<'_>,
+) -> PermissionEffect {
     let restricted = rules.restrictions.iter();
-    let restricted = restricted.filter_map(|it| last_match(action, resource, &it.rules));
+    let restricted = restricted.filter_map(|it| effect_of(action, resource, &it.rules));
     let own = by_rules(action, resource, &rules.rules);
     restricted.fold(own, PermissionEffect::stricter)
 }
@@ -42,9 +70,9 @@ pub fn evaluate(action: &str, resource: &str, rules: &Ruleset<'_>) -> Permission
 ///
 /// A saved permission of the project answers rules that ask. It never overrides a rule that denies
 /// or a restriction that asks each time.
-pub fn decide(
+pub fn decide<'a>(
     action: &str,
-    resources: &[String],
+    resources: impl IntoIterator<Item = NamedResource<'a>>,
     rules: &Ruleset<'_>,
     saved: &[SavedPermission],
 ) -> PermissionEffect {
@@ -55,10 +83,10 @@ pub fn decide(
     };
     let mut outcome = PermissionEffect::Allow;
     for resource in resources {
-        match evaluate(action, resource, rules) {
+        match evaluate_names(action, resource, rules) {
             PermissionEffect::Deny => return PermissionEffect::Deny,
             PermissionEffect::Ask
-                if rules.asks_each_time(action, resource) || !is_saved(resource) =>
+                if rules.asks_each_time(action, resource) || !is_saved(resource.name) =>
             {
                 outcome = PermissionEffect::Ask;
             }
@@ -101,10 +129,9 @@ impl<'a> Ruleset<'a> {
         }
     }
 
-    fn asks_each_time(&self, action: &str, resource: &str) -> bool {
+    fn asks_each_time(&self, action: &str, resource: NamedResource<'_>) -> bool {
         let mut restrictions = self.restrictions.iter().filter(|it| it.each_time);
-        restrictions
-            .any(|it| last_match(action, resource, &it.rules) == Some(PermissionEffect::Ask))
+        restrictions.any(|it| effect_of(action, resource, &it.rules) == Some(PermissionEffect::Ask))
     }
 }
 
@@ -138,23 +165,64 @@ impl PermissionEffect {
 
 /// Returns the effect of a list of rules. Each limit denies the actions that its own rules deny, and has no
 /// other effect.
-fn by_rules(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
+fn by_rules(
+    action: &str,
+    resource: NamedResource<'_>,
+    rules: &[PermissionRule],
+) -> PermissionEffect {
     let mut lists = rules.split(PermissionRule::is_limit);
-    let own = lists
-        .next()
-        .and_then(|own| last_match(action, resource, own));
-    let denies = |limit| last_match(action, resource, limit) == Some(PermissionEffect::Deny);
+    let own = lists.next().map_or(PermissionEffect::Ask, |own| {
+        own_effect(action, resource, own)
+    });
+    let denies = |limit| effect_of(action, resource, limit) == Some(PermissionEffect::Deny);
     if lists.any(denies) {
         return PermissionEffect::Deny;
     }
-    own.unwrap_or(PermissionEffect::Ask)
+    own
 }
 
-fn last_match(action: &str, resource: &str, rules: &[PermissionRule]) -> Option<PermissionEffect> {
+/// Returns the effect of the rules of an agent. Without a rule about the resource itself, the host asks.
+fn own_effect(
+    action: &str,
+    resource: NamedResource<'_>,
+    rules: &[PermissionRule],
+) -> PermissionEffect {
+    let own = last_match(action, resource.name, rules);
+    let own = own.map_or(PermissionEffect::Ask, |rule| rule.effect);
+    of_other_names(action, resource, rules).fold(own, PermissionEffect::stricter)
+}
+
+/// Returns the strictest effect of a list of rules on any name of the resource.
+fn effect_of(
+    action: &str,
+    resource: NamedResource<'_>,
+    rules: &[PermissionRule],
+) -> Option<PermissionEffect> {
+    let own = last_match(action, resource.name, rules).map(|rule| rule.effect);
+    own.into_iter()
+        .chain(of_other_names(action, resource, rules))
+        .reduce(PermissionEffect::stricter)
+}
+
+/// Returns the effects on other names of the resource of those rules that only these names match.
+fn of_other_names(
+    action: &str,
+    resource: NamedResource<'_>,
+    rules: &[PermissionRule],
+) -> impl Iterator<Item = PermissionEffect> {
+    let last = move |name: &String| last_match(action, name, rules);
+    let last = resource.others.iter().filter_map(last);
+    let only = last.filter(move |rule| !matches(&rule.resource, resource.name));
+    only.map(|rule| rule.effect)
+}
+
+fn last_match<'a>(
+    action: &str,
+    resource: &str,
+    rules: &'a [PermissionRule],
+) -> Option<&'a PermissionRule> {
     let mut rules = rules.iter().rev();
-    let last =
-        rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource));
-    last.map(|rule| rule.effect)
+    rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource))
 }
 
 /// Actions that have paths as resources.
@@ -173,6 +241,14 @@ impl PermissionRule {
     #[must_use]
     pub fn is_limit(&self) -> bool {
         *self == Self::LIMIT
+    }
+
+    /// True if the resource of the rule can be a pattern of paths.
+    #[must_use]
+    pub fn is_about_paths(&self) -> bool {
+        PATH_ACTIONS
+            .iter()
+            .any(|action| matches(&self.action, action))
     }
 
     /// Replaces a leading `~` or `$HOME` of the resource with the home directory, if the action has

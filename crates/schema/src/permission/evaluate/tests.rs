@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{PermissionRule, Restriction, Ruleset, SavedPermission, matches};
+use super::{NamedResource, PermissionRule, Restriction, Ruleset, SavedPermission, matches};
 use crate::permission::PermissionEffect::{self, Allow, Ask, Deny};
 
 /// Wrappers of the functions, without restrictions.
@@ -14,7 +14,11 @@ fn decide(
     rules: &[PermissionRule],
     saved: &[SavedPermission],
 ) -> PermissionEffect {
-    super::decide(action, resources, &Ruleset::of(rules), saved)
+    super::decide(action, names(resources), &Ruleset::of(rules), saved)
+}
+
+fn names(resources: &[String]) -> impl Iterator<Item = NamedResource<'_>> {
+    resources.iter().map(|name| name.as_str().into())
 }
 
 fn is_denied_everywhere(action: &str, rules: &[PermissionRule]) -> bool {
@@ -315,6 +319,60 @@ fn limits_only_deny() {
 }
 
 #[test]
+fn a_rule_about_another_name_restricts() {
+    for (rules, real, named) in [
+        // By the link, by the real path.
+        (&[("/link/*", Deny)][..], Ask, Deny),
+        (&[("*", Allow), ("/link/*", Deny)], Allow, Deny),
+        (&[("*", Allow), ("/link/*", Ask)], Allow, Ask),
+        (&[("*", Deny), ("/real/*", Allow)], Allow, Allow),
+        (&[("/link/*", Deny), ("*", Allow)], Allow, Allow),
+        (&[("/link/*", Deny), ("/real/*", Allow)], Allow, Deny),
+        (&[("/real/*", Deny), ("/link/*", Allow)], Deny, Deny),
+        (&[("*", Deny), ("/link/*", Allow)], Deny, Deny),
+        (
+            &[("*", Deny), ("/link/*", Allow), ("/real/*", Allow)],
+            Allow,
+            Allow,
+        ),
+        (
+            &[
+                ("*", Ask),
+                ("/link/*", Deny),
+                ("/link/a", Allow),
+                ("/real/a", Allow),
+            ],
+            Allow,
+            Allow,
+        ),
+    ] {
+        let rules: Vec<_> = rules
+            .iter()
+            .map(|(resource, effect)| rule("read", resource, *effect))
+            .collect();
+        let others = ["/link/a".to_owned()];
+        let resource = NamedResource {
+            name: "/real/a",
+            others: &others,
+        };
+        let lists = [&rules[..], &[PermissionRule::LIMIT], &rules].concat();
+        for all in [&rules[..], &lists] {
+            assert_eq!(evaluate("read", "/real/a", all), real, "{rules:?}");
+            let found = super::evaluate_names("read", resource, &Ruleset::of(all));
+            assert_eq!(found, named, "{rules:?}");
+        }
+        let allowed = [rule("*", "*", Allow)];
+        let restrictions = [restriction(false, &rules)];
+        let restricted = Ruleset {
+            restrictions: &restrictions,
+            ..Ruleset::of(&allowed)
+        };
+        let found = super::evaluate_names("read", resource, &restricted);
+        assert_eq!(found, named, "{rules:?}");
+    }
+}
+
+#[test]
 fn the_home_directory_replaces_its_names() {
     for (action, resource, expected) in [
         ("read", "~", "/h/u"),
@@ -404,7 +462,7 @@ fn saved_permissions_do_not_answer_a_restriction_that_asks_each_time() {
             restrictions: &restrictions,
             ..Ruleset::of(&rules)
         };
-        let decided = super::decide("bash", &resources, &ruleset, &saved);
+        let decided = super::decide("bash", names(&resources), &ruleset, &saved);
         assert_eq!(decided, expected, "{each_time}");
     }
 }

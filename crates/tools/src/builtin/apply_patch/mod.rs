@@ -109,18 +109,14 @@ async fn resolve_steps(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<St
 /// Asks one question for each external directory, and one question for all files.
 async fn ask(steps: &[Step], context: &ToolContext) -> Result<(), ToolFailure> {
     let mut seen = BTreeSet::new();
-    for pattern in steps
-        .iter()
-        .filter_map(|step| step.target.external_directory.as_ref())
-    {
-        if seen.insert(pattern) {
-            ask_outside(context, pattern, REFUSED).await?;
+    let targets = steps.iter().map(|step| &step.target);
+    for target in targets.clone() {
+        let directory = &target.external_directory;
+        if seen.insert((directory, &target.other_external_directories)) {
+            ask_outside(context, target, REFUSED).await?;
         }
     }
-    let mut seen = BTreeSet::new();
-    let resources = steps.iter().map(|step| &step.target.resource);
-    let resources = resources.filter(|resource| seen.insert(*resource)).cloned();
-    ask_to_edit(context, resources.collect(), REFUSED).await
+    ask_to_edit(context, targets, REFUSED).await
 }
 
 #[derive(Serialize)]

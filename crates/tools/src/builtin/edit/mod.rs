@@ -54,7 +54,7 @@ impl TypedTool for Edit {
         }
         let refused = format!("Unable to edit {}", input.path);
         let target = locate_to_change_with_permission(&context, &input.path, &refused).await?;
-        ask_to_edit(&context, vec![target.resource.clone()], &refused).await?;
+        ask_to_edit(&context, [&target], &refused).await?;
         let path = target.canonical.clone();
         let edited = change(&context, [path.as_path()].into_iter(), move || {
             edit(&target, &input).map(|edited| output(&target, &input, edited))

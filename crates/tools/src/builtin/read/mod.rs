@@ -19,7 +19,10 @@ use tokio_util::sync::CancellationToken;
 pub use self::attachment::{
     Attachment, AttachmentError, AttachmentRequest, Lines, read_attachment,
 };
-use super::{blocking::blocking, paths::locate_with_permission};
+use super::{
+    blocking::blocking,
+    paths::{locate_with_permission, request_for_files},
+};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -59,8 +62,7 @@ impl TypedTool for Read {
         if blocking(move || kind_of(&path)).await?.is_none() {
             return Err(ToolFailure::new(refused));
         }
-        let mut request = context.permission_request("read", vec![target.resource.clone()]);
-        request.save.push("*".to_owned());
+        let request = request_for_files(&context, "read", [&target]);
         context.assert(request, &refused).await?;
         let reading = Arc::new(Reading {
             target,
