@@ -7,6 +7,7 @@
 mod alternating;
 mod anthropic;
 mod bedrock;
+mod blank;
 mod body;
 mod body_start;
 mod copilot;

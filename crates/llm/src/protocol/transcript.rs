@@ -7,6 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::blank::is_blank;
 use crate::canonical::error::LlmError;
 use crate::canonical::json;
 use crate::canonical::request::{Message, Role, SystemPart, ToolDefinition};
@@ -107,7 +108,7 @@ impl<F: Form> Transcript<F> {
         let texts: Vec<&str> = system
             .iter()
             .map(|part| &*part.text)
-            .filter(|text| !text.is_empty())
+            .filter(|text| !is_blank(text))
             .collect();
         form.begin(&texts, &mut page);
         Self {

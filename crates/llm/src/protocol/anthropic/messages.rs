@@ -13,6 +13,7 @@ use crate::canonical::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart, ToolResultValue,
 };
+use crate::protocol::blank::{is_blank, visible};
 use crate::protocol::identifiers::{plain, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
@@ -137,7 +138,10 @@ impl Writer<'_> {
         let fits = state.open == Open::User || state.ends_in_hosted;
         if self.style.native_system && fits {
             let texts: Vec<&str> = mid_conversation::texts(content).collect();
-            self.write(Open::System, &text_block(&texts.join("\n")));
+            let text = texts.join("\n");
+            if !is_blank(&text) {
+                self.write(Open::System, &text_block(&text));
+            }
         } else {
             let text = mid_conversation::wrapped(content);
             self.write(Open::User, &text_block(&text));
@@ -246,7 +250,7 @@ impl Writer<'_> {
 
     fn result_block(&self, result: &ToolResultPart) -> Value {
         let content = match result.result.as_text() {
-            Ok(text) => Value::from(text),
+            Ok(text) => Value::from(visible(text)),
             Err(pieces) => pieces
                 .iter()
                 .filter_map(|piece| match piece {
@@ -324,11 +328,6 @@ impl Open {
             Self::System => br#"{"role":"system","content":["#,
         }
     }
-}
-
-/// The server refuses text that is empty or only whitespace.
-fn is_blank(text: &str) -> bool {
-    text.trim().is_empty()
 }
 
 fn ends_in_space(content: &[Part]) -> bool {

@@ -12,6 +12,7 @@ use crate::canonical::request::{
     ToolResultValue,
 };
 use crate::protocol::alternating::{self, Alternating, Side};
+use crate::protocol::blank::is_blank;
 use crate::protocol::identifiers::{plain, short, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
@@ -234,11 +235,6 @@ impl Writer<'_> {
     fn write(&mut self, side: Side, part: &Value) {
         alternating::write(self.page, side, part);
     }
-}
-
-/// The server refuses text that is empty or only whitespace.
-fn is_blank(text: &str) -> bool {
-    text.trim().is_empty()
 }
 
 /// Converts reasoning. Returns `true` with a block that the provider signed. Other reasoning becomes text.

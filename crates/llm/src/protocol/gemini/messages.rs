@@ -12,6 +12,7 @@ use crate::canonical::request::{
     Message, Part, Role, ToolCallPart, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
 use crate::protocol::alternating::{self, Alternating, Side};
+use crate::protocol::blank::{is_blank, visible};
 use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::{Attachment, Encoded};
 use crate::protocol::transcript::{Form, Page};
@@ -94,7 +95,7 @@ impl Writer<'_> {
     fn push_user(&mut self, content: &[Part]) {
         for part in content {
             let part = match part {
-                Part::Text(text) if text.text.is_empty() => continue,
+                Part::Text(text) if is_blank(&text.text) => continue,
                 Part::Text(text) => json!({"text": text.text}),
                 Part::Media(media) => file_part(Attachment::of(media, self.style.reads)),
                 _ => continue,
@@ -110,15 +111,15 @@ impl Writer<'_> {
             match part {
                 Part::Text(text) => {
                     let part = signed(json!({"text": text.text}), text.provider_metadata.as_ref());
-                    // An empty text carries nothing but its signature.
-                    if !text.text.is_empty() || part.get(SIGNATURE).is_some() {
+                    // A blank text carries nothing but its signature.
+                    if !is_blank(&text.text) || part.get(SIGNATURE).is_some() {
                         self.write(Side::Model, &part);
                     }
                 }
                 Part::Reasoning(reasoning) => {
                     let metadata = reasoning.provider_metadata.as_ref();
                     let part = signed(json!({"text": reasoning.text, "thought": true}), metadata);
-                    if !reasoning.text.is_empty() || part.get(SIGNATURE).is_some() {
+                    if !is_blank(&reasoning.text) || part.get(SIGNATURE).is_some() {
                         self.write(Side::Model, &part);
                     }
                 }
@@ -206,12 +207,13 @@ impl Writer<'_> {
     /// Returns the text of a result and its files.
     fn result_content(&self, result: &ToolResultPart) -> (String, Vec<Value>) {
         let pieces = match result.result.as_text() {
-            Ok(text) => return (text.into_owned(), Vec::new()),
+            Ok(text) => return (visible(text).into_owned(), Vec::new()),
             Err(pieces) => pieces,
         };
         let (mut texts, mut files) = (Vec::new(), Vec::new());
         for piece in pieces {
             match piece {
+                ToolContent::Text { text } if is_blank(text) => {}
                 ToolContent::Text { text } => texts.push(text.clone()),
                 ToolContent::File { uri, mime, name } => {
                     match Attachment::new(mime, uri, name.as_deref(), self.style.reads) {

@@ -15,6 +15,7 @@ use crate::canonical::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart,
 };
+use crate::protocol::blank::{is_blank, visible};
 use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
@@ -149,7 +150,9 @@ impl Writer<'_> {
             return;
         }
         if pieces.iter().all(Piece::is_text) {
-            let text = user::joined(&pieces);
+            let text = Some(user::joined(&pieces)).filter(|text| !is_blank(text));
+            // Without a text, the message only gives the word to the model.
+            let text = text.unwrap_or_else(|| CONTINUE.to_owned());
             match self.dialect.is_marked {
                 true => self.push_pieces(&[Piece::Note(text)]),
                 false => {
@@ -164,7 +167,7 @@ impl Writer<'_> {
 
     fn push_pieces(&mut self, pieces: &[Piece<'_>]) {
         self.open_user(Open::Parts);
-        for (n, piece) in pieces.iter().enumerate() {
+        for (n, piece) in pieces.iter().filter(|it| !it.is_blank()).enumerate() {
             if n > 0 {
                 self.page.raw(b",");
             }
@@ -203,8 +206,8 @@ impl Writer<'_> {
         let mut calls: Vec<&ToolCallPart> = Vec::new();
         for part in content {
             match part {
-                Part::Text(TextPart { text, .. }) if !text.is_empty() => texts.push(text),
-                Part::Reasoning(part) if is_foreign(part) && !part.text.is_empty() => {
+                Part::Text(TextPart { text, .. }) if !is_blank(text) => texts.push(text),
+                Part::Reasoning(part) if is_foreign(part) && !is_blank(&part.text) => {
                     texts.push(&part.text);
                 }
                 Part::Reasoning(part) => {
@@ -230,6 +233,7 @@ impl Writer<'_> {
             self.page.json(&texts.join("\n"));
         }
         self.write_calls(&calls);
+        let reasoning = visible(reasoning.into());
         if !reasoning.is_empty() || self.dialect.reasoning_required {
             self.page.raw(b",");
             self.page.json(&self.dialect.reasoning_field);
@@ -274,7 +278,7 @@ impl Writer<'_> {
             if result.provider_executed {
                 continue;
             }
-            let text = self.result_text(result);
+            let text = visible(self.result_text(result).into());
             self.page.separate();
             self.page.state.last = LastRole::Tool;
             self.page.raw(br#"{"role":"tool","tool_call_id":"#);
@@ -294,6 +298,7 @@ impl Writer<'_> {
         let mut lines: Vec<String> = Vec::new();
         for piece in pieces {
             match piece {
+                ToolContent::Text { text } if is_blank(text) => {}
                 ToolContent::Text { text } => lines.push(text.clone()),
                 ToolContent::File { uri, mime, name } => {
                     let file = Attachment::new(mime, uri, name.as_deref(), self.dialect.reads);

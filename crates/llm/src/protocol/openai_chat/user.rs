@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::dialect::Dialect;
 use crate::canonical::request::Part;
+use crate::protocol::blank::is_blank;
 use crate::protocol::media::Attachment;
 
 /// One piece of user content, ready to be written.
@@ -54,6 +55,11 @@ impl Piece<'_> {
     /// True if content with this piece can stay a plain string.
     pub(super) fn is_text(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Note(_))
+    }
+
+    /// True for a text without visible characters.
+    pub(super) fn is_blank(&self) -> bool {
+        matches!(self, Self::Text(text) if is_blank(text))
     }
 
     /// Returns the piece as an element of a content array.

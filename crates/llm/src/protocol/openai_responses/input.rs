@@ -10,6 +10,7 @@ use crate::canonical::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart, ToolResultValue,
 };
+use crate::protocol::blank::{is_blank, visible};
 use crate::protocol::identifiers::{short, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
@@ -98,11 +99,16 @@ impl Style {
 
     fn push_user(&self, content: &[Part], page: &mut Page<State>) {
         let pieces = content.iter().filter_map(|part| match part {
+            Part::Text(text) if is_blank(&text.text) => None,
             Part::Text(text) => Some(input_text(&text.text)),
             Part::Media(media) => Some(input_file(Attachment::of(media, self.reads))),
             _ => None,
         });
-        let pieces: Vec<Value> = pieces.collect();
+        let mut pieces: Vec<Value> = pieces.collect();
+        if pieces.is_empty() && !content.is_empty() {
+            // Without a text, the message only gives the word to the model.
+            pieces.push(input_text(CONTINUE));
+        }
         close(page);
         for piece in &pieces {
             push_piece(piece, page);
@@ -114,7 +120,10 @@ impl Style {
     fn push_update(&self, content: &[Part], page: &mut Page<State>) {
         if self.native_system {
             let texts: Vec<&str> = mid_conversation::texts(content).collect();
-            push_item(&self.system_item(&texts.join("\n")), page);
+            let text = texts.join("\n");
+            if !is_blank(&text) {
+                push_item(&self.system_item(&text), page);
+            }
         } else {
             push_piece(&input_text(&mid_conversation::wrapped(content)), page);
         }
@@ -125,7 +134,7 @@ impl Style {
         let mut items = Vec::new();
         for part in content {
             match part {
-                Part::Text(text) if text.text.is_empty() => {}
+                Part::Text(text) if is_blank(&text.text) => {}
                 Part::Text(text) => self.push_text(text, &mut items),
                 Part::Reasoning(part) => self.push_reasoning(part, &mut items),
                 Part::ToolCall(call) if call.provider_executed => {
@@ -192,7 +201,7 @@ impl Style {
         }
         let encrypted = member(metadata, ENCRYPTED).map(str::to_owned);
         let thought = json!({"type": "summary_text", "text": part.text});
-        let thought = (!part.text.is_empty()).then_some(thought);
+        let thought = (!is_blank(&part.text)).then_some(thought);
         let known = items.iter_mut().find_map(|item| match item {
             Item::Reasoning {
                 id: known,
@@ -239,13 +248,15 @@ impl Style {
 
     fn output(&self, result: &ToolResultPart) -> Value {
         let output = match result.result.as_text() {
-            Ok(text) => Value::from(text),
+            Ok(text) => Value::from(visible(text)),
             Err(pieces) => pieces
                 .iter()
-                .map(|piece| match piece {
-                    ToolContent::Text { text } => input_text(text),
+                .filter_map(|piece| match piece {
+                    ToolContent::Text { text } if is_blank(text) => None,
+                    ToolContent::Text { text } => Some(input_text(text)),
                     ToolContent::File { uri, mime, name } => {
-                        input_file(Attachment::new(mime, uri, name.as_deref(), self.reads))
+                        let file = Attachment::new(mime, uri, name.as_deref(), self.reads);
+                        Some(input_file(file))
                     }
                 })
                 .collect(),

@@ -6,6 +6,7 @@ use crate::canonical::model::ResolvedModel;
 use crate::canonical::request::{
     Media, Message, Part, Role, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
+use crate::protocol::blank::is_blank;
 use crate::protocol::generated_file::GENERATED_FILE;
 use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::{Attachment, Reads};
@@ -86,11 +87,19 @@ impl ProgramForm {
 
     fn result(&self, result: &ToolResultPart) -> Value {
         let ToolResultValue::Content(pieces) = &result.result else {
-            return named(json!(Part::ToolResult(result.clone())), &result.name);
+            let mut result = result.clone();
+            if let ToolResultValue::Text(text) = &mut result.result
+                && is_blank(text)
+            {
+                text.clear();
+            }
+            let name = result.name.clone();
+            return named(json!(Part::ToolResult(result)), &name);
         };
-        let pieces = pieces.iter().map(|piece| match piece {
-            ToolContent::Text { text } => json!({"type": "text", "text": text}),
-            ToolContent::File { uri, mime, name } => self.file(mime, uri, name.as_deref()),
+        let pieces = pieces.iter().filter_map(|piece| match piece {
+            ToolContent::Text { text } if is_blank(text) => None,
+            ToolContent::Text { text } => Some(json!({"type": "text", "text": text})),
+            ToolContent::File { uri, mime, name } => Some(self.file(mime, uri, name.as_deref())),
         });
         let mut written = json!({"type": "tool-result", "id": result.id});
         written["name"] = tool_name(&result.name).into();
@@ -183,8 +192,8 @@ fn is_empty(part: &Part) -> bool {
     match part {
         Part::ToolCall(call) => call.provider_executed && call.name == GENERATED_FILE,
         Part::ToolResult(result) => result.provider_executed && result.name == GENERATED_FILE,
-        Part::Text(part) => part.text.trim().is_empty() && part.provider_metadata.is_none(),
-        Part::Reasoning(part) => part.text.trim().is_empty() && part.provider_metadata.is_none(),
+        Part::Text(part) => is_blank(&part.text) && part.provider_metadata.is_none(),
+        Part::Reasoning(part) => is_blank(&part.text) && part.provider_metadata.is_none(),
         _ => false,
     }
 }
