@@ -1,15 +1,22 @@
 //! External inputs other than the network, so that tests can control them.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Randomness (for retry jitter and for identifiers that a provider omits) and the wall clock (for
-/// a `retry-after` date).
+use parking_lot::Mutex;
+
+/// Maximum number of facts about models that one client logs once.
+const MAX_LOGGED: usize = 256;
+
+/// Randomness (for retry jitter and for identifiers that a provider omits), the wall clock (for
+/// a `retry-after` date), and the facts about models that are already in the log. Clones share all of them.
 #[derive(Clone)]
 pub struct Sources {
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    logged: Arc<Mutex<HashSet<(String, String)>>>,
 }
 
 impl Sources {
@@ -21,7 +28,15 @@ impl Sources {
         Self {
             random: Arc::new(random),
             now: Arc::new(now),
+            logged: Arc::default(),
         }
+    }
+
+    /// True the first time for a fact about a model, so that the log gets one entry. After many facts, it is false for
+    /// all others.
+    pub(crate) fn is_news(&self, model: &str, fact: &str) -> bool {
+        let mut logged = self.logged.lock();
+        logged.len() < MAX_LOGGED && logged.insert((model.to_owned(), fact.to_owned()))
     }
 
     /// Returns the current time of day.
@@ -82,6 +97,19 @@ mod tests {
         assert_eq!(zero.uuid(), "00000000-0000-4000-8000-000000000000");
         let ones = Sources::new(|| u64::MAX, SystemTime::now);
         assert_eq!(ones.uuid(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+    }
+
+    #[test]
+    fn each_fact_about_a_model_is_news_once_and_within_bounds() {
+        let sources = Sources::default();
+        assert!(sources.is_news("p/m", "a"));
+        assert!(!sources.clone().is_news("p/m", "a"));
+        assert!(sources.is_news("p/m", "b"));
+        assert!(sources.is_news("p/n", "a"));
+        for n in 0..2 * MAX_LOGGED {
+            sources.is_news("p/m", &n.to_string());
+        }
+        assert_eq!(sources.logged.lock().len(), MAX_LOGGED);
     }
 
     #[test]

@@ -35,11 +35,20 @@ pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
 /// session stay exact in JavaScript for millions of replies.
 const MAX_COUNT: u64 = 1_000_000_000;
 
-/// Returns a count from 0 to [`MAX_COUNT`]. Accepts a zero fraction, which some servers write.
+/// Returns the token counts of a report, which some servers put into a list.
+pub(crate) fn report(value: &Value) -> Option<&JsonMap> {
+    match value {
+        Value::Array(reports) => reports.iter().find_map(Value::as_object),
+        report => report.as_object(),
+    }
+}
+
+/// Returns a count from 0 to [`MAX_COUNT`]. Accepts a zero fraction and a text, which some servers write.
 /// Returns `None` for any other value.
 pub(crate) fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
-    let count = value.as_u64().or_else(|| {
+    let written = || value.as_str()?.trim().parse().ok();
+    let count = value.as_u64().or_else(written).or_else(|| {
         let number = value.as_f64()?;
         let is_count = number.fract() == 0.0 && (0.0..=MAX_COUNT as f64).contains(&number);
         #[expect(
@@ -90,7 +99,11 @@ mod tests {
             (json!(1e300), None),
             (json!(-1.0), None),
             (json!(0.5), None),
-            (json!("5"), None),
+            (json!("5"), Some(5)),
+            (json!(" 5 "), Some(5)),
+            (json!("-5"), None),
+            (json!("5 tokens"), None),
+            (json!([5]), None),
             (json!(null), None),
         ] {
             assert_eq!(count(Some(&value)), expected, "{value}");

@@ -1,5 +1,7 @@
 //! Response bodies with a success status that are not a stream.
 
+use serde::de::IgnoredAny;
+
 use super::{failure, surrogates};
 use crate::canonical::event::LlmEvent;
 
@@ -33,6 +35,14 @@ impl BodyStart {
             text: Vec::new(),
             is_stream: true,
         };
+    }
+
+    /// Takes the body if it is a whole JSON value that reports no failure.
+    pub(super) fn take_document(&mut self) -> Option<Vec<u8>> {
+        let is_answer = !self.is_stream
+            && serde_json::from_slice::<IgnoredAny>(&self.text).is_ok()
+            && self.failure().is_none();
+        is_answer.then(|| std::mem::take(&mut self.text))
     }
 
     /// Returns the failure that the body reports instead of a stream.

@@ -8,6 +8,10 @@ use crate::canonical::event::LlmEvent;
 
 /// Returns the event for an error: an object with code, type and message, or a string.
 pub(super) fn event(error: &Value) -> LlmEvent {
+    let error = match error {
+        Value::Array(errors) => errors.first().unwrap_or_default(),
+        error => error,
+    };
     let member = |name: &str| match error.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Number(number)) => number.to_string(),
@@ -44,14 +48,19 @@ pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
         Value::Array(values) => values.first()?,
         value => value,
     };
-    let is_told = |error: &&Value| match error {
-        Value::String(text) => !text.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        _ => false,
-    };
-    match value.get("error").filter(is_told) {
+    match value.get("error").filter(|error| is_told(error)) {
         Some(error) => Some(event(error)),
         None => message_of(value).map(|_| event(value)),
+    }
+}
+
+/// True if the member `error` reports one. Some servers always write the member.
+pub(super) fn is_told(error: &Value) -> bool {
+    match error {
+        Value::String(text) => !text.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Array(errors) => errors.iter().any(is_told),
+        _ => false,
     }
 }
 

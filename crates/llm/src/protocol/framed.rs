@@ -1,21 +1,28 @@
 //! The common part of all decoders of server-sent events. It applies the framing before the
 //! protocol and the lifecycle after it.
 
-use serde::de::{Deserialize, DeserializeOwned, IgnoredAny};
+use serde::de::{Deserialize, DeserializeOwned};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::body_start::BodyStart;
 use super::pending_surrogates::{Kind, PendingSurrogates};
-use super::{Decoder, failure, surrogates};
+use super::stream_data::{Data, classify, glued};
+use super::{Decoder, deviations, failure, surrogates};
 use crate::canonical::cited_source::CitedSource;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::model::ResolvedModel;
 use crate::canonical::usage::Usage;
 use crate::lifecycle::Lifecycle;
+use crate::sources::Sources;
 use crate::sse::{Frame, FrameTooLarge, SseFraming};
 
 /// The data with which servers of some protocols end a stream.
 pub(super) const DONE: &[u8] = b"[DONE]";
+
+/// Maximum length in characters of the data that a failure shows.
+const SHOWN_CHARS: usize = 120;
 
 /// The frame handling of a protocol.
 pub(super) trait Frames: Send {
@@ -31,11 +38,14 @@ pub(super) struct Sink<'a> {
     lifecycle: &'a mut Lifecycle,
     halves: &'a mut PendingSurrogates,
     held: &'a mut Option<LlmError>,
+    /// The number of the frame in the answer, from one.
+    number: u64,
     out: &'a mut Vec<LlmEvent>,
 }
 
 impl Sink<'_> {
-    /// Parses the data of a frame. If it contains unpaired surrogates, `replaced` receives the repaired data.
+    /// Parses the data of a frame. If it contains unpaired surrogates, or a member twice, `replaced` receives the
+    /// repaired data. The last one of several equal members counts.
     pub(super) fn parse<'f, T: Deserialize<'f>>(
         &mut self,
         data: &'f [u8],
@@ -44,10 +54,15 @@ impl Sink<'_> {
         if let Ok(value) = serde_json::from_slice(data) {
             return Ok(value);
         }
-        let found = surrogates::repair(data).ok_or_else(|| self.undecodable(data))?;
-        self.halves.expect(found.cuts);
-        *replaced = found.text;
-        serde_json::from_slice(replaced).map_err(|_| self.undecodable(data))
+        let repaired = surrogates::repair(data);
+        let text = repaired.as_ref().map_or(data, |found| &*found.text);
+        let value: Value =
+            serde_json::from_slice(text).map_err(|error| self.unreadable(data, &error))?;
+        if let Some(found) = repaired {
+            self.halves.expect(found.cuts);
+        }
+        *replaced = value.to_string().into_bytes();
+        serde_json::from_slice(replaced).map_err(|error| self.unreadable(data, &error))
     }
 
     /// Parses a part of a frame. Returns `None` if it is missing or has another type.
@@ -145,6 +160,19 @@ impl Sink<'_> {
         LlmError::undecodable(self.route(), problem, data)
     }
 
+    /// Returns the failure of a frame that is not JSON, with the place and the beginning of its data.
+    fn unreadable(&self, data: &[u8], error: &serde_json::Error) -> LlmError {
+        let head = &data[..data.len().min(4 * SHOWN_CHARS)];
+        let shown: String = String::from_utf8_lossy(head)
+            .chars()
+            .take(SHOWN_CHARS)
+            .collect();
+        let route = self.route();
+        let number = self.number;
+        let problem = format!("Invalid {route} stream event {number}: {error}, in {shown:?}");
+        LlmError::undecodable(route, problem, data)
+    }
+
     /// Fails the step if the stream ended before it was complete.
     pub(super) fn end(&mut self) -> Result<(), LlmError> {
         self.release(None)?;
@@ -165,19 +193,24 @@ pub(super) struct Framed<F> {
 
 /// The state behind the framing.
 pub(super) struct Reading<F> {
+    /// Provider and model, for the log.
+    model: String,
+    sources: Sources,
     opening: BodyStart,
     lifecycle: Lifecycle,
     halves: PendingSurrogates,
     /// The failure of a call with unreadable input.
     held: Option<LlmError>,
+    /// The number of frames so far.
+    number: u64,
     frames: F,
 }
 
 impl<F: Frames> Framed<F> {
-    pub(super) fn new(route: String, frames: F) -> Self {
+    pub(super) fn new(model: &ResolvedModel, sources: &Sources, frames: F) -> Self {
         Self {
             framing: SseFraming::default(),
-            reading: Reading::new(route, frames),
+            reading: Reading::new(model, sources, frames),
         }
     }
 
@@ -204,7 +237,7 @@ impl<F: Frames> Decoder for Framed<F> {
         let Self { framing, reading } = self;
         reading.open(chunk);
         let outcome = framing.push(chunk, |frame| {
-            reading.frame(frame, out).map_err(Failure::Protocol)
+            reading.event(frame, out).map_err(Failure::Protocol)
         });
         self.settle(outcome)
     }
@@ -226,21 +259,25 @@ impl<F: Frames> Framed<F> {
     fn finish(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), Failure> {
         let Self { framing, reading } = self;
         framing.end(|frame| match is_complete(frame.data) {
-            true => reading.frame(frame, out).map_err(Failure::Protocol),
+            true => reading.event(frame, out).map_err(Failure::Protocol),
             false => Ok(()),
         })?;
+        reading.document(out).map_err(Failure::Protocol)?;
         reading.end(out).map_err(Failure::Protocol)
     }
 }
 
 impl<F: Frames> Reading<F> {
-    /// Creates the state of one reply. `route` names provider and protocol in failures.
-    pub(super) fn new(route: String, frames: F) -> Self {
+    /// Creates the state of one reply of a model.
+    pub(super) fn new(model: &ResolvedModel, sources: &Sources, frames: F) -> Self {
         Self {
+            model: format!("{}/{}", model.provider_id, model.model_id),
+            sources: sources.clone(),
             opening: BodyStart::default(),
-            lifecycle: Lifecycle::new(route),
+            lifecycle: Lifecycle::new(model.route()),
             halves: PendingSurrogates::default(),
             held: None,
+            number: 0,
             frames,
         }
     }
@@ -265,6 +302,48 @@ impl<F: Frames> Reading<F> {
         self.opening.push(chunk);
     }
 
+    /// Handles a server-sent event, which may hold several frames or none.
+    fn event(&mut self, frame: Frame<'_>, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        let of = |data| Frame { data, ..frame };
+        match classify(frame.data) {
+            _ if frame.is_error => self.frame(frame, out),
+            Data::One(data) => {
+                let before = out.len();
+                let outcome = self.frame(of(data), out);
+                match outcome.is_err().then(|| glued(data)).flatten() {
+                    Some(parts) if out.len() == before => {
+                        parts.into_iter().try_for_each(|it| self.frame(of(it), out))
+                    }
+                    _ => outcome,
+                }
+            }
+            Data::Many(values) => values
+                .into_iter()
+                .filter(|it| it.get().starts_with('{'))
+                .try_for_each(|it| self.frame(of(it.get().as_bytes()), out)),
+            Data::Done => self.frame(of(DONE), out),
+            Data::Nothing => {
+                deviations::log_noted(&self.model, &self.sources, frame.data);
+                Ok(())
+            }
+        }
+    }
+
+    /// Handles a body that is one JSON value in place of a stream. Some servers answer so despite the request.
+    fn document(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        let Some(data) = self.opening.take_document() else {
+            return Ok(());
+        };
+        let is_error = false;
+        self.event(
+            Frame {
+                data: &data,
+                is_error,
+            },
+            out,
+        )
+    }
+
     /// Handles a frame.
     pub(super) fn frame(
         &mut self,
@@ -275,6 +354,7 @@ impl<F: Frames> Reading<F> {
             return Ok(());
         }
         self.opening.found_stream();
+        self.number += 1;
         let (frames, mut sink) = self.split(out);
         let outcome = if frame.is_error && frame.data != DONE {
             sink.emit(failure::named(frame.data))
@@ -282,6 +362,7 @@ impl<F: Frames> Reading<F> {
             frames.frame(frame.data, &mut sink)
         };
         self.halves.end_frame();
+        deviations::log_noted(&self.model, &self.sources, frame.data);
         outcome
     }
 
@@ -304,6 +385,7 @@ impl<F: Frames> Reading<F> {
             lifecycle: &mut self.lifecycle,
             halves: &mut self.halves,
             held: &mut self.held,
+            number: self.number,
             out,
         };
         (&mut self.frames, sink)
@@ -313,7 +395,12 @@ impl<F: Frames> Reading<F> {
 /// True if a last frame without its blank line is complete. An incomplete frame is ignored: the
 /// failure of the interrupted stream is a better report.
 fn is_complete(data: &[u8]) -> bool {
-    data == DONE || serde_json::from_slice::<IgnoredAny>(data).is_ok()
+    match classify(data) {
+        Data::One(data) => {
+            serde_json::from_slice::<&RawValue>(data).is_ok() || glued(data).is_some()
+        }
+        Data::Many(_) | Data::Done | Data::Nothing => true,
+    }
 }
 
 enum Failure {

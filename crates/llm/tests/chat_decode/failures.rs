@@ -141,17 +141,25 @@ fn broken_output_fails_and_names_the_invalid_piece() {
     );
 
     let huge = format!("data: {}\n\n", "x".repeat(100_000));
-    for wire in [
-        "data: not json\n\n",
-        "data: \"text\"\n\n",
-        "data: {\"choices\": 5}\n\n",
-        "data: \u{0}\n\n",
-        &huge,
+    for (wire, place) in [
+        (
+            "data: not json\n\n",
+            "1: expected ident at line 1 column 2, in \"not json\"",
+        ),
+        ("data: {}\n\ndata: {\"a\":\n\n", "2: EOF while parsing"),
+        (
+            "data: {\"a\":1}{\"b\"\n\n",
+            "1: trailing characters at line 1 column 8",
+        ),
+        ("data: \u{0}\n\n", "1: expected value at line 1 column 1"),
+        (&huge, "1: expected value at line 1 column 1, in \"xxx"),
     ] {
         let (events, end) = decode(&[wire.as_bytes()]);
         let error = end.unwrap_err();
         assert_eq!(events, []);
-        assert_eq!(error.to_string(), "Invalid mock/openai-chat stream event");
+        let expected = format!("Invalid mock/openai-chat stream event {place}");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        assert!(error.to_string().len() < 300, "{error}");
         assert!(raw_of(&error).unwrap().len() <= 16_384);
     }
     let invalid_utf8 = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\n";
@@ -200,7 +208,7 @@ fn an_unbounded_frame_and_unbounded_calls_are_refused() {
     assert!(decoder.is_over());
 
     let calls: Vec<Value> = (0..5000)
-        .map(|n| tool(Some(n), None, None, json!("")))
+        .map(|n| tool(Some(n), None, Some("read"), json!("")))
         .collect();
     assert_eq!(
         failure_of(&calls).1.to_string(),
@@ -299,7 +307,7 @@ fn an_answer_that_is_not_a_stream_may_contain_the_error() {
 fn an_answer_that_is_not_a_stream_and_has_no_error_is_an_early_end() {
     let long = format!("{{\"error\":{{\"message\":\"{}\"}}}}", "x".repeat(1 << 20));
     let rows = [
-        "{\"choices\":[{\"message\":{\"content\":\"Hi\"}}]}",
+        "{\"choices\":[{\"message\":{\"content\":null}}]}",
         "{\"error\":null,\"message\":{}}",
         "{\"error\":{",
         "<html></html>",

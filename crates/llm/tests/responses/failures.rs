@@ -82,7 +82,6 @@ fn streams_that_are_not_the_protocol() {
     let too_early = "The mock/openai-responses stream ended before a finish event";
     let bad_input = "Invalid JSON input for openai-responses tool call read";
     let nameless = "openai-responses tool call is missing id or name";
-    let undecodable = "Invalid mock/openai-responses stream event";
     let rows: Vec<(Vec<Value>, &str)> = vec![
         (vec![], too_early),
         (turn()[..16].to_vec(), too_early),
@@ -137,7 +136,6 @@ fn streams_that_are_not_the_protocol() {
             ],
             "Invalid event stream from mock/openai-responses: tool call \"call_1\" is out of order",
         ),
-        (vec![json!("text")], undecodable),
     ];
     for (events, message) in rows {
         let limit = "limit of output tokens";
@@ -149,7 +147,11 @@ fn streams_that_are_not_the_protocol() {
         assert_eq!(failure_of(&events), expected, "{events:?}");
     }
     let (_, end) = decode(&[b"data: {\"type\":\n\n"]);
-    assert_eq!(end.unwrap_err().to_string(), undecodable);
+    let message = end.unwrap_err().to_string();
+    assert!(
+        message.starts_with("Invalid mock/openai-responses stream event 1: EOF while parsing"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@
 )]
 
 mod corpus;
+mod deviations;
 mod errors;
 #[path = "../common/event_stream.rs"]
 mod event_stream;

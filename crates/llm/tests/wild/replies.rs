@@ -36,7 +36,7 @@ struct Reply {
 /// The model that answers. Only a few quirks depend on it.
 #[derive(Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ModelOfReply {
+pub(crate) struct ModelOfReply {
     provider: Option<String>,
     id: Option<String>,
     #[serde(rename = "baseURL")]
@@ -92,7 +92,7 @@ fn check(id: ProtocolId) {
 }
 
 /// Returns a frame as the server sends it. A text is sent as it is.
-fn written(id: ProtocolId, it: &Value) -> Vec<u8> {
+pub(crate) fn written(id: ProtocolId, it: &Value) -> Vec<u8> {
     match (id, it) {
         (_, Value::String(text)) => text.clone().into_bytes(),
         (ProtocolId::BedrockConverse, it) => {
@@ -111,7 +111,7 @@ fn written(id: ProtocolId, it: &Value) -> Vec<u8> {
     }
 }
 
-fn decode<'a>(
+pub(crate) fn decode<'a>(
     id: ProtocolId,
     about: &ModelOfReply,
     chunks: impl IntoIterator<Item = &'a [u8]>,

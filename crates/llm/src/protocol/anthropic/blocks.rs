@@ -56,13 +56,17 @@ struct Tool {
 }
 
 impl Blocks {
-    /// Begins a block.
+    /// Begins a block. Without an index, it follows the last one.
     pub(super) fn start(
         &mut self,
-        index: i64,
+        index: Option<i64>,
         mut start: Start,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
+        let index = index.unwrap_or_else(|| {
+            let last = self.blocks.iter().map(|(at, _)| *at).max();
+            last.map_or(0, |last| last.saturating_add(1))
+        });
         let is_reused = match self.find(index) {
             None => false,
             Some(Block::Silent) => true,
@@ -77,7 +81,7 @@ impl Blocks {
         } else {
             index.to_string()
         };
-        let kind = start.kind.take().unwrap_or_default();
+        let kind = start.take_kind();
         let block = match kind.as_str() {
             "text" => {
                 let mut text = Text {
@@ -113,14 +117,16 @@ impl Blocks {
         Ok(())
     }
 
-    /// Handles a further piece of a block.
+    /// Handles a further piece of a block. Without an index, it belongs to the last open block of its kind.
     pub(super) fn delta(
         &mut self,
-        index: i64,
+        index: Option<i64>,
         mut delta: Delta,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        let kind = delta.kind.take().unwrap_or_default();
+        let kind = delta.take_kind();
+        let index = index.or_else(|| self.last_open(|block| block.takes(&kind)));
+        let index = index.unwrap_or_default();
         match (kind.as_str(), self.find(index)) {
             ("text_delta", Some(Block::Text(text))) => text.push(delta.text.take(), sink),
             ("thinking_delta", Some(Block::Thinking(thinking))) => {
@@ -130,17 +136,24 @@ impl Blocks {
                 thinking.signature = delta.signature.take().or(thinking.signature.take());
                 Ok(())
             }
-            ("citations_delta", Some(Block::Text(text))) if !delta.citation.is_null() => {
+            ("citations_delta", Some(Block::Text(text))) if delta.citation.is_object() => {
                 let bytes = delta.citation.to_string().len();
                 sink.cite(citation::source(&delta.citation))?;
                 text.citations.push(delta.citation);
                 self.hold(bytes, sink)
             }
             ("input_json_delta", Some(Block::Tool(tool))) => {
-                let text = delta.partial_json.take().unwrap_or_default();
+                let text = delta.partial_json.0;
                 let bytes = text.len();
                 tool.push(text, sink)?;
                 self.hold(bytes, sink)
+            }
+            // Some proxies leave the start out.
+            ("text_delta" | "thinking_delta", None) => {
+                let start = Start::of_kind(kind.trim_end_matches("_delta"));
+                self.start(Some(index), start, sink)?;
+                delta.set_kind(kind);
+                self.delta(Some(index), delta, sink)
             }
             ("input_json_delta", None) => {
                 let problem = format!("{PROTOCOL} tool input belongs to no tool call");
@@ -150,9 +163,10 @@ impl Blocks {
         }
     }
 
-    /// Ends a block.
-    pub(super) fn stop(&mut self, index: i64, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        match self.find(index) {
+    /// Ends a block. Without an index, it ends the last open one.
+    pub(super) fn stop(&mut self, index: Option<i64>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let index = index.or_else(|| self.last_open(|block| !matches!(block, Block::Silent)));
+        match index.and_then(|index| self.find(index)) {
             None => Ok(()),
             Some(block) => std::mem::replace(block, Block::Silent).complete(sink),
         }
@@ -175,6 +189,11 @@ impl Blocks {
         // Deltas belong to one of the last blocks.
         let found = self.blocks.iter_mut().rev().find(|(at, _)| *at == index);
         found.map(|(_, block)| block)
+    }
+
+    fn last_open(&self, is_meant: impl Fn(&Block) -> bool) -> Option<i64> {
+        let mut blocks = self.blocks.iter().rev();
+        blocks.find(|(_, block)| is_meant(block)).map(|(at, _)| *at)
     }
 
     fn hold(&mut self, bytes: usize, sink: &Sink<'_>) -> Result<(), LlmError> {
@@ -245,6 +264,16 @@ impl Blocks {
 }
 
 impl Block {
+    /// True if pieces of this type belong to such a block.
+    fn takes(&self, kind: &str) -> bool {
+        match self {
+            Self::Text(_) => matches!(kind, "text_delta" | "citations_delta"),
+            Self::Thinking(_) => matches!(kind, "thinking_delta" | "signature_delta"),
+            Self::Tool(_) => kind == "input_json_delta",
+            Self::Silent => false,
+        }
+    }
+
     fn complete(self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         match self {
             Self::Text(text) => text.complete(sink),

@@ -12,6 +12,7 @@ use crate::canonical::error::LlmError;
 use crate::canonical::event::FinishReason;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
+use crate::protocol::loose_objects::One;
 
 /// The state of one reply.
 #[derive(Default)]
@@ -31,32 +32,32 @@ impl Frames for MessageFrames {
         let mut mended = Vec::new();
         let mut event: Event<'_> = sink.parse(data, &mut mended)?;
         let kind = event.kind.take().unwrap_or_default();
-        let index = |sink: &mut Sink<'_>| -> Result<i64, LlmError> {
-            let index = sink.read(event.index);
-            index.ok_or_else(|| sink.undecodable(data))
-        };
+        let index = event.index.0;
         match kind.as_str() {
             "message_start" => {
                 self.counts.take(usage_within(event.message));
                 Ok(())
             }
             "content_block_start" => {
-                let index = index(sink)?;
-                let start = sink.read(event.content_block);
-                let start = start.ok_or_else(|| sink.undecodable(data))?;
-                self.blocks.start(index, start, sink)
+                let One(start) = sink.read(event.content_block).unwrap_or_default();
+                // Without a start, the pieces of the block tell what it is.
+                match start {
+                    Some(start) => self.blocks.start(index, start, sink),
+                    None => Ok(()),
+                }
             }
             "content_block_delta" => {
-                let index = index(sink)?;
-                let delta = sink.read(event.delta);
-                let delta = delta.ok_or_else(|| sink.undecodable(data))?;
-                self.blocks.delta(index, delta, sink)
+                let One(delta) = sink.read(event.delta).unwrap_or_default();
+                match delta {
+                    Some(delta) => self.blocks.delta(index, delta, sink),
+                    None => Ok(()),
+                }
             }
-            "content_block_stop" => self.blocks.stop(index(sink)?, sink),
+            "content_block_stop" => self.blocks.stop(index, sink),
             "message_delta" => {
                 self.counts.take(event.usage);
-                let end = sink.read(event.delta).unwrap_or_default();
-                self.message_delta(end, sink)
+                let One(end) = sink.read(event.delta).unwrap_or_default();
+                self.message_delta(end.unwrap_or_default(), sink)
             }
             "message_stop" => self.end(sink),
             "error" => {

@@ -1,19 +1,19 @@
 //! The shape of a stream event.
 //!
-//! Every member may be missing or null, and the content of unknown events is never parsed. Parts
+//! Every member may be missing, null or of another type, and the content of unknown events is never parsed. Parts
 //! are kept as slices of the input until their type is known.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::protocol::loose::Loose;
+use crate::protocol::loose::{Id, JsonText, Loose, Member as _, Prose, Whole};
 
 #[derive(serde::Deserialize)]
 pub(super) struct Event<'a> {
     #[serde(rename = "type", default)]
     pub(super) kind: Loose,
-    #[serde(borrow, default)]
-    pub(super) index: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(super) index: Whole,
     #[serde(borrow, default)]
     pub(super) content_block: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -32,15 +32,15 @@ pub(super) struct Start {
     #[serde(rename = "type", default)]
     pub(super) kind: Loose,
     #[serde(default)]
-    pub(super) id: Loose,
+    pub(super) id: Id,
     #[serde(default)]
-    pub(super) name: Loose,
+    pub(super) name: Id,
     #[serde(default)]
     pub(super) input: Value,
     #[serde(default)]
-    pub(super) text: Loose,
+    pub(super) text: Prose,
     #[serde(default)]
-    pub(super) thinking: Loose,
+    pub(super) thinking: Prose,
     #[serde(default)]
     pub(super) signature: Loose,
     /// The content of redacted thinking.
@@ -48,7 +48,7 @@ pub(super) struct Start {
     pub(super) data: Loose,
     /// The call of a result.
     #[serde(default)]
-    pub(super) tool_use_id: Loose,
+    pub(super) tool_use_id: Id,
     #[serde(default)]
     pub(super) content: Value,
 }
@@ -59,13 +59,13 @@ pub(super) struct Delta {
     #[serde(rename = "type", default)]
     pub(super) kind: Loose,
     #[serde(default)]
-    pub(super) text: Loose,
+    pub(super) text: Prose,
     #[serde(default)]
-    pub(super) thinking: Loose,
+    pub(super) thinking: Prose,
     #[serde(default)]
     pub(super) signature: Loose,
     #[serde(default)]
-    pub(super) partial_json: Loose,
+    pub(super) partial_json: JsonText,
     #[serde(default)]
     pub(super) citation: Value,
 }
@@ -80,4 +80,47 @@ pub(super) struct End {
     /// Explains a refusal.
     #[serde(default)]
     pub(super) stop_details: Value,
+}
+
+impl Start {
+    pub(super) fn of_kind(kind: &str) -> Self {
+        Self {
+            kind: Loose::of_text(kind.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the type of the block. Without one, the members tell it.
+    pub(super) fn take_kind(&mut self) -> String {
+        self.kind.take().unwrap_or_else(|| {
+            let kind = match self {
+                Self { name, .. } if name.is_given() => "tool_use",
+                Self { thinking, .. } if thinking.is_given() => "thinking",
+                Self { text, .. } if text.is_given() => "text",
+                _ => "",
+            };
+            kind.to_owned()
+        })
+    }
+}
+
+impl Delta {
+    pub(super) fn set_kind(&mut self, kind: String) {
+        self.kind = Loose::of_text(kind);
+    }
+
+    /// Takes the type of the piece. Without one, the members tell it.
+    pub(super) fn take_kind(&mut self) -> String {
+        self.kind.take().unwrap_or_else(|| {
+            let kind = match self {
+                Self { text, .. } if text.is_given() => "text_delta",
+                Self { thinking, .. } if thinking.is_given() => "thinking_delta",
+                Self { partial_json, .. } if !partial_json.0.is_empty() => "input_json_delta",
+                Self { signature, .. } if signature.is_given() => "signature_delta",
+                Self { citation, .. } if citation.is_object() => "citations_delta",
+                _ => "",
+            };
+            kind.to_owned()
+        })
+    }
 }

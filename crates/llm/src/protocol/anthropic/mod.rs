@@ -83,9 +83,9 @@ impl Protocol for AnthropicMessages {
         super::body::prefix(request, Style::of(&request.model), former)
     }
 
-    fn decoder(&self, request: &LlmRequest, _: &Sources) -> Box<dyn Decoder> {
+    fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
         let frames = decoder::MessageFrames::default();
-        Box::new(Framed::new(request.model.route(), frames))
+        Box::new(Framed::new(&request.model, sources, frames))
     }
 }
 

@@ -1,12 +1,21 @@
 //! Token counts.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::metadata;
 use crate::canonical::json::count;
 use crate::canonical::request::JsonMap;
 use crate::canonical::usage::Usage;
+use crate::protocol::loose::object;
+
+/// The counts that this crate uses.
+const COUNTS: [&str; 4] = [
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+];
 
 /// The counts of one reply. They arrive in two reports; values of the later one win.
 #[derive(Default)]
@@ -16,8 +25,14 @@ impl Counts {
     /// Adds the counts of a report.
     pub(super) fn take(&mut self, report: Option<&RawValue>) {
         let report = report.and_then(|report| serde_json::from_str(report.get()).ok());
-        let report: Map<String, Value> = report.unwrap_or_default();
-        let reported = report.into_iter().filter(|(_, value)| !value.is_null());
+        let report: Option<Value> = report.and_then(object);
+        let Some(Value::Object(report)) = report else {
+            return;
+        };
+        // A value that is no count must not replace one.
+        let reported = report.into_iter().filter(|(name, value)| {
+            !value.is_null() && (!COUNTS.contains(&&**name) || count(Some(value)).is_some())
+        });
         self.0.extend(reported);
     }
 

@@ -12,10 +12,11 @@ use super::{NAMESPACE, REDACTED, SIGNATURE, metadata};
 use crate::canonical::cited_source::{CitedSource, PLACES};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
-use crate::canonical::json::count;
+use crate::canonical::json::{count, report};
 use crate::canonical::usage::Usage;
 use crate::protocol::failure;
 use crate::protocol::framed::{Frames, Sink};
+use crate::protocol::loose::{JsonText, Prose, Read as _, Whole, prose};
 use crate::protocol::metadata::within;
 use crate::protocol::tool_input;
 
@@ -32,6 +33,10 @@ const MAX_OPEN: usize = 1024;
 #[derive(Default)]
 pub(super) struct ConverseFrames {
     open: HashMap<u64, Block>,
+    /// The block of the last event with a readable one.
+    last: Option<u64>,
+    /// Blocks that ended at the place of another one or before their time.
+    replaced: usize,
     calls: usize,
     /// Bytes of the input of all calls.
     held: usize,
@@ -76,6 +81,7 @@ impl Frames for ConverseFrames {
             && name == "contentBlockDelta"
             && let Ok(TextPiece { index, delta }) = serde_json::from_str(payload.get())
         {
+            self.last = Some(index);
             return self.text_piece(index, delta.text, data, sink);
         }
         let payload: Value = sink
@@ -84,21 +90,30 @@ impl Frames for ConverseFrames {
         if kind != "event" {
             return sink.emit(exception(&name, &payload));
         }
-        let index = payload.get("contentBlockIndex").and_then(Value::as_u64);
-        match (&*name, index) {
-            ("contentBlockStart", Some(index)) => self.start(index, &payload, data, sink),
-            ("contentBlockDelta", Some(index)) => self.delta(index, &payload["delta"], data, sink),
-            ("contentBlockStop", Some(index)) => self.stop(index, sink),
-            ("contentBlockStart" | "contentBlockDelta" | "contentBlockStop", None) => {
-                Err(sink.undecodable(data))
+        let index = payload.get("contentBlockIndex").cloned();
+        let index = index.and_then(|it| Whole::read(it).0?.try_into().ok());
+        match &*name {
+            "contentBlockStart" => {
+                let index = index.unwrap_or_else(|| self.last.map_or(0, |last| last + 1));
+                self.last = Some(index);
+                self.start(index, &payload, data, sink)
             }
-            ("messageStop", _) => {
+            "contentBlockDelta" => {
+                let index = index.or(self.last).unwrap_or_default();
+                self.last = Some(index);
+                self.delta(index, &payload["delta"], data, sink)
+            }
+            "contentBlockStop" => match index.or(self.last) {
+                Some(index) => self.stop(index, sink),
+                None => Ok(()),
+            },
+            "messageStop" => {
                 self.finish = Some(reason_of(
                     payload["stopReason"].as_str().unwrap_or_default(),
                 ));
                 Ok(())
             }
-            ("metadata", _) => {
+            "metadata" => {
                 self.usage = usage(&payload["usage"]);
                 Ok(())
             }
@@ -160,22 +175,28 @@ impl ConverseFrames {
         data: &[u8],
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        if let Some(text) = delta["text"].as_str() {
-            return self.text_piece(index, text.to_owned(), data, sink);
+        if let Some(text) = delta.get("text").filter(|it| !it.is_null()) {
+            return self.text_piece(
+                index,
+                Prose::read(text.clone()).take().unwrap_or_default(),
+                data,
+                sink,
+            );
         }
-        if let Some(reasoning) = delta.get("reasoningContent") {
+        if let Some(reasoning) = delta.get("reasoningContent").filter(|it| !it.is_null()) {
             return self.reasoning(index, reasoning, data, sink);
         }
-        if let Some(citation) = delta.get("citation") {
+        if let Some(citation) = delta.get("citation").filter(|it| it.is_object()) {
             return self.cite(index, citation, sink);
         }
-        let Some(piece) = delta["toolUse"]["input"].as_str() else {
+        let piece = JsonText::read(delta["toolUse"]["input"].clone()).0;
+        if piece.is_empty() {
             return Ok(());
-        };
+        }
         let Some(Block::Call { id, name, input }) = self.open.get_mut(&index) else {
             return Err(sink.undecodable(data));
         };
-        let text = sink.input(id, piece.to_owned());
+        let text = sink.input(id, piece);
         input.push_str(&text);
         self.held += text.len();
         tool_input::check_size(self.calls, self.held, sink)?;
@@ -210,10 +231,9 @@ impl ConverseFrames {
     ) -> Result<(), LlmError> {
         let id = match self.open.get(&index) {
             Some(Block::Reasoning(id)) => Arc::clone(id),
-            Some(_) => return Err(sink.undecodable(data)),
             None if self.is_full() => return Err(sink.undecodable(data)),
-            None => {
-                let id: BlockId = format!("reasoning-{index}").into();
+            _ => {
+                let id = self.replace("reasoning", index, sink)?;
                 self.open.insert(index, Block::Reasoning(Arc::clone(&id)));
                 sink.emit(LlmEvent::ReasoningStart {
                     id: Arc::clone(&id),
@@ -221,6 +241,11 @@ impl ConverseFrames {
                 })?;
                 id
             }
+        };
+        // The form of whole messages, which some proxies send.
+        let reasoning = match &reasoning["reasoningText"] {
+            whole @ Value::Object(_) => whole,
+            _ => reasoning,
         };
         let text = |name: &str| reasoning[name].as_str().map(str::to_owned);
         let redacted = text("redactedContent").or_else(|| text("data"));
@@ -230,7 +255,10 @@ impl ConverseFrames {
             .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
         sink.emit(LlmEvent::ReasoningDelta {
             id,
-            text: text("text").unwrap_or_default(),
+            text: match reasoning {
+                Value::Object(members) => members.get("text").map(prose).unwrap_or_default(),
+                other => prose(other),
+            },
             provider_metadata: metadata(kept.collect()),
         })
     }
@@ -248,11 +276,10 @@ impl ConverseFrames {
     fn text(&mut self, index: u64, data: &[u8], sink: &mut Sink<'_>) -> Result<BlockId, LlmError> {
         match self.open.get(&index) {
             Some(Block::Text { id, .. }) => return Ok(Arc::clone(id)),
-            Some(_) => return Err(sink.undecodable(data)),
             None if self.is_full() => return Err(sink.undecodable(data)),
-            None => {}
+            _ => {}
         }
-        let id: BlockId = format!("text-{index}").into();
+        let id = self.replace("text", index, sink)?;
         let text = Block::Text {
             id: Arc::clone(&id),
             citations: Vec::new(),
@@ -263,6 +290,21 @@ impl ConverseFrames {
             provider_metadata: None,
         })?;
         Ok(id)
+    }
+
+    /// Ends the block of another kind at this place, and returns the identifier of the next one.
+    fn replace(
+        &mut self,
+        kind: &str,
+        index: u64,
+        sink: &mut Sink<'_>,
+    ) -> Result<BlockId, LlmError> {
+        if !self.open.contains_key(&index) {
+            return Ok(format!("{kind}-{index}").into());
+        }
+        self.stop(index, sink)?;
+        self.replaced += 1;
+        Ok(format!("{kind}-{index}-{}", self.replaced).into())
     }
 
     fn stop(&mut self, index: u64, sink: &mut Sink<'_>) -> Result<(), LlmError> {
@@ -358,7 +400,7 @@ fn reason_of(reason: &str) -> FinishReason {
 
 /// Parses a usage report. Its input excludes the cached part.
 fn usage(raw: &Value) -> Option<Usage> {
-    let report = raw.as_object()?;
+    let report = report(raw)?;
     let number = |name: &str| count(report.get(name));
     let (read, write) = (
         number("cacheReadInputTokens"),

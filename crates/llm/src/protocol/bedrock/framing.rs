@@ -12,8 +12,10 @@ use super::decoder::ConverseFrames;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
 use crate::canonical::json;
+use crate::canonical::model::ResolvedModel;
 use crate::protocol::Decoder;
 use crate::protocol::framed::Reading;
+use crate::sources::Sources;
 use crate::sse::Frame;
 
 /// Maximum size of one frame in bytes. The service sends at most 16 MiB.
@@ -38,7 +40,7 @@ pub(super) struct ConverseDecoder {
 }
 
 impl ConverseDecoder {
-    pub(super) fn new(route: String) -> Self {
+    pub(super) fn new(model: &ResolvedModel, sources: &Sources) -> Self {
         Self {
             frames: MessageFrameDecoder::new(),
             buffer: BytesMut::new(),
@@ -46,7 +48,7 @@ impl ConverseDecoder {
             is_unchecked: true,
             is_at_start: true,
             is_document: false,
-            reading: Reading::new(route, ConverseFrames::default()),
+            reading: Reading::new(model, sources, ConverseFrames::default()),
         }
     }
 

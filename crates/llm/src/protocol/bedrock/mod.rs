@@ -58,8 +58,8 @@ impl Protocol for BedrockConverse {
         super::body::prefix(request, Style::of(&request.model), former)
     }
 
-    fn decoder(&self, request: &LlmRequest, _: &Sources) -> Box<dyn Decoder> {
-        Box::new(framing::ConverseDecoder::new(request.model.route()))
+    fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
+        Box::new(framing::ConverseDecoder::new(&request.model, sources))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::generated_file::{self, Content};
+use crate::protocol::loose::Members;
 use crate::sources::Sources;
 
 /// The state of one reply.
@@ -58,16 +59,17 @@ impl Frames for ContentFrames {
         }
         let mut mended = Vec::new();
         let response: Response<'_> = sink.parse(data, &mut mended)?;
-        if let Some(error) = response.error {
+        if let Some(error) = response.error.filter(failure::is_told) {
             return sink.emit(failure::event(&error));
         }
         if let Some(report) = response.usage_metadata {
             self.usage.clear();
             self.usage.push_str(report.get());
         }
-        let candidate = response.candidates.into_iter().flatten().next();
+        let candidate = response.candidates.0;
         let blocked = response
             .prompt_feedback
+            .0
             .and_then(|mut it| it.block_reason.take());
         if let (Some(reason), None) = (blocked, &candidate) {
             self.about.insert("blockReason".to_owned(), reason.into());
@@ -106,7 +108,10 @@ impl ContentFrames {
             url_context_metadata,
             citation_metadata,
         } = candidate;
-        for part in content.and_then(|it| it.parts).into_iter().flatten() {
+        let [grounding_metadata, url_context_metadata, citation_metadata] =
+            [grounding_metadata, url_context_metadata, citation_metadata]
+                .map(|Members(members)| members.map(Value::Object));
+        for part in content.0.map(|it| it.parts.0).unwrap_or_default() {
             self.part(part, sink)?;
         }
         for source in grounding::sources(grounding_metadata.as_ref(), citation_metadata.as_ref()) {
@@ -131,27 +136,30 @@ impl ContentFrames {
 
     fn part(&mut self, mut part: Part, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let signature = part.thought_signature.take();
-        if let Some(call) = part.function_call {
-            return self.call(call, signature, sink);
+        if !part.function_call.0.is_empty() {
+            let calls = part.function_call.0.into_iter();
+            return calls
+                .zip(std::iter::once(signature).chain(std::iter::repeat(None)))
+                .try_for_each(|(call, signature)| self.call(call, signature, sink));
         }
-        if let Some(code) = part.executable_code {
-            return self.code(code, signature, sink);
+        if let Some(code) = part.executable_code.0 {
+            return self.code(code.into(), signature, sink);
         }
-        if let Some(result) = part.code_execution_result {
-            return self.code_result(result, signature, sink);
+        if let Some(result) = part.code_execution_result.0 {
+            return self.code_result(result.into(), signature, sink);
         }
-        if let Some(file) = part.inline_data {
+        if let Some(file) = part.inline_data.0 {
             // A file among the thoughts is a draft.
-            return match part.thought {
-                Some(true) => Ok(()),
-                _ => self.file(file, sink),
+            return match part.thought.0 {
+                true => Ok(()),
+                false => self.file(file, sink),
             };
         }
-        let kind = match part.thought {
-            Some(true) => Kind::Reasoning,
-            _ => Kind::Text,
+        let kind = match part.thought.0 {
+            true => Kind::Reasoning,
+            false => Kind::Text,
         };
-        let text = part.text.unwrap_or_default();
+        let text = part.text.take().unwrap_or_default();
         if text.is_empty() && signature.is_none() {
             return Ok(());
         }

@@ -1,18 +1,19 @@
-//! The shape of a piece of a response. Every member may be missing or null.
+//! The shape of a piece of a response. Every member may be missing, null or of another type.
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::protocol::loose::Loose;
+use crate::protocol::loose::{Flag, Id, Loose, Members, Prose, Values};
+use crate::protocol::loose_objects::{Many, One};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Response<'a> {
     #[serde(default)]
-    pub(super) candidates: Option<Vec<Candidate>>,
+    pub(super) candidates: One<Candidate>,
     #[serde(default)]
-    pub(super) prompt_feedback: Option<Feedback>,
+    pub(super) prompt_feedback: One<Feedback>,
     #[serde(borrow, default)]
     pub(super) usage_metadata: Option<&'a RawValue>,
     #[serde(default)]
@@ -23,42 +24,42 @@ pub(super) struct Response<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Candidate {
     #[serde(default)]
-    pub(super) content: Option<Content>,
+    pub(super) content: One<Content>,
     #[serde(default)]
     pub(super) finish_reason: Loose,
     #[serde(default)]
-    pub(super) finish_message: Loose,
+    pub(super) finish_message: Prose,
     #[serde(default)]
-    pub(super) grounding_metadata: Option<Value>,
+    pub(super) grounding_metadata: Members,
     #[serde(default)]
-    pub(super) url_context_metadata: Option<Value>,
+    pub(super) url_context_metadata: Members,
     #[serde(default)]
-    pub(super) citation_metadata: Option<Value>,
+    pub(super) citation_metadata: Members,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Content {
     #[serde(default)]
-    pub(super) parts: Option<Vec<Part>>,
+    pub(super) parts: Many<Part>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part {
     #[serde(default)]
-    pub(super) text: Option<String>,
+    pub(super) text: Prose,
     #[serde(default)]
-    pub(super) thought: Option<bool>,
+    pub(super) thought: Flag,
     #[serde(default)]
     pub(super) thought_signature: Loose,
     #[serde(default)]
-    pub(super) function_call: Option<FunctionCall>,
+    pub(super) function_call: Many<FunctionCall>,
     #[serde(default)]
-    pub(super) executable_code: Option<Value>,
+    pub(super) executable_code: Members,
     #[serde(default)]
-    pub(super) code_execution_result: Option<Value>,
+    pub(super) code_execution_result: Members,
     #[serde(default)]
-    pub(super) inline_data: Option<InlineData>,
+    pub(super) inline_data: One<InlineData>,
 }
 
 #[derive(Deserialize)]
@@ -74,21 +75,21 @@ pub(super) struct InlineData {
 #[serde(rename_all = "camelCase")]
 pub(super) struct FunctionCall {
     #[serde(default)]
-    pub(super) id: Loose,
+    pub(super) id: Id,
     #[serde(default)]
-    pub(super) name: Loose,
+    pub(super) name: Id,
     #[serde(default)]
     pub(super) args: Option<Value>,
     #[serde(default)]
-    pub(super) partial_args: Value,
+    pub(super) partial_args: Values,
     #[serde(default)]
-    pub(super) will_continue: Value,
+    pub(super) will_continue: Flag,
 }
 
 impl FunctionCall {
     /// True if this is a piece of a call. Servers send pieces only if the request asks for them.
     pub(super) fn is_piece(&self) -> bool {
-        !self.partial_args.is_null() || self.will_continue == Value::Bool(true)
+        self.partial_args.0.iter().any(Value::is_object) || self.will_continue.0
     }
 }
 

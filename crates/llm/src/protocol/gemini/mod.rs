@@ -64,7 +64,7 @@ impl Protocol for Gemini {
 
     fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
         let frames = decoder::ContentFrames::new(sources.clone());
-        Box::new(Framed::new(request.model.route(), frames))
+        Box::new(Framed::new(&request.model, sources, frames))
     }
 }
 

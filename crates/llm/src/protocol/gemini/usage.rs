@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::NAMESPACE;
-use crate::canonical::json::count;
+use crate::canonical::json::{count, report};
 use crate::canonical::usage::Usage;
 
 /// Parses a usage report. The prompt includes the cached part, and thoughts are beside the answer.
 pub(super) fn parse(raw: &str) -> Option<Usage> {
     let raw: Value = serde_json::from_str(raw).ok()?;
-    let report = raw.as_object()?;
+    let report = report(&raw)?;
     let number = |name: &str| count(report.get(name));
     let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
         (None, None) => None,

@@ -39,15 +39,21 @@ struct Fragment {
 }
 
 impl From<ToolDelta> for Fragment {
-    fn from(delta: ToolDelta) -> Self {
-        let present = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let function = delta.function.unwrap_or_default();
+    fn from(mut delta: ToolDelta) -> Self {
+        let mut function = delta.take_function();
         Self {
-            index: delta.index,
-            id: present(delta.id),
-            name: present(function.name),
+            index: delta.index.0,
+            id: delta.id.take(),
+            name: function.name.take(),
             input: function.arguments.0,
         }
+    }
+}
+
+impl Fragment {
+    /// True for an object without a piece of a call, which some servers send for no call.
+    const fn is_empty(&self) -> bool {
+        self.id.is_none() && self.name.is_none() && self.input.is_empty()
     }
 }
 
@@ -64,6 +70,9 @@ impl Calls {
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
         let mut fragment = Fragment::from(delta);
+        if fragment.is_empty() {
+            return Ok(());
+        }
         let at = match self.find(&fragment) {
             Some(at) if self.calls[at].is_continued_by(&fragment) => at,
             Some(at) => self.open(self.calls[at].index, &fragment, sources),

@@ -1,24 +1,23 @@
 //! The shape of a stream chunk, tolerant of the variations of servers.
 //!
-//! Every member may be missing or null, and unknown members are skipped. Text of events is deserialized
-//! directly into the string that the event owns. Rarely needed parts are kept as slices of the input.
+//! Every member may be missing, null or of another type, and unknown members are skipped. Text of events is
+//! deserialized directly into the string that the event owns. Rarely needed parts are kept as slices of the input.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::content::Content;
 use crate::canonical::cited_source::is_web_address;
-use crate::protocol::generated_file::Content;
-use crate::protocol::loose::Loose;
+use crate::protocol::generated_file;
+use crate::protocol::loose::{self, Id, JsonText, Loose, Member, Prose, Values, Whole};
+use crate::protocol::loose_objects::{Many, One};
 
 #[derive(serde::Deserialize)]
 pub(super) struct Chunk<'a> {
-    #[serde(default)]
-    pub(super) choices: First<Choice>,
     #[serde(borrow, default)]
-    pub(super) usage: Option<&'a RawValue>,
+    pub(super) choices: One<Choice<'a>>,
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
     /// The addresses that the answer cites by their positions, of Perplexity and xAI.
@@ -27,90 +26,117 @@ pub(super) struct Chunk<'a> {
     /// The same sources with their titles, of Perplexity.
     #[serde(borrow, default)]
     pub(super) search_results: Option<&'a RawValue>,
+    /// The token counts of Groq.
+    #[serde(borrow, default)]
+    x_groq: One<Extension<'a>>,
+}
+
+/// Members that a server adds in an object of its own.
+#[derive(serde::Deserialize)]
+struct Extension<'a> {
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
-pub(super) struct Choice {
+pub(super) struct Choice<'a> {
     #[serde(default)]
-    pub(super) delta: Option<Delta>,
+    pub(super) delta: One<Delta>,
+    /// The whole message, from servers that do not stream, and from some in place of a delta.
     #[serde(default)]
-    pub(super) finish_reason: Option<String>,
+    pub(super) message: One<Delta>,
+    #[serde(default)]
+    pub(super) finish_reason: Reason,
+    /// The token counts of Moonshot.
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+    /// A failure of the provider behind OpenRouter.
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
 pub(super) struct Delta {
     #[serde(default)]
-    pub(super) content: Option<String>,
+    content: Content,
     /// The model says in place of an answer that it refuses.
     #[serde(default)]
-    pub(super) refusal: Loose,
+    refusal: Prose,
     #[serde(default)]
-    pub(super) reasoning_content: Loose,
+    reasoning_content: Prose,
     #[serde(default)]
-    pub(super) reasoning: Loose,
+    reasoning: Prose,
     #[serde(default)]
-    pub(super) reasoning_text: Loose,
+    reasoning_text: Prose,
     #[serde(default)]
-    pub(super) thinking: Loose,
+    thinking: Prose,
     #[serde(default)]
-    pub(super) reasoning_details: Option<Vec<Value>>,
+    pub(super) reasoning_details: Values,
     #[serde(default)]
     pub(super) reasoning_opaque: Loose,
     #[serde(default)]
-    pub(super) tool_calls: Option<Vec<ToolDelta>>,
+    pub(super) tool_calls: Many<ToolDelta>,
+    /// A call in the form before tools. There is at most one.
+    #[serde(default)]
+    pub(super) function_call: One<FunctionDelta>,
     /// The places of the text that cite a source.
     #[serde(default)]
-    annotations: Value,
-    /// Images of OpenRouter, as a list.
+    pub(super) annotations: Values,
+    /// Images of OpenRouter.
     #[serde(default)]
-    images: Value,
+    images: Values,
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Default, serde::Deserialize)]
 pub(super) struct ToolDelta {
     #[serde(default)]
-    pub(super) index: Option<i64>,
+    pub(super) index: Whole,
     #[serde(default)]
-    pub(super) id: Option<String>,
+    pub(super) id: Id,
     #[serde(default)]
-    pub(super) function: Option<FunctionDelta>,
+    function: One<FunctionDelta>,
+    /// The members of the function, from servers that leave its object out.
+    #[serde(default)]
+    name: Id,
+    #[serde(default)]
+    arguments: JsonText,
 }
 
 #[derive(Default, serde::Deserialize)]
 pub(super) struct FunctionDelta {
     #[serde(default)]
-    pub(super) name: Option<String>,
+    pub(super) name: Id,
     #[serde(default)]
-    pub(super) arguments: Arguments,
+    pub(super) arguments: JsonText,
+}
+
+impl<'a> Chunk<'a> {
+    /// Returns the report of the token counts, wherever the server puts it.
+    pub(super) fn usage(&self) -> Option<&'a RawValue> {
+        let of_choice = self.choices.0.as_ref().and_then(|choice| choice.usage);
+        let of_groq = self.x_groq.0.as_ref().and_then(|it| it.usage);
+        self.usage.or(of_choice).or(of_groq)
+    }
 }
 
 impl Delta {
     /// Takes the text of the answer. A refusal is one too: otherwise the user would see an empty answer.
     pub(super) fn take_text(&mut self) -> Option<String> {
-        let is_given = |text: &String| !text.is_empty();
-        let content = self.content.take().filter(is_given);
-        content.or_else(|| self.refusal.take().filter(is_given))
-    }
-
-    /// Takes the annotations of the text.
-    pub(super) fn take_annotations(&mut self) -> Vec<Value> {
-        match self.annotations.take() {
-            Value::Array(annotations) => annotations,
-            _ => Vec::new(),
-        }
+        let content = self.content.take_text();
+        content.or_else(|| self.refusal.take())
     }
 
     /// Returns the images as their types and contents. The type of an image with an address is unknown.
-    pub(super) fn images(&self) -> impl Iterator<Item = (&str, Content<'_>)> {
-        let images = self.images.as_array().into_iter().flatten();
-        images.filter_map(|image| {
+    pub(super) fn images(&self) -> impl Iterator<Item = (&str, generated_file::Content<'_>)> {
+        self.images.0.iter().filter_map(|image| {
             let url = image.pointer("/image_url/url")?.as_str()?;
             match url.strip_prefix("data:") {
                 Some(data) => {
                     let (mime, base64) = data.split_once(";base64,")?;
-                    Some((mime, Content::Base64(base64)))
+                    Some((mime, generated_file::Content::Base64(base64)))
                 }
-                None => is_web_address(url).then_some(("image/*", Content::Address(url))),
+                None => is_web_address(url)
+                    .then_some(("image/*", generated_file::Content::Address(url))),
             }
         })
     }
@@ -124,69 +150,79 @@ impl Delta {
             &mut self.reasoning_text,
             &mut self.thinking,
         ];
-        if let Some(text) = plain.into_iter().find_map(Loose::take) {
+        if let Some(text) = plain.into_iter().find_map(Prose::take) {
             return Some(text);
         }
-        let details = self.reasoning_details.as_deref()?;
-        let text = |detail: &Value, name| {
-            let text = detail.get(name)?.as_str()?;
-            (!text.is_empty()).then(|| text.to_owned())
-        };
-        let texts = details.iter();
-        let text: String = texts
-            .filter_map(|detail| text(detail, "text").or_else(|| text(detail, "summary")))
-            .collect();
+        if let Some(text) = self.content.take_reasoning() {
+            return Some(text);
+        }
+        let details = self.reasoning_details.0.iter();
+        let text: String = details.map(text_of_detail).collect();
         (!text.is_empty()).then_some(text)
     }
 }
 
-/// Tool input as text. Some servers send the complete object instead.
+/// Returns the text of a block of reasoning. The data of a sealed block is no text.
+fn text_of_detail(detail: &Value) -> String {
+    let Value::Object(members) = detail else {
+        return loose::prose(detail);
+    };
+    let texts = ["text", "summary"].iter();
+    let texts = texts.filter_map(|name| members.get(*name).map(loose::prose));
+    texts
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .unwrap_or_default()
+}
+
+impl ToolDelta {
+    /// The piece of a call in the form before tools.
+    pub(super) fn of_function(function: FunctionDelta) -> Self {
+        Self {
+            function: One(Some(function)),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the members of the function.
+    pub(super) fn take_function(&mut self) -> FunctionDelta {
+        let flat = FunctionDelta {
+            name: std::mem::take(&mut self.name),
+            arguments: std::mem::take(&mut self.arguments),
+        };
+        self.function.0.take().unwrap_or(flat)
+    }
+}
+
+/// Why the answer ends.
 #[derive(Default)]
-pub(super) struct Arguments(pub(super) String);
+pub(super) enum Reason {
+    /// The answer goes on.
+    #[default]
+    None,
+    Named(String),
+    /// A value that is no name.
+    Odd,
+}
 
-impl<'de> Deserialize<'de> for Arguments {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match Value::deserialize(deserializer)? {
-            Value::Null => String::new(),
-            Value::String(text) => text,
-            other => other.to_string(),
-        }))
+impl Member for Reason {
+    const TYPE: &'static str = "a text";
+
+    fn of_text(text: String) -> Self {
+        match text.is_empty() {
+            true => Self::None,
+            false => Self::Named(text),
+        }
+    }
+
+    fn of_other(value: Value) -> Self {
+        let is_given = value != false && value != 0;
+        match Loose::of_other(value).take() {
+            Some(name) => Self::Named(name),
+            None if is_given => Self::Odd,
+            None => Self::None,
+        }
     }
 }
 
-/// The first element of a list that may be missing, null or longer.
-pub(super) struct First<T>(pub(super) Option<T>);
-
-impl<T> Default for First<T> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer
-            .deserialize_any(FirstVisitor(std::marker::PhantomData))
-            .map(Self)
-    }
-}
-
-struct FirstVisitor<T>(std::marker::PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
-    type Value = Option<T>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list or null")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let first = seq.next_element::<Option<T>>()?.flatten();
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(first)
-    }
-}
+loose::members!(Reason);

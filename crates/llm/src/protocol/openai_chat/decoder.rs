@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::calls::Calls;
-use super::chunk::{Choice, Chunk, Delta};
+use super::chunk::{Choice, Chunk, Delta, Reason, ToolDelta};
 use super::cited::CitedPages;
 use super::sealed::Collector;
 use super::{failure, usage};
@@ -37,6 +37,10 @@ pub(super) struct ChatFrames {
     server: Option<CompatibleServer>,
     /// The data of the reasoning that no block has yet.
     sealed: Collector,
+    /// True after a delta, even an empty one.
+    has_deltas: bool,
+    /// True if a finish reason is no text.
+    has_odd_finish: bool,
     /// True if the server sent `[DONE]`. A body that only ends does not set this.
     said_done: bool,
 }
@@ -57,6 +61,8 @@ impl ChatFrames {
             usage: String::new(),
             server,
             sealed: Collector::new(server),
+            has_deltas: false,
+            has_odd_finish: false,
             said_done: false,
         }
     }
@@ -73,7 +79,7 @@ impl Frames for ChatFrames {
         if let Some(failure) = failure::reported(&chunk, data) {
             return sink.emit(failure);
         }
-        if let Some(report) = chunk.usage {
+        if let Some(report) = chunk.usage() {
             self.usage.clear();
             self.usage.push_str(report.get());
         }
@@ -90,7 +96,9 @@ impl Frames for ChatFrames {
         let reason = match self.finish {
             Some(reason) => reason,
             // The server considers the reply complete and only omitted the reason.
-            None if self.said_done && usage.is_some() && answered => FinishReason::Unknown,
+            None if self.said_done && answered && (usage.is_some() || self.has_odd_finish) => {
+                FinishReason::Unknown
+            }
             None => return sink.end(),
         };
         self.complete_calls(Some(reason), sink)?;
@@ -104,11 +112,24 @@ impl Frames for ChatFrames {
 }
 
 impl ChatFrames {
-    fn choice(&mut self, choice: Choice, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        if let Some(delta) = choice.delta {
-            self.delta(delta, sink)?;
+    fn choice(&mut self, choice: Choice<'_>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        match (choice.delta.0, choice.message.0) {
+            (Some(delta), _) => {
+                self.has_deltas = true;
+                self.delta(delta, sink)?;
+            }
+            // Behind deltas, a message repeats them.
+            (None, Some(message)) if !self.has_deltas => self.delta(message, sink)?,
+            _ => {}
         }
-        let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
+        let reason = match choice.finish_reason {
+            Reason::Named(reason) => Some(reason),
+            Reason::Odd => {
+                self.has_odd_finish = true;
+                None
+            }
+            Reason::None => None,
+        };
         if let (None, Some(reason)) = (self.finish, reason) {
             self.finish = Some(finish_reason(&reason));
             self.complete_calls(self.finish, sink)?;
@@ -138,7 +159,7 @@ impl ChatFrames {
         let text = delta.take_reasoning();
         self.sealed.add_opaque(delta.reasoning_opaque.take());
         self.sealed
-            .add_details(delta.reasoning_details.take().unwrap_or_default());
+            .add_details(std::mem::take(&mut delta.reasoning_details.0));
         if let Some(text) = text {
             let id = self.reasoning(sink)?;
             sink.emit(LlmEvent::ReasoningDelta {
@@ -156,8 +177,11 @@ impl ChatFrames {
                 provider_metadata: None,
             })?;
         }
-        self.annotations.add(delta.take_annotations(), sink)?;
-        for call in delta.tool_calls.take().into_iter().flatten() {
+        let annotations = std::mem::take(&mut delta.annotations.0);
+        self.annotations.add(annotations, sink)?;
+        let former = delta.function_call.0.take().map(ToolDelta::of_function);
+        let calls = std::mem::take(&mut delta.tool_calls.0);
+        for call in calls.into_iter().chain(former) {
             self.close_reasoning(sink)?;
             self.calls.push(call, &self.sources, sink)?;
         }

@@ -1,6 +1,7 @@
 //! Failures that a server reports inside its stream.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::chunk::Chunk;
 use crate::canonical::event::LlmEvent;
@@ -8,10 +9,14 @@ use crate::protocol::{failure, surrogates};
 
 /// Returns the failure that a chunk reports, in its `error` member or as the whole chunk.
 pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
-    let in_member = chunk
-        .error
-        .is_some_and(|error| !matches!(error.get(), r#""""# | "{}" | "false"));
-    let is_bare = chunk.choices.0.is_none() && chunk.usage.is_none();
+    let is_told = |error: &&RawValue| !matches!(error.get(), r#""""# | "{}" | "[]" | "false" | "0");
+    let in_member = chunk.error.as_ref().is_some_and(is_told);
+    let choice = chunk.choices.0.as_ref();
+    if let Some(error) = choice.and_then(|choice| choice.error).filter(is_told) {
+        let error: Value = surrogates::parse(error.get().as_bytes()).ok()?;
+        return Some(failure::event(&error));
+    }
+    let is_bare = choice.is_none() && chunk.usage().is_none();
     if !in_member && !is_bare {
         return None;
     }

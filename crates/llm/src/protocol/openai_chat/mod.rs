@@ -4,13 +4,14 @@
 //! - `body`, `messages`, `user`: request to JSON.
 //! - `cache`: cache marks for models of Anthropic at OpenRouter.
 //! - `sealed`: reasoning that a server wants back in its own form.
-//! - `chunk`, `decoder`, `calls`, `cited`, `usage`, `failure`: response to events, tolerant of known deviations.
+//! - `chunk`, `content`, `decoder`, `calls`, `cited`, `usage`, `failure`: response to events, tolerant of known deviations.
 
 mod body;
 mod cache;
 mod calls;
 mod chunk;
 mod cited;
+mod content;
 mod decoder;
 mod dialect;
 mod failure;
@@ -52,6 +53,6 @@ impl Protocol for OpenAiChat {
     fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
         let server = openai::server(&request.model);
         let frames = decoder::ChatFrames::new(sources.clone(), server);
-        Box::new(Framed::new(request.model.route(), frames))
+        Box::new(Framed::new(&request.model, sources, frames))
     }
 }

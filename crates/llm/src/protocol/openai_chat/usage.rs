@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::NAMESPACE;
-use crate::canonical::json::count;
+use crate::canonical::json::{count, report};
 use crate::canonical::model::CompatibleServer;
 use crate::canonical::usage::Usage;
 
 /// Parses a usage object. All servers include cached input in `prompt_tokens` but report it in different members.
 pub(super) fn parse(raw: &str, server: Option<CompatibleServer>) -> Option<Usage> {
     let raw: Value = serde_json::from_str(raw).ok()?;
-    let report = raw.as_object()?;
+    let report = report(&raw)?;
     let prompt_details = report.get("prompt_tokens_details");
     let prompt = count(report.get("prompt_tokens"));
     let completion = count(report.get("completion_tokens"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::calls::Calls;
-use super::frame::{Event, message, text};
+use super::frame::{Event, item, message, text};
 use super::reasoning::Reasoning;
 use super::{ITEM_ID, PHASE, PROTOCOL, hosted, metadata, usage};
 use crate::canonical::cited_source::{CitedSource, MAX_SOURCES};
@@ -52,8 +52,8 @@ impl Frames for ResponseFrames {
         let mut mended = Vec::new();
         let mut event: Event<'_> = sink.parse(data, &mut mended)?;
         let kind = event.kind.take().unwrap_or_default();
-        let place = sink.read(event.output_index);
-        let item = self.known(event.item_id.take().unwrap_or_default(), place);
+        let place = event.output_index.0;
+        let of = self.known(event.item_id.take().unwrap_or_default(), place);
         match kind.as_str() {
             "response.created" => {
                 let response: Value = sink.read(event.response).unwrap_or_default();
@@ -61,12 +61,12 @@ impl Frames for ResponseFrames {
                 Ok(())
             }
             "response.output_item.added" => {
-                let item: Value = sink.read(event.item).unwrap_or_default();
+                let item = item(sink.read(event.item).unwrap_or_default());
                 self.open(place, &item);
                 self.added(&item, sink)
             }
             "response.output_item.done" => {
-                let mut item: Value = sink.read(event.item).unwrap_or_default();
+                let mut item = item(sink.read(event.item).unwrap_or_default());
                 if let Some(id) = text(&item, "id").map(str::to_owned) {
                     let known = self.known(id, place);
                     self.open.retain(|(_, open)| *open != known);
@@ -76,30 +76,32 @@ impl Frames for ResponseFrames {
             }
             "response.reasoning_summary_part.added" => {
                 let part = event.part();
-                self.reasoning(&item, sink)?.begin(part, sink)
+                self.reasoning(&of, sink)?.begin(part, sink)
             }
             "response.reasoning_summary_part.done" => {
                 let (part, stores) = (event.part(), self.stores);
-                self.reasoning(&item, sink)?.end_part(part, stores, sink)
+                self.reasoning(&of, sink)?.end_part(part, stores, sink)
             }
             "response.reasoning_summary_text.delta"
             | "response.reasoning_summary.delta"
-            | "response.reasoning_text.delta" => match event.delta.take() {
-                Some(delta) => self.reasoning(&item, sink)?.push(event.part(), delta, sink),
+            | "response.reasoning_text.delta" => match event.delta.take_prose() {
+                Some(delta) => self.reasoning(&of, sink)?.push(event.part(), delta, sink),
                 None => Ok(()),
             },
-            "response.output_text.delta" | "response.refusal.delta" => match event.delta.take() {
-                Some(delta) => self.text_delta(&item, delta, sink),
-                None => Ok(()),
-            },
+            "response.output_text.delta" | "response.refusal.delta" => {
+                match event.delta.take_prose() {
+                    Some(delta) => self.text_delta(&of, delta, sink),
+                    None => Ok(()),
+                }
+            }
             // Some servers send an annotation only here, without the complete message.
             "response.output_text.annotation.added" => {
                 let annotation = sink.read(event.annotation).unwrap_or_default();
                 sink.cite(openai_annotations::source(&annotation))
             }
             "response.function_call_arguments.delta" => {
-                let delta = event.delta.take().unwrap_or_default();
-                self.calls.push(&item, delta, sink)
+                let delta = event.delta.take_json();
+                self.calls.push(&of, delta, sink)
             }
             "response.completed" | "response.incomplete" => {
                 let response = sink.read(event.response).unwrap_or_default();

@@ -1,24 +1,24 @@
 //! The shape of a stream event.
 //!
-//! Every member may be missing or null, and the content of unknown events is never parsed.
+//! Every member may be missing, null or of another type, and the content of unknown events is never parsed.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::protocol::loose::Loose;
+use crate::protocol::loose::{Id, Loose, Piece, Whole, listed, object, prose, write_texts};
 
 #[derive(serde::Deserialize)]
 pub(super) struct Event<'a> {
     #[serde(rename = "type", default)]
     pub(super) kind: Loose,
     #[serde(default)]
-    pub(super) item_id: Loose,
+    pub(super) item_id: Id,
     #[serde(default)]
-    pub(super) delta: Loose,
-    #[serde(borrow, default)]
-    pub(super) output_index: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(super) summary_index: Option<&'a RawValue>,
+    pub(super) delta: Piece,
+    #[serde(default)]
+    pub(super) output_index: Whole,
+    #[serde(default)]
+    summary_index: Whole,
     #[serde(borrow, default)]
     pub(super) item: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -32,18 +32,45 @@ pub(super) struct Event<'a> {
 impl Event<'_> {
     /// Returns the index of the summary part of the event.
     pub(super) fn part(&self) -> u32 {
-        let index = self.summary_index;
-        let index = index.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        index.unwrap_or_default()
+        let index = self.summary_index.0;
+        index
+            .and_then(|index| index.try_into().ok())
+            .unwrap_or_default()
     }
 }
 
 /// Returns the text of a complete message, or its refusal.
 pub(super) fn message(item: &Value) -> String {
-    let parts = item.get("content").and_then(Value::as_array);
-    let texts = parts.into_iter().flatten();
-    let texts = texts.filter_map(|part| text(part, "text").or(text(part, "refusal")));
-    texts.collect()
+    match item.get("content") {
+        Some(text @ Value::String(_)) => prose(text),
+        content => {
+            let texts = listed(content).iter();
+            let texts = texts.map(|part| match part {
+                Value::Object(members) => {
+                    let mut found = ["text", "refusal"]
+                        .iter()
+                        .filter_map(|name| members.get(*name));
+                    found
+                        .find(|it| !it.is_null())
+                        .map(prose)
+                        .unwrap_or_default()
+                }
+                other => prose(other),
+            });
+            texts.collect()
+        }
+    }
+}
+
+/// Returns an item with its texts as texts.
+pub(super) fn item(item: Value) -> Value {
+    let mut item = object(item).unwrap_or_default();
+    write_texts(
+        &mut item,
+        &["type", "id", "call_id", "name", "phase"],
+        &["arguments"],
+    );
+    item
 }
 
 /// Returns a text member of an object, unless it is empty.

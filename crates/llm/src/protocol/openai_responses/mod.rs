@@ -61,9 +61,9 @@ impl Protocol for OpenAiResponses {
         super::body::prefix(request, Style::of(request), former)
     }
 
-    fn decoder(&self, request: &LlmRequest, _: &Sources) -> Box<dyn Decoder> {
+    fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
         let frames = decoder::ResponseFrames::new(style::stores(request));
-        Box::new(Framed::new(request.model.route(), frames))
+        Box::new(Framed::new(&request.model, sources, frames))
     }
 }
 

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::NAMESPACE;
-use crate::canonical::json::count;
+use crate::canonical::json::{self, count};
 use crate::canonical::usage::Usage;
 
 /// Parses a usage object. Input includes cached input, and output includes reasoning.
 pub(super) fn parse(report: Value) -> Option<Usage> {
-    let members = report.as_object()?;
+    let members = json::report(&report)?;
     let within = |object: &str, name: &str| count(members.get(object)?.get(name));
     let input = count(members.get("input_tokens"));
     let read = within("input_tokens_details", "cached_tokens");

@@ -35,7 +35,7 @@ impl Batches {
             has_local_calls: false,
         };
         Self {
-            reading: Reading::new(model.route(), frames),
+            reading: Reading::new(model, sources, frames),
         }
     }
 
