@@ -123,7 +123,7 @@ test.each(PACKAGES)("%s: an interruption closes the connection", async (_, _id, 
 const REFUSALS: [number, object, string][] = [
   [401, { error: { message: "no key", type: "authentication_error" } }, "auth"],
   [400, { error: { message: "prompt is too long: 9 tokens", type: "invalid_request_error" } }, "context-overflow"],
-  [402, { error: { message: "pay", type: "billing" } }, "unknown"],
+  [402, { error: { message: "pay", type: "billing" } }, "quota"],
 ];
 
 describe.each(PACKAGES)("%s", (_, _id, create) => {

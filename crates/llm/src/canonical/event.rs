@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::canonical::cited_source::CitedSource;
-use crate::canonical::error::ErrorKind;
+use crate::canonical::error::{ErrorKind, event_may_be_overflow, window_in};
 use crate::canonical::request::{JsonMap, ToolContent, ToolResultValue};
 use crate::canonical::usage::Usage;
 
@@ -167,6 +167,27 @@ impl LlmEvent {
     #[must_use]
     pub const fn is_terminal(&self) -> bool {
         matches!(self, Self::Finish { .. } | Self::ProviderError { .. })
+    }
+
+    /// True if the provider reports a failure in words that are not known, and the size of the request may be its cause.
+    #[must_use]
+    pub fn may_be_overflow(&self) -> bool {
+        match self {
+            Self::ProviderError { message, kind, .. } => event_may_be_overflow(*kind, message),
+            _ => false,
+        }
+    }
+
+    /// Returns the window of the model in tokens, if the provider refused the request because of its size and named
+    /// the window.
+    #[must_use]
+    pub fn told_window(&self) -> Option<u64> {
+        match self {
+            Self::ProviderError { message, kind, .. } if *kind == ErrorKind::ContextOverflow => {
+                window_in(message)
+            }
+            _ => None,
+        }
     }
 
     /// True if the provider reports that the request did not fit the context window.

@@ -3,11 +3,16 @@
 use serde_json::Value;
 
 use super::surrogates;
-use crate::canonical::error::{bounded, in_stream_kind};
+use crate::canonical::error::{InStreamReport, bounded, window_in};
 use crate::canonical::event::LlmEvent;
 
 /// Returns the event for an error: an object with code, type and message, or a string.
 pub(super) fn event(error: &Value) -> LlmEvent {
+    event_in(error, error)
+}
+
+/// Returns the event for an error. `whole` contains the error, and may have more about its cause.
+fn event_in(error: &Value, whole: &Value) -> LlmEvent {
     let error = match error {
         Value::Array(errors) => errors.first().unwrap_or_default(),
         error => error,
@@ -22,17 +27,28 @@ pub(super) fn event(error: &Value) -> LlmEvent {
     if error_type == "error" {
         error_type.clear();
     }
+    let InStreamReport {
+        kind,
+        message: told,
+        window,
+    } = InStreamReport::of(whole);
     let message = match error {
         Value::String(text) => text.clone(),
-        _ => message_of(error).unwrap_or_default().to_owned(),
+        _ => message_of(error).map_or_else(|| told.unwrap_or_default(), str::to_owned),
     };
-    let kind = in_stream_kind(&code, &error_type, &message);
     let label = if code.is_empty() { error_type } else { code };
     let shown = match (label.is_empty(), message.is_empty()) {
         (true, true) => "The provider reported an error without a message".to_owned(),
         (true, false) => message,
         (false, true) => label,
         (false, false) => format!("{label}: {message}"),
+    };
+    // Clients and the session see only the text.
+    let shown = match window {
+        Some(window) if window_in(&shown).is_none() => {
+            format!("{shown} (the context size is limited to {window} tokens)")
+        }
+        _ => shown,
     };
     LlmEvent::ProviderError {
         message: bounded(&shown),
@@ -48,10 +64,27 @@ pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
         Value::Array(values) => values.first()?,
         value => value,
     };
-    match value.get("error").filter(|error| is_told(error)) {
-        Some(error) => Some(event(error)),
-        None => message_of(value).map(|_| event(value)),
+    if let Some(error) = value.get("error").filter(|error| is_told(error)) {
+        return Some(event_in(error, value));
     }
+    let has_report = message_of(value).is_some()
+        || ["errors", "detail"]
+            .iter()
+            .any(|name| is_list(&value[*name]))
+        || value
+            .pointer("/base_resp/status_code")
+            .is_some_and(is_failure_code);
+    has_report.then(|| event(value))
+}
+
+/// True for a list that is not empty.
+fn is_list(value: &Value) -> bool {
+    value.as_array().is_some_and(|values| !values.is_empty())
+}
+
+/// True for a code other than 0, which reports success.
+fn is_failure_code(code: &Value) -> bool {
+    code.as_i64().is_some_and(|code| code != 0)
 }
 
 /// True if the member `error` reports one. Some servers always write the member.

@@ -26,6 +26,8 @@ struct Refusal {
     kind: String,
     /// True if the request is repeated.
     repeated: Option<bool>,
+    /// The window of the model in tokens that the body names.
+    window: Option<u64>,
 }
 
 fn usual_address() -> String {
@@ -55,6 +57,9 @@ fn refusals() {
         let kind = error.kind().as_str();
         if kind != it.kind {
             return Err(format!("expected {}, but it is {kind}", it.kind));
+        }
+        if error.told_window() != it.window {
+            return Err(format!("the window is {:?}", error.told_window()));
         }
         match it.repeated {
             Some(expected) if expected != error.retryable() => {

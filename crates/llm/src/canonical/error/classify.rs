@@ -3,39 +3,43 @@
 use serde_json::Value;
 
 use super::http::HttpFailure;
-use super::overflow::is_overflow_text;
 use super::rate_limit::retry_after_ms;
-use super::{AuthenticationKind, ErrorKind, LlmErrorReason};
+use super::report::Report;
+use super::{AuthenticationKind, ErrorKind, LlmErrorReason, cause, overflow};
 
 /// The statuses with which providers refuse a request as invalid.
 const INVALID_REQUEST: [u16; 5] = [400, 404, 409, 413, 422];
 
+/// The statuses that some servers send for a request that is too large, or for any other invalid request.
+const MAY_BE_OVERFLOW: [u16; 3] = [400, 413, 422];
+
 /// Returns the reason of a failed response.
-pub(super) fn status_reason(failure: &HttpFailure<'_>) -> LlmErrorReason {
-    let body = failure.body.to_lowercase();
-    let retry_after_ms = || retry_after_ms(failure.response_headers, failure.now);
-    // Providers refuse content with any status, even one that otherwise permits a retry.
-    if names_content_policy(&body) {
-        return LlmErrorReason::ContentPolicy;
+pub(super) fn status_reason(failure: &HttpFailure<'_>, report: &Report) -> LlmErrorReason {
+    let status = failure.status;
+    let asked = retry_after_ms(failure.response_headers, failure.now);
+    if let Some(kind) = told_cause(report, Some(status), asked.is_some()) {
+        return match kind {
+            ErrorKind::ContextOverflow => refused(failure, true),
+            ErrorKind::Quota => LlmErrorReason::QuotaExceeded,
+            ErrorKind::ContentPolicy => LlmErrorReason::ContentPolicy,
+            _ => LlmErrorReason::Authentication {
+                kind: AuthenticationKind::Invalid,
+            },
+        };
     }
-    match failure.status {
+    let retry_after_ms = asked.or(report.wait_ms);
+    match status {
         401 => LlmErrorReason::Authentication {
             kind: AuthenticationKind::Invalid,
         },
         403 => LlmErrorReason::Authentication {
             kind: AuthenticationKind::InsufficientPermissions,
         },
-        429 if names_exhausted_quota(&body) => LlmErrorReason::QuotaExceeded,
-        429 => LlmErrorReason::RateLimit {
-            retry_after_ms: retry_after_ms(),
-        },
-        status if INVALID_REQUEST.contains(&status) => LlmErrorReason::InvalidRequest {
-            parameter: parameter(failure.body),
-            context_overflow: is_overflow_body(status, failure.body),
-        },
+        429 => LlmErrorReason::RateLimit { retry_after_ms },
+        status if INVALID_REQUEST.contains(&status) => refused(failure, false),
         status if status >= 500 => LlmErrorReason::ProviderInternal {
             status,
-            retry_after_ms: retry_after_ms(),
+            retry_after_ms,
         },
         status => LlmErrorReason::UnknownProvider {
             status: Some(status),
@@ -43,42 +47,93 @@ pub(super) fn status_reason(failure: &HttpFailure<'_>) -> LlmErrorReason {
     }
 }
 
+fn refused(failure: &HttpFailure<'_>, is_overflow: bool) -> LlmErrorReason {
+    // Some servers refuse an oversized request with a status and an empty body.
+    let is_bare = matches!(failure.status, 400 | 413) && failure.body.trim().is_empty();
+    LlmErrorReason::InvalidRequest {
+        parameter: parameter(failure.body),
+        context_overflow: is_overflow || is_bare,
+    }
+}
+
+/// Returns the cause that a report names with its codes and words, whatever the status.
+fn told_cause(report: &Report, status: Option<u16>, asks_to_wait: bool) -> Option<ErrorKind> {
+    // These statuses exclude an overflow that is told in other words than a code.
+    let is_told = matches!(status, Some(401..=403 | 429));
+    if overflow::is_labelled(report) {
+        Some(ErrorKind::ContextOverflow)
+    } else if status == Some(402) || cause::is_quota(report, asks_to_wait) {
+        Some(ErrorKind::Quota)
+    } else if cause::is_refused_content(report) {
+        Some(ErrorKind::ContentPolicy)
+    } else if !is_told && overflow::is_told(report) {
+        Some(ErrorKind::ContextOverflow)
+    } else if status.is_none_or(|status| INVALID_REQUEST.contains(&status))
+        && cause::is_wrong_key(report)
+    {
+        Some(ErrorKind::Auth)
+    } else {
+        None
+    }
+}
+
 /// Classifies an error that arrived inside a stream. `code` and `type` come from the provider and
 /// may be empty. `code` may be an HTTP status in digits.
 #[must_use]
 pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind {
-    let label = format!("{code} {error_type}").to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| label.contains(word));
-    let everything = format!("{label} {}", message.to_lowercase());
-    let status = code.parse::<u16>().ok();
-    // Code, type and message may each indicate an overflow. These statuses already exclude it.
-    let is_told = matches!(status, Some(401..=403 | 429));
-    if !is_told && is_overflow_text(&everything) {
-        return ErrorKind::ContextOverflow;
+    report_kind(&Report::of_parts(code, error_type, message))
+}
+
+/// The report of an error value that arrived inside a stream.
+pub(crate) struct InStreamReport {
+    pub(crate) kind: ErrorKind,
+    /// The first text for a user.
+    pub(crate) message: Option<String>,
+    /// The window of the model in tokens, if the error names it outside of its text.
+    pub(crate) window: Option<u64>,
+}
+
+impl InStreamReport {
+    pub(crate) fn of(error: &Value) -> Self {
+        let report = Report::of_value(error);
+        Self {
+            kind: report_kind(&report),
+            message: report.message,
+            window: report.window,
+        }
     }
-    if names_content_policy(&everything) {
-        return ErrorKind::ContentPolicy;
-    }
-    if names_exhausted_quota(&everything) {
-        return ErrorKind::Quota;
+}
+
+fn report_kind(report: &Report) -> ErrorKind {
+    let status = report.status();
+    if let Some(kind) = told_cause(report, status, false) {
+        return kind;
     }
     if let Some(status) = status {
         return status_kind(status);
     }
-    if has(&["rate_limit", "too_many_requests", "throttl"]) {
+    let has = |words: &[&str]| report.label_words.iter().any(|label| label.has_any(words));
+    if has(&["rate limit", "too many requests", "throttl"]) {
         ErrorKind::RateLimit
-    } else if has(&["authentication", "api_key", "permission", "unauthorized"]) {
+    } else if has(&["authentication", "api key", "permission", "unauthorized"]) {
         ErrorKind::Auth
     } else if has(&[
         "overloaded",
-        "server_error",
+        "server error",
+        "servererror",
         "internal",
         "unavailable",
-        "api_error",
-        "timeout_error",
+        "api error",
+        "timeout error",
     ]) {
         ErrorKind::Overloaded
-    } else if has(&["invalid_request", "not_found", "badrequest", "bad_request"]) {
+    } else if has(&[
+        "invalid request",
+        "invalidrequest",
+        "not found",
+        "badrequest",
+        "bad request",
+    ]) {
         ErrorKind::InvalidRequest
     } else {
         ErrorKind::Unknown
@@ -88,6 +143,7 @@ pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind 
 fn status_kind(status: u16) -> ErrorKind {
     match status {
         401 | 403 => ErrorKind::Auth,
+        402 => ErrorKind::Quota,
         429 => ErrorKind::RateLimit,
         status if INVALID_REQUEST.contains(&status) => ErrorKind::InvalidRequest,
         status if status >= 500 => ErrorKind::Overloaded,
@@ -95,30 +151,14 @@ fn status_kind(status: u16) -> ErrorKind {
     }
 }
 
-/// Some servers refuse an oversized request with a status and an empty body.
-fn is_overflow_body(status: u16, body: &str) -> bool {
-    let bare = matches!(status, 400 | 413) && body.trim().is_empty();
-    bare || is_overflow_text(body)
-}
-
-fn names_content_policy(lower: &str) -> bool {
-    contains_words(lower, "content", "policy")
-        || contains_words(lower, "content", "filter")
-        || lower.contains("safety")
-}
-
-fn names_exhausted_quota(lower: &str) -> bool {
-    contains_words(lower, "insufficient", "quota") || contains_words(lower, "quota", "exceeded")
-}
-
-/// True if the two words follow each other, joined directly or by one space, hyphen or underscore.
-fn contains_words(lower: &str, first: &str, second: &str) -> bool {
-    lower.match_indices(first).any(|(at, _)| {
-        let rest = &lower[at + first.len()..];
-        rest.strip_prefix(['-', '_', ' '])
-            .unwrap_or(rest)
-            .starts_with(second)
-    })
+/// True if a refusal with this status and kind, whose words are not known, may be one because of the request's size.
+/// A failure inside a stream has no status.
+pub(super) fn may_be_overflow(kind: ErrorKind, status: Option<u16>) -> bool {
+    match (kind, status) {
+        (ErrorKind::InvalidRequest, Some(status)) => MAY_BE_OVERFLOW.contains(&status),
+        (ErrorKind::InvalidRequest | ErrorKind::Unknown, None) => true,
+        _ => false,
+    }
 }
 
 /// Returns the parameter that an error body in the format of OpenAI names.
@@ -154,7 +194,7 @@ mod tests {
         let rows = [
             (400, ErrorKind::InvalidRequest, false),
             (401, ErrorKind::Auth, false),
-            (402, ErrorKind::Unknown, false),
+            (402, ErrorKind::Quota, false),
             (403, ErrorKind::Auth, false),
             (404, ErrorKind::InvalidRequest, false),
             (408, ErrorKind::Unknown, false),
@@ -207,7 +247,9 @@ mod tests {
             (400, "", ErrorKind::ContextOverflow),
             (413, " \n", ErrorKind::ContextOverflow),
             (404, "", ErrorKind::InvalidRequest),
-            (500, "prompt is too long", ErrorKind::Overloaded),
+            (500, "prompt is too long", ErrorKind::ContextOverflow),
+            (500, "Internal Server Error", ErrorKind::Overloaded),
+            (402, "", ErrorKind::Quota),
         ];
         for (status, body, kind) in rows {
             assert_eq!(failure(status, body, &[]).kind(), kind, "{status} {body}");
@@ -290,7 +332,7 @@ mod tests {
                 "Quota exceeded: token limit exceeded",
                 ErrorKind::Quota,
             ),
-            ("402", "", "Token limit exceeded", ErrorKind::Unknown),
+            ("402", "", "Token limit exceeded", ErrorKind::Quota),
             ("400", "", "input is too long", ErrorKind::ContextOverflow),
             ("500", "", "prompt is too long", ErrorKind::ContextOverflow),
             ("502", "", "bad gateway", ErrorKind::Overloaded),

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use url::Url;
 
 use super::rate_limit::RateLimits;
+use super::report::Report;
 use super::{CONTEXT_CHARS, LlmError, bounded, classify, is_page, page_message, place};
 use crate::redact::{Redactor, Secrets};
 
@@ -78,10 +79,17 @@ impl HttpFailure<'_> {
         secrets.learn_url(self.url);
         let redactor = secrets.of_failures();
         let body = redactor.text(self.body);
-        let message = self
-            .page()
-            .unwrap_or_else(|| status_message(self.status, &body, self.body_truncated));
-        LlmError::new(classify::status_reason(&self), redactor.text(&message))
+        let report = Report::of_body(self.body);
+        let reason = classify::status_reason(&self, &report);
+        let error = LlmError::new(reason, "");
+        // A proxy sends a page for a request that is too large. Its address is right.
+        let page = self.page().filter(|_| !error.is_context_overflow());
+        let told = report.message.filter(|_| is_structured(self.body));
+        let message = page.unwrap_or_else(|| {
+            status_message(self.status, &body, told.as_deref(), self.body_truncated)
+        });
+        error
+            .with_message(redactor.text(&message))
             .with_http(self.context(&redactor, &body))
     }
 
@@ -115,13 +123,26 @@ impl HttpFailure<'_> {
     }
 }
 
-/// Returns a message with the status, and with the body if it is short and complete.
-fn status_message(status: u16, body: &str, truncated: bool) -> String {
-    let shown = body.trim();
-    if shown.is_empty() || truncated || shown.chars().count() > SHOWN_CHARS {
+/// Returns a message with the status and the whole body, if that is short. Otherwise it contains the text of the body
+/// for a user, `told`.
+fn status_message(status: u16, body: &str, told: Option<&str>, truncated: bool) -> String {
+    let body = body.trim();
+    let is_short = !truncated && body.chars().nth(SHOWN_CHARS).is_none();
+    let shown = if is_short && !body.starts_with('<') {
+        body
+    } else {
+        told.unwrap_or_default()
+    };
+    let shown: String = shown.chars().take(SHOWN_CHARS).collect();
+    if shown.is_empty() {
         return format!("Provider request failed with HTTP {status}");
     }
     format!("Provider request failed with HTTP {status}: {shown}")
+}
+
+/// True if a body separates its text for a user from the rest.
+fn is_structured(body: &str) -> bool {
+    body.trim_start().starts_with(['{', '[', '<'])
 }
 
 /// Returns the first header with this name, ignoring case.

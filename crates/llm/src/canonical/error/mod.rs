@@ -3,17 +3,23 @@
 //! A failure that the provider reports inside a running stream is an event
 //! ([`LlmEvent::ProviderError`](crate::LlmEvent)). Every other failure ends the stream with an [`LlmError`].
 
+mod cause;
 mod classify;
 mod http;
 mod overflow;
 mod place;
 mod rate_limit;
+mod report;
+#[cfg(test)]
+mod wordings;
+mod words;
 
 pub use classify::in_stream_kind;
 pub use http::{HttpContext, HttpFailure};
 pub use overflow::is_overflow_text;
 pub use rate_limit::RateLimits;
 
+pub(crate) use classify::InStreamReport;
 pub(crate) use place::{BEGINNING, is_page, page_message, place};
 
 use crate::canonical::event::FinishReason;
@@ -245,6 +251,11 @@ impl LlmError {
         Self::new(LlmErrorReason::Transport { kind, url }, message)
     }
 
+    fn with_message(mut self, message: String) -> Self {
+        self.message = message;
+        self
+    }
+
     pub(crate) fn with_http(mut self, context: HttpContext) -> Self {
         self.http = Some(Box::new(context));
         self
@@ -266,6 +277,8 @@ impl LlmError {
     /// Appends a sentence to the message.
     #[must_use]
     pub fn explained(mut self, sentence: &str) -> Self {
+        let end = self.message.trim_end_matches('.').len();
+        self.message.truncate(end);
         self.message.push_str(". ");
         self.message.push_str(sentence);
         self
@@ -361,11 +374,42 @@ impl LlmError {
         }
     }
 
+    /// True if the words of the refusal are not known, and the size of the request may be its cause.
+    #[must_use]
+    pub fn may_be_overflow(&self) -> bool {
+        self.http.as_ref().is_some_and(|http| {
+            classify::may_be_overflow(self.kind(), Some(http.status)) && !names_other(&http.body)
+        })
+    }
+
+    /// Returns the window of the model in tokens, if the provider refused the request because of its size and named
+    /// the window.
+    #[must_use]
+    pub fn told_window(&self) -> Option<u64> {
+        let told = self.http.as_ref().map_or(&self.message, |http| &http.body);
+        self.is_context_overflow().then(|| window_in(told))?
+    }
+
     /// True if the request did not fit the context window.
     #[must_use]
     pub fn is_context_overflow(&self) -> bool {
         self.kind() == ErrorKind::ContextOverflow
     }
+}
+
+/// Returns the window of a model in tokens, if the text of a provider names it.
+pub(crate) fn window_in(text: &str) -> Option<u64> {
+    overflow::window(&report::Report::of_body(text))
+}
+
+/// True if a failure inside a stream may have the size of the request as its cause, though its words are not known.
+pub(crate) fn event_may_be_overflow(kind: ErrorKind, message: &str) -> bool {
+    classify::may_be_overflow(kind, None) && !names_other(message)
+}
+
+/// True if the text of a provider names another cause than the size of the request.
+fn names_other(text: &str) -> bool {
+    overflow::names_other(&report::Report::of_body(text))
 }
 
 /// Returns the first [`CONTEXT_CHARS`] characters.

@@ -1,219 +1,351 @@
 //! Detection of requests that did not fit the context window.
 //!
-//! Providers share no code for this failure, so the wording decides. A phrase matches anywhere in
-//! the text, ignores case and treats underscores as spaces. In a phrase, `#` stands for digits with
-//! commas, `*` for a short text of any kind, and `[…]` for optional words.
+//! Providers share no code and no wording for this failure, and wordings change with the versions of servers. So the
+//! structure of a sentence decides: it names the window, or the length of the input, and compares it.
 
-/// Maximum length of the text that `*` matches, in characters. Long enough for one or two model
-/// names, short enough to stay within a sentence.
-const GAP: usize = 200;
+use super::report::Report;
+use super::words::{Sentence, numbers};
 
-const PHRASES: [&str; 36] = [
-    // Anthropic
-    "prompt is too long",
-    "request too large",
-    "exceed context limit",
-    // Bedrock, and servers with a short message
-    "input [is ]too long",
-    // OpenAI, Groq, vLLM, LiteLLM and servers based on them
-    "exceeds [the ][model's ][maximum ]context length",
-    "exceeds [the ][model's ][maximum ]context window",
-    "maximum context length is #",
-    "maximum context length of #",
-    "context length exceeded",
-    "reduce the length of the messages",
-    "exceeds [the ]maximum allowed input length of # tokens",
-    "input (# tokens) is longer than the model's context length (# tokens)",
-    "prompt has # tokens, but the configured context size is # tokens",
-    "too large for model with # maximum context length",
-    // Gemini
-    "input token count*exceeds the maximum",
-    // xAI
-    "maximum prompt length is #",
-    // Copilot; its messages about limits of images, tools and answers are similar
-    "token count*exceeds the limit of #",
-    "prompt exceeds the limit of #",
-    "input exceeds the limit of #",
-    // llama.cpp, LM Studio, Ollama
-    "exceeds the available context size",
-    "greater than the context length",
-    "prompt too long",
-    "context length is only # tokens",
-    "input length*exceeds*context length",
-    // MiniMax, Kimi, z.ai and similar servers
-    "context window exceeds limit",
-    "context window exceeded",
-    "exceeded model token limit",
-    "tokens in request more than max tokens allowed",
-    // Proxies and servers with an unspecific message
-    "request is too large",
-    "request entity too large",
-    "payload too large",
-    "too many tokens",
-    "token limit exceeded",
-    "400 status code (no body)",
-    "413 status code (no body)",
-    "400 (no body)",
+/// Words for the window of a model.
+const WINDOW: [&str; 15] = [
+    " context length",
+    " context len ",
+    " context size",
+    " context window",
+    " context limit",
+    " max context",
+    " maximum context",
+    " model len ",
+    " model length",
+    " seq len ",
+    " sequence len",
+    " model max length",
+    " n ctx ",
+    " kv size",
+    " maximum prompt length",
 ];
 
-/// Words of throttling and quota messages. These also mention tokens and limits, but they are not
-/// overflows. The words may occur inside the JSON text of a failure.
-const EXCLUDED: [&str; 8] = [
-    "throttling",
-    "service unavailable:",
-    "rate limit",
-    "too many requests",
-    "quota",
-    "daily",
-    "per minute",
-    "per day",
+/// Words for the input as a whole.
+const INPUT: [&str; 12] = [
+    " prompt",
+    " input",
+    " message",
+    " conversation",
+    " history",
+    " request",
+    " text ",
+    " total tokens",
+    " total token count",
+    " total number of tokens",
+    " number of tokens",
+    " total length",
 ];
+
+/// Words for the input that also count in a sentence about the limit of the answer.
+const INPUT_BESIDE_ANSWER: [&str; 5] = [
+    " prompt",
+    " input",
+    " tokens in request",
+    " tokens in the request",
+    " request tokens",
+];
+
+/// Words for the limit of the answer.
+const ANSWER: [&str; 7] = [
+    " max tokens",
+    " max new tokens",
+    " max completion tokens",
+    " max output tokens",
+    " output tokens",
+    " completion tokens",
+    " max tokens to sample",
+];
+
+/// Words that measure.
+const MEASURE: [&str; 5] = [" token", " length", " len ", " seq ", " context"];
+
+/// Words that compare.
+const RELATION: [&str; 28] = [
+    " exceed",
+    " overflow",
+    " longer than",
+    " greater than",
+    " larger than",
+    " more than",
+    " bigger than",
+    " higher than",
+    " less than",
+    " fewer than",
+    " too long",
+    " too large",
+    " too many",
+    " too big",
+    " over the ",
+    " above the ",
+    " beyond ",
+    " does not fit",
+    " do not fit",
+    " doesn t fit",
+    " cannot fit",
+    " surpass",
+    " > ",
+    " >= ",
+    " <= ",
+    " only supports up to ",
+    " range of ",
+    " must not be more",
+];
+
+/// Sentences that need no comparison, because they have no other use.
+const PHRASES: [&str; 30] = [
+    " prompt too long",
+    " prompt is too long",
+    " input too long",
+    " input is too long",
+    " inputs too long",
+    " conversation is too long",
+    " conversation too long",
+    " messages are too long",
+    " messages too long",
+    " reduce the length of the messages",
+    " reduce the length of the prompt",
+    " reduce the length of the input",
+    " context exceeded",
+    " context overflow",
+    " exceed context",
+    " too many tokens",
+    " token limit exceeded",
+    " tokens limit exceeded",
+    " tokens limit reached",
+    " too many total text bytes",
+    " request too large",
+    " request is too large",
+    " request body too large",
+    " request body is too large",
+    " request entity too large",
+    " request payload size exceeds",
+    " request size exceeds",
+    " payload too large",
+    " content too large",
+    " request exceeds the maximum size",
+];
+
+/// Wordings of servers that do not answer in English, without spaces between words.
+const PHRASES_WITHOUT_SPACES: [&str; 7] = [
+    "超长",
+    "上下文长度",
+    "长度超",
+    "超过最大长度",
+    "超出最大长度",
+    "输入过长",
+    "上下文过长",
+];
+
+/// Other things with a limit. A sentence about one of these is no overflow, unless it counts tokens.
+const OTHER_LIMITS: [&str; 17] = [
+    " image",
+    " audio",
+    " video",
+    " file",
+    " document",
+    " pdf",
+    " tool",
+    " function",
+    " string ",
+    " schema",
+    " stop sequence",
+    " header",
+    " uri ",
+    " url ",
+    " name ",
+    " metadata",
+    " temperature",
+];
+
+/// Words of throttling and of used-up credit. Such messages also mention tokens and limits.
+const EXCLUDED: [&str; 20] = [
+    " throttl",
+    " service unavailable",
+    " rate limit",
+    " ratelimit",
+    " too many requests",
+    " quota",
+    " daily",
+    " per min",
+    " per sec",
+    " per hour",
+    " per day",
+    " per week",
+    " per month",
+    " tpm ",
+    " rpm ",
+    " tpd ",
+    " credit",
+    " afford ",
+    " paid account",
+    " billing",
+];
+
+/// Codes that mean an overflow with their providers.
+const CODES: [&str; 1] = [
+    // z.ai
+    "1261",
+];
+
+/// The least and the greatest number that can be a window.
+const WINDOWS: std::ops::RangeInclusive<u64> = 256..=1_000_000_000;
+
+/// True if a code or a type names the context window. No other text of the report can deny this.
+pub(super) fn is_labelled(report: &Report) -> bool {
+    report.is_labelled(&CODES)
+        || report.label_words.iter().any(|label| {
+            label.has(" context") && label.has_any(&[" exceed", " overflow", " too l", " limit"])
+        })
+}
+
+/// True if the report says that the request did not fit the context window.
+pub(super) fn is_told(report: &Report) -> bool {
+    if is_labelled(report) {
+        return true;
+    }
+    let all = || report.label_words.iter().chain(&report.sentences);
+    !report.says(&EXCLUDED) && all().any(is_overflow)
+}
 
 /// True if the text of a provider says that the request did not fit the context window.
 #[must_use]
 pub fn is_overflow_text(text: &str) -> bool {
-    let text = canonical(text);
-    let is_excluded = EXCLUDED.iter().any(|word| text.contains(word));
-    !is_excluded && PHRASES.iter().any(|phrase| occurs(phrase, &text))
+    is_told(&Report::of_body(text))
 }
 
-fn canonical(text: &str) -> String {
-    text.replace('_', " ")
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .to_lowercase()
+/// Returns the window of the model in tokens, if the report names it.
+pub(super) fn window(report: &Report) -> Option<u64> {
+    let told = report.sentences.iter().find_map(named_window);
+    report.window.filter(|it| WINDOWS.contains(it)).or(told)
 }
 
-fn occurs(phrase: &str, text: &str) -> bool {
-    text.char_indices()
-        .any(|(at, _)| matches_here(phrase, &text[at..]))
+/// True if a refusal names a cause of its own: the limit of the answer, a tool, a file.
+pub(super) fn names_other(report: &Report) -> bool {
+    const OTHERS: [&str; 9] = [
+        " image",
+        " audio",
+        " video",
+        " pdf",
+        " tool",
+        " function",
+        " schema",
+        " temperature",
+        " unsupported parameter",
+    ];
+    let is_answer = |it: &Sentence| it.has_any(&ANSWER) && !it.has_any(&INPUT_BESIDE_ANSWER);
+    report.says(&OTHERS) || report.sentences.iter().any(is_answer)
 }
 
-fn matches_here(phrase: &str, text: &str) -> bool {
-    let Some(first) = phrase.chars().next() else {
-        return true;
+fn is_overflow(sentence: &Sentence) -> bool {
+    (sentence.has_any(&PHRASES) && !is_other(sentence))
+        || sentence.has_any(&PHRASES_WITHOUT_SPACES)
+        || compares_window(sentence)
+        || compares_input(sentence)
+        || leaves_no_answer(sentence)
+}
+
+/// `the context size has been exceeded`, `the maximum context length is 8192`
+fn compares_window(sentence: &Sentence) -> bool {
+    if !sentence.has_any(&WINDOW) || sentence.has(" schema") {
+        return false;
+    }
+    let is_limit = sentence.has_any(&[" max", " only ", " just ", " configured ", " limit"]);
+    sentence.has_any(&RELATION) || (is_limit && sentence.has_number())
+}
+
+/// `input length 9000 exceeds the maximum length 8192`
+fn compares_input(sentence: &Sentence) -> bool {
+    let input = if sentence.has_any(&ANSWER) {
+        &INPUT_BESIDE_ANSWER[..]
+    } else {
+        &INPUT
     };
-    match first {
-        '#' => {
-            let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
-            text.starts_with(|c: char| c.is_ascii_digit()) && matches_here(&phrase[1..], rest)
-        }
-        '[' => {
-            let (optional, after) = phrase[1..]
-                .split_once(']')
-                .expect("every bracket in the table is closed");
-            let present = text
-                .strip_prefix(optional)
-                .is_some_and(|rest| matches_here(after, rest));
-            present || matches_here(after, text)
-        }
-        '*' => text
-            .char_indices()
-            .take(GAP)
-            .any(|(at, _)| matches_here(&phrase[1..], &text[at..])),
-        literal => text
-            .strip_prefix(literal)
-            .is_some_and(|rest| matches_here(&phrase[literal.len_utf8()..], rest)),
-    }
+    !is_other(sentence)
+        && sentence.has_any(input)
+        && sentence.has_any(&MEASURE)
+        && sentence.has_any(&RELATION)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// True if the sentence is about another limit.
+fn is_other(sentence: &Sentence) -> bool {
+    sentence.has_any(&OTHER_LIMITS) && !sentence.has(" token")
+}
 
-    #[test]
-    fn every_overflow_phrase_is_recognised() {
-        let rows = [
-            "prompt is too long: 210,000 tokens > 200,000 maximum",
-            r#"{"error":{"type":"request_too_large"}}"#,
-            "Input is too long for requested model.",
-            "Your input exceeds the context window of this model.",
-            "This model's maximum context length is 128,000 tokens. However",
-            "context_length_exceeded",
-            "Context length exceeded",
-            "Please reduce the length of the messages or completion.",
-            "The prompt exceeds the model's maximum context length of 4096 tokens",
-            "length exceeds maximum context length (65536)",
-            "input exceeds the maximum allowed input length of 1,024 tokens",
-            "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
-            "prompt has 9,000 tokens, but the configured context size is 8,192 tokens",
-            "Request too large for model with 32768 maximum context length",
-            "The input token count (1200000) exceeds the maximum number of tokens allowed",
-            "This model's maximum prompt length is 131072 but the request",
-            "prompt token count of 130000 exceeds the limit of 128000",
-            "the request exceeds the available context size, try increasing it",
-            "tokens to keep is greater than the context length",
-            "prompt too long; exceeded max context length by 12 tokens",
-            "prompt too long; exceeded context length",
-            "the model's context length is only 4096 tokens",
-            "Input length (9000) exceeds the model's maximum context length (8192)",
-            "invalid params, context window exceeds limit",
-            "Invalid request: Your request exceeded model token limit: 131072",
-            "model_context_window_exceeded",
-            "tokens in request more than max tokens allowed",
-            "413 Request Entity Too Large",
-            "Too many tokens in the prompt",
-            "Token limit exceeded",
-            "400 status code (no body)",
-            "413 status code (no body)",
-            "400 (no body)",
-            "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000",
-            "The input is too long",
-            "input too long",
-            "prompt too long",
-            "exceeds the model's context window",
-            "exceeds the maximum context window of 8,192 tokens",
-            "exceeds context length",
-            "context window exceeded",
-            "The request is too large",
-            "The maximum context length is 4096",
-            "over the maximum context length of 4,096 tokens",
-            r#"{"error":"Payload Too Large"}"#,
-        ];
-        for text in rows {
-            assert!(is_overflow_text(text), "{text}");
-        }
-    }
+/// `max_tokens must be at least 1, got -201`: the server subtracted the input from the window.
+fn leaves_no_answer(sentence: &Sentence) -> bool {
+    let got = sentence.after(" got ").and_then(|it| it.split(' ').next());
+    let got = got.and_then(|number| number.parse::<i64>().ok());
+    sentence.has_any(&ANSWER) && sentence.has(" at least ") && got.is_some_and(|it| it <= 0)
+}
 
-    #[test]
-    fn throttling_and_other_texts_are_no_overflow() {
-        let rows = [
-            "",
-            "Throttling error: too many tokens, wait before trying again",
-            "Service unavailable: prompt is too long",
-            "Rate limit reached: too many tokens per minute",
-            "rate_limit_exceeded: request too large",
-            "Too Many Requests: token limit exceeded",
-            r#"{"error":{"message":"Throttling error: too many tokens"}}"#,
-            "ThrottlingException: Too many tokens, please wait",
-            "maximum context length is many tokens",
-            "exceeds the limit of your patience",
-            "model not found",
-            // These limits do not concern the size of the conversation.
-            "The number of images (25) exceeds the limit of 20 per request",
-            "tools: 129 functions, which exceeds the limit of 128",
-            "Image size of 24 MB exceeds the limit of 20 MB",
-            "max_tokens 100000 exceeds the limit of 8192",
-            "max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000.",
-            "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens",
-            "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 to 8193",
-            "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64, but got a string with length 70 instead.",
-            "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes",
-            "image dimensions exceed max allowed size: 8000 pixels",
-            "Prompt tokens limit exceeded: 12345 > 8000. To increase, upgrade to a paid account",
-            "This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 12",
-            "Daily token limit exceeded",
-            "You exceeded your current quota, please check your plan. Quota exceeded for metric: input_token_count, limit: 250000",
-        ];
-        for text in rows {
-            assert!(!is_overflow_text(text), "{text}");
-        }
+fn named_window(sentence: &Sentence) -> Option<u64> {
+    /// Words that a window follows, before words that any limit follows.
+    const MARKS: [&str; 26] = [
+        " n ctx ",
+        " context length",
+        " context size",
+        " context window",
+        " model len ",
+        " model length",
+        " seq len ",
+        " supported sequence len",
+        " sequence len",
+        " maximum prompt length",
+        " max input tokens",
+        " max size",
+        " limit is ",
+        " limit of ",
+        " token limit",
+        " maximum length",
+        " max length",
+        " exceed",
+        " longer than",
+        " larger than",
+        " greater than",
+        " more than",
+        " less than",
+        " up to ",
+        " <= ",
+        " >= ",
+    ];
+    if !is_overflow(sentence)
+        && !sentence.has_any(&[" limit is ", " max size", " max input tokens"])
+    {
+        return None;
     }
+    if sentence.has_any(&[" bytes", " characters"]) {
+        return None;
+    }
+    let is_window = |number: &u64| WINDOWS.contains(number);
+    if sentence.has(" range of input length") {
+        return numbers(sentence.after(" range of input length")?).rfind(is_window);
+    }
+    let has_length = sentence.has(" context length");
+    let beyond = sentence.after(" > ").or_else(|| sentence.after(" >= "));
+    let beyond = beyond.filter(|_| !has_length);
+    let beyond = beyond.and_then(|rest| numbers(rest).find(is_window));
+    beyond
+        .or_else(|| MARKS.iter().find_map(|mark| number_after(sentence, mark)))
+        .or_else(|| {
+            let before = sentence.before(" maximum context length")?;
+            before.rsplit(' ').next()?.parse().ok().filter(is_window)
+        })
+}
 
-    #[test]
-    fn the_parts_of_an_overflow_phrase_must_be_close_together() {
-        let far = format!("input token count {} exceeds the maximum", "x".repeat(300));
-        assert!(!is_overflow_text(&far));
-    }
+/// Returns the first number after a mark. `exceeded by 12 tokens` names no limit.
+fn number_after(sentence: &Sentence, mark: &str) -> Option<u64> {
+    let rest = sentence.after(mark)?;
+    let (at, number) = rest
+        .split(' ')
+        .enumerate()
+        .find_map(|(at, word)| Some((at, word.parse::<u64>().ok()?)))?;
+    let mut between = rest.split(' ').take(at);
+    let is_near =
+        at <= 12 && !between.any(|word| matches!(word, "by" | "requested" | "contains" | "got"));
+    (is_near && WINDOWS.contains(&number)).then_some(number)
 }

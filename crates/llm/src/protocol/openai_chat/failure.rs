@@ -22,9 +22,12 @@ pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
     }
     let chunk: Value = surrogates::parse(data).ok()?;
     if in_member {
-        Some(failure::event(chunk.get("error")?))
-    } else {
-        let is_failure = chunk.get("object").is_some_and(|object| object == "error");
-        is_failure.then(|| failure::event(&chunk))
+        let reported = failure::reported(&chunk);
+        return reported.or_else(|| Some(failure::event(chunk.get("error")?)));
     }
+    // A chunk with a message alone may be a sign of life.
+    let marks = ["code", "type", "status", "errors", "detail", "base_resp"];
+    let is_failure = chunk.get("object").is_some_and(|object| object == "error")
+        || marks.iter().any(|mark| chunk.get(mark).is_some());
+    is_failure.then(|| failure::reported(&chunk))?
 }
