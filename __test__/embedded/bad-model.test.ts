@@ -16,6 +16,11 @@ describe("an error status of the provider fails the step, and the next prompt wo
     [403, "Forbidden", "auth", "Forbidden"],
     [404, { error: { message: "Unknown model" } }, "invalid-request", "Unknown model"],
     [429, { error: { message: "Pay first", code: "insufficient_quota" } }, "quota", "Pay first"],
+    [402, { error: { message: "Insufficient Balance" } }, "quota", "Insufficient Balance"],
+    [429, { error: { code: "1113", message: "Please recharge." } }, "quota", "Please recharge."],
+    [429, { error: { type: "usage_limit_reached", message: "Used up", resets_in_seconds: 9000 } }, "quota", "Used up"],
+    [400, { error: { message: "Your credit balance is too low" } }, "quota", "add credit"],
+    [403, { error: { code: 403, message: "Input was flagged" } }, "content-policy", "Input was flagged"],
     [418, "<html>teapot</html>", "unknown", "418"],
   ])("%i %p", async (status, body, kind, message) => {
     const { host, model, sessionID } = await setUpSession();

@@ -90,6 +90,28 @@ test("compacts and repeats a request that the provider refuses as too long", asy
   expect(model.requests).toHaveLength(8);
 });
 
+const FULL = { error: { message: "Context size has been exceeded.", code: 400, type: "invalid_request_error" } };
+
+test.each([
+  ["with status 400", { status: 400, body: FULL }],
+  ["inside of a stream", { raw: `data: ${JSON.stringify(FULL)}\n\ndata: [DONE]\n\n` }],
+])("a local server whose window is full and unknown, %s, does not stop the session", async (_, refusal) => {
+  const { host, model, sessionID } = await setUpSession({ env: {} });
+  model.reply({ text: filler("beta", 9_000) }, refusal, { text: "SUMMARY" }, { text: "Yes." });
+  await run(host, sessionID, "Hi");
+  await run(host, sessionID, "PENDING");
+  expect(types(await readHistory(host, sessionID)).slice(-6)).toEqual([
+    "compaction.started",
+    "compaction.ended",
+    "step.started",
+    "text.started",
+    "text.ended",
+    "step.ended",
+  ]);
+  await run(host, sessionID, "More");
+  expect((await readTranscript(host, sessionID)).at(-2)).toBe("user: More");
+});
+
 test.each([
   ["by configuration", { auto: false }, {}],
   ["by the environment", {}, { OPENCODE_DISABLE_AUTOCOMPACT: "1" }],

@@ -28,7 +28,7 @@ use crate::mcp::McpServers;
 use crate::metrics::Metrics;
 use crate::model_list::ModelListRefresh;
 use crate::options::RuntimeOptions;
-use crate::provider::Provider;
+use crate::provider::{LearntWindows, Provider};
 use crate::recovery::{Recovery, recover};
 use crate::revert::Reverts;
 use crate::sessions::Sessions;
@@ -188,6 +188,7 @@ impl Runtime {
             model: options.model,
             retry: options.retry,
             limits: Arc::default(),
+            windows: LearntWindows::default(),
             timer: Arc::clone(&timer),
         });
         let credentials = Credentials::new(

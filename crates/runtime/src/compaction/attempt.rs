@@ -56,6 +56,8 @@ pub(crate) struct CompactionInput {
     pub(crate) keep: u64,
     /// Removes secrets before text is recorded.
     pub(crate) secrets: Redactor,
+    /// True if the provider refused the request of the turn because of its size, or maybe because of it.
+    pub(crate) is_after_refusal: bool,
 }
 
 /// The result of an attempt.
@@ -313,9 +315,10 @@ impl Compactor {
                     return Err(Failure::new(ErrorKind::Unknown, OUTDATED).into());
                 }
                 Some(Err(AskError::Failed(error))) => {
+                    let is_size = input.is_after_refusal && error.may_be_overflow();
                     let cause = cause_of(&error, &summariser.model.provider_id);
                     let message = error.to_string();
-                    return Err(summary.broken(Failure { message, cause }));
+                    return Err(summary.broken(Failure { message, cause }, is_size));
                 }
                 None => return Ok(summary.whole()?),
             };
@@ -323,8 +326,9 @@ impl Compactor {
                 if let LlmEvent::StepFinish { usage, .. } = &event {
                     meter.add(usage.as_ref());
                 }
+                let is_size = input.is_after_refusal && event.may_be_overflow();
                 let added = summary.take(event);
-                let added = added.map_err(|failure| summary.broken(failure))?;
+                let added = added.map_err(|failure| summary.broken(failure, is_size))?;
                 if let Some(text) = added.filter(|_| part.is_last) {
                     self.announce_summary(input, asked.message_id, text);
                 }
@@ -403,9 +407,11 @@ impl Summary {
         Ok(None)
     }
 
-    /// Classifies a failure. A request that was refused because of its size may be made smaller.
-    fn broken(&self, failure: Failure) -> Unfinished {
-        if self.text.is_empty() && failure.cause.kind == ErrorKind::ContextOverflow {
+    /// Classifies a failure. A request that was refused because of its size may be made smaller. `is_size` is true if
+    /// the size may be the cause of a refusal in unknown words.
+    fn broken(&self, failure: Failure, is_size: bool) -> Unfinished {
+        let is_size = is_size || failure.cause.kind == ErrorKind::ContextOverflow;
+        if self.text.is_empty() && is_size {
             Unfinished::Refused(failure)
         } else {
             Unfinished::Failed(failure)

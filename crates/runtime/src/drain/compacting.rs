@@ -5,7 +5,7 @@
 //! fails, the request is sent anyway. The checkpoint contains the inputs that the turn promoted, so
 //! the turn starts again without a promotion.
 
-use opencode_llm::LlmRequest;
+use opencode_llm::{LlmRequest, ResolvedModel};
 use opencode_location::catalogue::{ResolvedModelOutcome, request_domains};
 use opencode_schema::message::{CompactionReason, ErrorKind};
 use opencode_schema::model::ModelRef;
@@ -20,7 +20,7 @@ use crate::compaction::{CompactionInput, Compactor, Failure, Outcome, Pause};
 use crate::history::estimate::{Budget, request_tokens};
 use crate::inbox::Promotion;
 use crate::json::json_size;
-use crate::provider::Fence;
+use crate::provider::{Fence, LearntWindows};
 
 /// State of the automatic compaction of one turn.
 #[derive(Default)]
@@ -44,7 +44,12 @@ pub(super) struct Answered {
 }
 
 impl CompactionInput {
-    pub(crate) fn of(fence: &Fence, sampled: &Sampled, resolved: &ResolvedModelOutcome) -> Self {
+    pub(crate) fn of(
+        fence: &Fence,
+        sampled: &Sampled,
+        resolved: &ResolvedModelOutcome,
+        windows: &LearntWindows,
+    ) -> Self {
         let model = &resolved.model;
         let session = fence.session();
         let settings = &sampled.location.configuration.settings;
@@ -52,13 +57,26 @@ impl CompactionInput {
         let agent = agent.map(|body| request_domains(body, model.protocol).generation);
         let asked = agent.and_then(|generation| generation.max_tokens);
         let budget = Budget::of(model, asked.or(model.generation.max_tokens), settings);
-        Self {
+        let mut input = Self {
             session: session.clone(),
             fence: fence.clone(),
             summariser: summariser(&session.info, sampled, resolved, budget),
             budget,
             keep: budget.kept(settings.compaction.keep_tokens),
             secrets: sampled.location.secrets.clone(),
+            is_after_refusal: false,
+        };
+        input.apply(windows, model);
+        input
+    }
+
+    /// Applies the windows that providers have named by now.
+    pub(crate) fn apply(&mut self, windows: &LearntWindows, model: &ResolvedModel) {
+        self.budget = self.budget.within(windows.of(model));
+        self.keep = self.budget.kept(self.keep);
+        if let Ok(summariser) = &mut self.summariser {
+            let named = windows.of(&summariser.model);
+            summariser.budget = summariser.budget.within(named);
         }
     }
 }

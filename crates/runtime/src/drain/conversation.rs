@@ -9,6 +9,7 @@ use opencode_store::{HistoryChanges, HistoryRead, Reader, RecordedStep, SessionK
 use parking_lot::Mutex;
 
 use super::prefix::Sent;
+use super::request_size::UnknownRefusal;
 use crate::compaction::Pause;
 use crate::history::lowering::Target;
 use crate::history::transcript::Transcript;
@@ -29,6 +30,8 @@ pub(crate) struct Conversation {
     pub(crate) sent: Option<Sent>,
     /// Set while automatic compaction is paused, because it did not make a request smaller.
     pub(crate) pause: Option<Pause>,
+    /// The refusal of the last turn, if its words are not known and the size of its request may be the cause.
+    pub(crate) refused: Option<UnknownRefusal>,
 }
 
 /// The result of the read that brings a conversation up to date.

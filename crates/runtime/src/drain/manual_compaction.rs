@@ -35,7 +35,8 @@ impl Services {
         let tolerates = self.unknown_agents.are_tolerated(&session.info.id);
         let sampled = Sampled::of(&session, location, tolerates, None);
         let resolved = sampled.resolve();
-        let input = resolved.map(|it| CompactionInput::of(&fence, &sampled, &it));
+        let input = resolved
+            .map(|it| CompactionInput::of(&fence, &sampled, &it, &self.compactor.provider.windows));
         let keep = input.as_ref().map_or(configured, |input| input.keep);
         let selected = self
             .compactor

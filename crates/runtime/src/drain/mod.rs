@@ -28,6 +28,7 @@ mod prune;
 mod publisher;
 mod repetition;
 mod request;
+mod request_size;
 mod sample;
 mod services;
 mod settings;

@@ -198,7 +198,12 @@ impl Runner {
         hooked.map_err(refused)?;
         let prefix = adapter(request.model.protocol).prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
-        let compaction = CompactionInput::of(&boundary.fence, sampled, &boundary.model);
+        let compaction = CompactionInput::of(
+            &boundary.fence,
+            sampled,
+            &boundary.model,
+            &self.services.provider.windows,
+        );
         let mut view = ProviderRequestView {
             agent: sampled.id.clone(),
             model: boundary.model_ref.clone(),

@@ -104,6 +104,19 @@ impl Budget {
         }
     }
 
+    /// Returns the budget within a window that the provider named. That one may be much smaller than the configured
+    /// reserve, so the reserve is at most a quarter of it.
+    pub(crate) fn within(self, named: Option<u64>) -> Self {
+        match named {
+            Some(window) if self.window == 0 || window < self.window => Self {
+                window,
+                reserve: self.reserve.min(window / 4),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// Returns the tokens that stay verbatim if `keep` tokens should. If the window has no room for them,
     /// the longest summary and an answer of the same length, the result is at most half of the window.
     /// Otherwise every later request would be refused.
@@ -245,6 +258,30 @@ mod tests {
             (2_000, None, Some(3_000), 500, (2_000, 2_000)),
         ] {
             assert_eq!(budget(100_000, output, asked, most, buffer), expected);
+        }
+    }
+
+    #[test]
+    fn a_named_window_counts_if_it_is_smaller() {
+        for (window, named, expected) in [
+            (0, None, (0, 20_000)),
+            (0, Some(8_192), (8_192, 2_048)),
+            (0, Some(200_000), (200_000, 20_000)),
+            (100_000, Some(8_192), (8_192, 2_048)),
+            (8_192, Some(100_000), (8_192, 20_000)),
+        ] {
+            let budget = Budget {
+                window,
+                reserve: 20_000,
+                summary: 10,
+            };
+            let found = budget.within(named);
+            assert_eq!(
+                (found.window, found.reserve),
+                expected,
+                "{window} {named:?}"
+            );
+            assert_eq!(found.within(named), found);
         }
     }
 

@@ -9,7 +9,8 @@ use futures::future::{Either, select};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, stream};
 use opencode_llm::{
-    EventStream, LlmError, LlmEvent, LlmRequest, ModelClient, Retry, RetryPolicy, Sources,
+    EventStream, LlmError, LlmEvent, LlmRequest, ModelClient, ResolvedModel, Retry, RetryPolicy,
+    Sources,
 };
 use opencode_location::secret::Redactor;
 use opencode_schema::clock::Millis;
@@ -17,6 +18,7 @@ use opencode_schema::event::{Retried, RetryError, SessionStatus};
 use opencode_store::{Draft, SessionRow};
 
 use super::fence::Fence;
+use super::learnt_windows::LearntWindows;
 use super::rate_limits::{Pass, RateLimits};
 use crate::error::DrainError;
 use crate::journal::Journal;
@@ -57,6 +59,7 @@ struct Attempts {
     /// The request to send again. `None` once the provider has produced output.
     request: Option<LlmRequest>,
     stream: EventStream,
+    model: Arc<ResolvedModel>,
     /// Present from the sending of the request to its first output.
     pass: Option<Pass>,
     began: Millis,
@@ -69,6 +72,7 @@ pub(crate) struct Provider {
     pub(crate) model: Arc<dyn ModelClient>,
     pub(crate) retry: RetryPolicy,
     pub(crate) limits: Arc<RateLimits>,
+    pub(crate) windows: LearntWindows,
     pub(crate) timer: Arc<dyn Timer>,
 }
 
@@ -83,6 +87,7 @@ impl Provider {
     ) -> Answer {
         let attempts = Attempts {
             stream: self.model.stream(request.clone()),
+            model: Arc::clone(&request.model),
             began: self.journal.now(),
             provider: Arc::clone(self),
             fence,
@@ -142,6 +147,9 @@ impl Attempts {
                 Err(_) => break item,
             }
         };
+        if let Some(window) = told_window(&item) {
+            self.provider.windows.learn(&self.model, window);
+        }
         Some(item.map_err(AskError::Failed))
     }
 
@@ -399,6 +407,14 @@ fn refusal(item: &Item) -> Option<Refused> {
                 body: None,
             })
         }
+    }
+}
+
+/// Returns the window that a refusal names.
+fn told_window(item: &Item) -> Option<u64> {
+    match item {
+        Ok(events) => events.last()?.told_window(),
+        Err(error) => error.told_window(),
     }
 }
 

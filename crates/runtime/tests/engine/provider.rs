@@ -59,20 +59,29 @@ async fn a_refused_request_is_a_failed_step_with_a_reason() {
         let DrainOutcome::Failed(error) = &outcome else {
             panic!("{outcome:?}")
         };
-        assert_eq!((error.tag(), &*error.to_string()), ("ProviderFailed", "no"));
+        let message = match cause["kind"] == "quota" {
+            true => {
+                "no. The account at the provider mock has no credit, or its plan is used up: add credit, or choose another model"
+            }
+            false => "no",
+        };
+        assert_eq!(
+            (error.tag(), &*error.to_string()),
+            ("ProviderFailed", message)
+        );
         assert_eq!(
             f.events(&session).await,
             [
                 "prompt.admitted Hi",
                 "prompted Hi",
                 "step.started",
-                "step.failed no",
+                &format!("step.failed {message}"),
             ]
         );
         let data = &f.payloads(&session, "step.failed").await[0];
         assert_eq!(
             data["error"],
-            json!({"type": "unknown", "message": "no", "cause": cause})
+            json!({"type": "unknown", "message": message, "cause": cause})
         );
         let messages = serde_json::to_value(f.messages(&session).await).unwrap();
         assert_eq!(

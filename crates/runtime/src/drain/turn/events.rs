@@ -93,12 +93,21 @@ impl Turn<'_> {
                     refusal: refusal(provider_metadata.as_ref()),
                 });
             }
-            LlmEvent::ProviderError {
-                message,
+            ref failure @ LlmEvent::ProviderError {
+                ref message,
                 kind,
                 retryable,
                 ..
             } => {
+                let may_be = failure.may_be_overflow();
+                if may_be {
+                    self.refused = self.size.refused(message);
+                }
+                let advice = self.size.advice(kind, may_be, &self.provider_id);
+                let message = match advice {
+                    Some(advice) => format!("{}. {advice}", message.trim_end_matches('.')),
+                    None => message.clone(),
+                };
                 let cause = ErrorCause {
                     kind: kind_of(kind),
                     status: None,

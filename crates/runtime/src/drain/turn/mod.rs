@@ -18,12 +18,14 @@ use super::files::StepFiles;
 use super::output::{DueOutput, TurnOutput};
 use super::publisher::Publisher;
 use super::repetition::Repetition;
+use super::request_size::{RequestSize, UnknownRefusal};
 use super::translate::step_error;
 use super::{DrainStop, INTERRUPTED_CALL, Runner};
 use crate::budgets::{Budgets, tokens_of};
 use crate::compaction::CompactionInput;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
+use crate::history::estimate::tokens;
 use crate::provider::{Answer, AskError, cause_of};
 use crate::snapshots::StepSnapshot;
 
@@ -51,6 +53,9 @@ struct Turn<'a> {
     provider_failed: bool,
     /// A refusal because of the request's size is not recorded yet, so that compaction can run.
     recovers: bool,
+    size: RequestSize,
+    /// A refusal inside of the stream whose words are not known.
+    refused: Option<UnknownRefusal>,
     /// A refusal is not recorded, because another model can take over.
     falls_back: bool,
     /// The budgets of the host.
@@ -79,7 +84,9 @@ impl Runner {
         let output = DueOutput::of(&boundary)?;
         let offered = boundary.offered(&self.services.tools, is_last, output.as_ref());
         let tools = Arc::new(offered);
-        let compaction = CompactionInput::of(&boundary.fence, sampled, &boundary.model);
+        let windows = &self.services.provider.windows;
+        let mut compaction =
+            CompactionInput::of(&boundary.fence, sampled, &boundary.model, windows);
         let mut request = self.request(&boundary, &tools, is_last, output.as_ref());
         let hooks = self.apply_hooks(&boundary, &mut request, false).await?;
         let compacted = self.compact_if_needed(&boundary, &request, &compaction, attempts);
@@ -89,6 +96,13 @@ impl Runner {
         let capturing = self.begin_step(&boundary.sampled.location);
         let report = self.report(&boundary, &request, hooks);
         let recovers = attempts.recovers(&boundary);
+        let size = RequestSize {
+            tokens: self.estimate(&request),
+            history: tokens(self.conversation.transcript.units()),
+            window: compaction.budget.window,
+            earlier: self.conversation.refused.take(),
+        };
+        let model = Arc::clone(&boundary.model.model);
         let fallback = self.next_fallback(&boundary);
         let refused = (boundary.session.clone(), boundary.model.selection.clone());
         let cost = boundary.model.cost.clone();
@@ -109,15 +123,21 @@ impl Runner {
         let fence = boundary.fence.clone();
         let secrets = boundary.sampled.location.secrets.clone();
         let began = services.journal.now();
-        let mut turn = self.begun(boundary, local, recovers, output);
+        let mut turn = self.begun(boundary, local, recovers, size, output);
         turn.falls_back = fallback.is_some();
         turn.publisher.remember_report(report.record);
         turn.begin(found);
         let stream = services.provider.ask(request, fence, secrets);
         let mut end = turn.follow(stream).await?;
         if let StreamEnd::Overflow(refusal) = end {
+            // The refusal may have named the window.
+            compaction.apply(&services.provider.windows, &model);
+            compaction.is_after_refusal = true;
             let recovered = attempts.recover(&services.compactor, &compaction, &stopped);
             if recovered.await? {
+                let refused = turn.size.unknown(&refusal);
+                drop(turn);
+                self.conversation.refused = refused;
                 return Ok(TurnOutcome::Anew);
             }
             end = turn.end_of_refusal(refusal).await?;
@@ -129,7 +149,9 @@ impl Runner {
             let step = FallbackStep::new(refused.0, refused.1, to, &refusal);
             return Ok(TurnOutcome::FallBack(Box::new(step)));
         }
-        let settled = turn.settle(end, |tokens| cost.of(tokens)).await;
+        let refused = turn.unknown_refusal(&end);
+        let settled = turn.settle(end, |used| cost.of(used)).await;
+        self.conversation.refused = refused;
         let took = services.journal.now().saturating_sub(began);
         services.budgets.add_turn(u64::try_from(took).unwrap_or(0));
         let continues = settled?;
@@ -142,6 +164,7 @@ impl Runner {
         boundary: Boundary,
         local: LocalCalls,
         recovers: bool,
+        size: RequestSize,
         output: Option<DueOutput>,
     ) -> Turn<'_> {
         let route = boundary.model.model.route();
@@ -177,6 +200,8 @@ impl Runner {
             finish: None,
             provider_failed: false,
             recovers,
+            size,
+            refused: None,
             falls_back: false,
             budgets: Arc::clone(&self.services.budgets),
             registry: Arc::clone(&self.services.tools),
@@ -218,7 +243,7 @@ impl Turn<'_> {
                     }
                     Some(Err(AskError::Outdated)) => return Err(DrainStop::Outdated),
                     Some(Err(AskError::Failed(error)))
-                        if self.may_recover(error.is_context_overflow()) =>
+                        if self.may_recover(self.size.explains(&error)) =>
                     {
                         return Ok(StreamEnd::Overflow(Refusal::Error(error)));
                     }
@@ -242,7 +267,7 @@ impl Turn<'_> {
     async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, DrainStop> {
         let mut end = None;
         for mut event in events {
-            if self.may_recover(event.is_context_overflow()) {
+            if self.may_recover(self.size.explains_event(&event)) {
                 return Ok(Some(StreamEnd::Overflow(Refusal::Event(event))));
             }
             if self.may_change_model(event_may_fall_back(&event)) {
@@ -319,9 +344,13 @@ impl Turn<'_> {
     /// Settles the calls after the stream, then ends the step with one durable outcome.
     async fn settle(
         mut self,
-        end: StreamEnd,
+        mut end: StreamEnd,
         cost: impl Fn(&Tokens) -> f64,
     ) -> Result<bool, DrainStop> {
+        end = match end {
+            StreamEnd::Failed(error) => StreamEnd::Failed(self.advised(error)),
+            other => other,
+        };
         if let StreamEnd::Failed(error) = &end {
             self.publisher.end_all();
             let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
@@ -364,6 +393,25 @@ impl Turn<'_> {
             _ if was_stopped => Err(DrainStop::Interrupted),
             _ => Ok(!self.provider_failed
                 && continues.unwrap_or_else(|| is_paused || self.calls.any_local())),
+        }
+    }
+
+    /// Adds what a user can do to the message of a failure.
+    fn advised(&self, error: LlmError) -> LlmError {
+        let may_be = error.may_be_overflow();
+        match self.size.advice(error.kind(), may_be, &self.provider_id) {
+            Some(advice) => error.explained(&advice),
+            None => error,
+        }
+    }
+
+    /// Returns the refusal to compare with that of the next turn.
+    fn unknown_refusal(&mut self, end: &StreamEnd) -> Option<UnknownRefusal> {
+        match end {
+            StreamEnd::Failed(error) if error.may_be_overflow() => {
+                self.size.refused(&error.to_string())
+            }
+            _ => self.refused.take(),
         }
     }
 

@@ -10,6 +10,7 @@ mod manual;
 mod overflow;
 mod parts;
 mod paused;
+mod refused;
 mod smaller;
 
 use opencode_llm::LlmRequest;
@@ -76,6 +77,19 @@ fn kept(answer: &str, prompt: &str) -> String {
     let prompt = format!("[User]: {prompt}");
     let left = KEEP * 4 - 4 * ((prompt.len() + 2) / 4);
     format!("{}\n\n{prompt}", &answer[answer.len() - left..])
+}
+
+/// The events after a number of them. Failures are without their advice.
+async fn events_after(f: &Fixture, session: &SessionID, count: usize) -> Vec<String> {
+    let events = f.events_after(session, count).await.into_iter();
+    let without_advice = |event: String| match event.split_once(". The request has about ") {
+        Some((failure, advice)) => {
+            assert!(advice.contains("compact the session"), "{advice}");
+            failure.to_owned()
+        }
+        None => event,
+    };
+    events.map(without_advice).collect()
 }
 
 /// The requests to the model: `summary` for a request for a summary, otherwise the messages.

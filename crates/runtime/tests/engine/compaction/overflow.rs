@@ -40,7 +40,7 @@ async fn a_refused_request_is_compacted_and_repeated_once() {
             .reply(Reply::says("Yes."));
         f.ask(&session, "Next").await;
         assert_eq!(
-            f.events_after(&session, GROWN).await,
+            events_after(&f, &session, GROWN).await,
             [
                 "prompt.admitted Next",
                 "prompted Next",
@@ -68,7 +68,7 @@ async fn a_second_refusal_is_the_outcome() {
             .reply(refusal);
         f.ask(&session, "Next").await;
         assert_eq!(
-            f.events_after(&session, GROWN + 2).await,
+            events_after(&f, &session, GROWN + 2).await,
             [
                 "compaction.started auto",
                 "compaction.ended auto SUMMARY",
@@ -96,12 +96,12 @@ async fn a_refusal_is_the_outcome_if_there_is_nothing_to_compact() {
         f.model.reply(refusal.clone());
         f.ask(&session, &filler("alpha", 5_000)).await;
         let failed = ["step.started", "step.failed too long"];
-        assert_eq!(f.events_after(&session, 2).await, failed);
+        assert_eq!(events_after(&f, &session, 2).await, failed);
         let session = f.session().await;
         f.model.reply(Reply::says("Hello.")).reply(refusal);
         f.ask(&session, "Hi").await;
         f.ask(&session, "Next").await;
-        assert_eq!(f.events_after(&session, GROWN + 2).await, failed);
+        assert_eq!(events_after(&f, &session, GROWN + 2).await, failed);
         assert_eq!(f.model.requests().len(), 3);
     }
 }
@@ -114,7 +114,7 @@ async fn a_refusal_is_the_outcome_if_compaction_is_off() {
         f.model.reply(refusal);
         f.ask(&session, "Next").await;
         let failed = ["step.started", "step.failed too long"];
-        assert_eq!(f.events_after(&session, GROWN + 2).await, failed);
+        assert_eq!(events_after(&f, &session, GROWN + 2).await, failed);
     }
 }
 
@@ -128,7 +128,7 @@ async fn a_refusal_is_the_outcome_if_the_summary_fails() {
             .await;
         let outcome = f.run(&session).await;
         assert_eq!(
-            f.events_after(&session, GROWN + 2).await,
+            events_after(&f, &session, GROWN + 2).await,
             [
                 "compaction.started auto",
                 "step.started",
@@ -154,12 +154,12 @@ async fn a_request_is_not_repeated_after_output() {
         "text.ended Ye",
         "step.failed too long",
     ];
-    assert_eq!(f.events_after(&session, GROWN + 2).await, failed);
+    assert_eq!(events_after(&f, &session, GROWN + 2).await, failed);
     let reply = Reply::new().begin_text().delta("Ye");
     f.model
         .reply(reply.provider_error("too long", ErrorKind::ContextOverflow));
     f.ask(&session, "Next").await;
-    assert_eq!(f.events_after(&session, GROWN + 8).await, failed);
+    assert_eq!(events_after(&f, &session, GROWN + 8).await, failed);
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn a_turn_compacted_for_its_estimate_is_not_compacted_for_a_refusal() {
         .reply(Reply::fails(too_long()));
     f.ask(&session, "Next").await;
     assert_eq!(
-        f.events_after(&session, GROWN + 2).await,
+        events_after(&f, &session, GROWN + 2).await,
         [
             "compaction.started auto",
             "compaction.ended auto SUMMARY",

@@ -85,7 +85,7 @@ async fn an_unknown_window_is_found() {
         };
         f.model.otherwise(move |request| provider.answer(request));
         f.ask(&session, "Next").await;
-        assert_eq!(f.events_after(&session, OUTGROWN).await, COMPACTED);
+        assert_eq!(events_after(&f, &session, OUTGROWN).await, COMPACTED);
         // The provider refuses the whole history, a half and a quarter. An eighth fits.
         let mut expected = vec![(false, 65), (true, 65), (true, 31), (true, 13)];
         expected.extend([5, 6, 5, 6, 5, 6, 5, 6, 5, 6].map(|size| (true, size)));
@@ -108,7 +108,7 @@ async fn a_window_smaller_than_configured_is_found() {
     };
     f.model.otherwise(move |request| provider.answer(request));
     f.ask(&session, "Next").await;
-    assert_eq!(f.events_after(&session, GROWN).await, COMPACTED);
+    assert_eq!(events_after(&f, &session, GROWN).await, COMPACTED);
     // The configured verbatim part would have filled the whole window.
     let ended = f.payloads(&session, "compaction.ended").await.remove(0);
     let recent = ended["recent"].as_str().unwrap().chars().count();
@@ -133,7 +133,7 @@ async fn the_number_of_requests_to_a_refusing_provider_is_bounded() {
             "step.failed too long",
         ];
         assert_eq!(
-            f.events_after(&session, OUTGROWN).await,
+            events_after(&f, &session, OUTGROWN).await,
             [&COMPACTED[..2], &failed].concat()
         );
         let asked = [65, 65, 31, 13, 5, 2, 1];
@@ -161,7 +161,7 @@ async fn a_refusal_after_output_is_a_failure() {
         "step.started",
         "step.failed too long",
     ];
-    assert_eq!(f.events_after(&session, OUTGROWN + 2).await, failed);
+    assert_eq!(events_after(&f, &session, OUTGROWN + 2).await, failed);
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_not_repeated() {
     // The maximum length of an input.
     f.ask(&session, &"x".repeat((8 << 20) - 1_000)).await;
     f.ask(&session, "Next").await;
-    let events = f.events(&session).await;
+    let events = events_after(&f, &session, 0).await;
     let failed = ["step.started", "step.failed too long"];
     assert_eq!(events[2..4], failed);
     assert_eq!(events[6..], failed);
