@@ -2,6 +2,12 @@
 
 #![no_main]
 
+/// The place of the texts of files in the crate.
+mod builtin {
+    #[path = "../../../crates/tools/src/builtin/text/mod.rs"]
+    pub(crate) mod text;
+}
+
 #[path = "../../crates/tools/src/builtin/edit/fuzz.rs"]
 mod fuzz;
 #[path = "../../crates/tools/src/builtin/edit/matching.rs"]

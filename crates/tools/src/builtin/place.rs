@@ -15,6 +15,7 @@ use std::{
 
 use opencode_handles::{Directory, is_open_database};
 
+use super::text::{NotText, Unencodable};
 use crate::failure::ToolFailure;
 
 /// Maximum size, in bytes, of a file with content that is read into memory.
@@ -33,12 +34,24 @@ pub(crate) enum FileError {
     /// Over [`MAX_FILE_BYTES`] or [`MAX_LINES`](super::text::MAX_LINES), before or after the change.
     #[error("the file is over the 16 MiB or the million lines that can be edited")]
     TooLarge,
-    /// The content is not UTF-8 or contains a NUL.
-    #[error("the file is not UTF-8 text")]
-    NotText,
+    /// The content is not text, or its encoding is not certain.
+    #[error(transparent)]
+    NotText(NotText),
+    /// The encoding of the file does not have the new text.
+    #[error(transparent)]
+    Unencodable(#[from] Unencodable),
     /// The file was changed by another writer in the meantime.
     #[error("the file changed after the change was approved. Read it again first")]
     Changed,
+}
+
+impl From<NotText> for FileError {
+    fn from(reason: NotText) -> Self {
+        match reason {
+            NotText::TooManyLines => Self::TooLarge,
+            reason => Self::NotText(reason),
+        }
+    }
 }
 
 impl FileError {
@@ -76,13 +89,6 @@ impl Existing {
         if bytes.len() as u64 > limit {
             return Err(FileError::TooLarge);
         }
-        Ok(bytes)
-    }
-
-    /// Returns the first `count` bytes, or fewer if the file is shorter.
-    pub(crate) fn head(&mut self, count: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        (&self.0).take(count).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }

@@ -1,5 +1,7 @@
 //! The `write` tool: creates or replaces a whole file.
 
+use std::borrow::Cow;
+
 use opencode_location::directory::Target;
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
@@ -8,8 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::{
     mutation::change,
     paths::{ask_to_edit, locate_to_change_with_permission},
-    place::{FileError, Place},
-    text::BYTE_ORDER_MARK,
+    place::{FileError, MAX_FILE_BYTES, Place},
+    text::{
+        BYTE_ORDER_MARK, Charset, Form, Text, encode_whole,
+        ends::{End, Style},
+        lines::{Lines, NewEnds, changes},
+    },
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
@@ -56,8 +62,8 @@ const DESCRIPTION: &str = "\
 Create a file, or replace everything an existing file holds.
 
 A relative path starts at the working directory and must stay inside it. An absolute path elsewhere \
-is possible, but the user is asked first. Missing directories are created. The content is written \
-as given, with its line endings.
+is possible, but the user is asked first. Missing directories are created. A new file gets the content \
+as given; an existing one keeps its line breaks and its encoding.
 
 Use edit to change a part of an existing file, and read a file before you replace it.";
 
@@ -73,16 +79,59 @@ struct Written<'a> {
 fn write(target: &Target, content: &str) -> Result<bool, FileError> {
     let place = Place::prepare(&target.canonical)?;
     let text = content.trim_start_matches(BYTE_ORDER_MARK);
-    let mark = BYTE_ORDER_MARK.as_bytes();
-    let bytes = |marked| [if marked { mark } else { b"" }, text.as_bytes()].concat();
-    let marked = text.len() < content.len();
+    let is_marked = text.len() < content.len();
     let Some(mut existing) = place.existing()? else {
-        place.create(&bytes(marked))?;
+        place.create(&as_given(text, is_marked)?)?;
         return Ok(false);
     };
-    let marked = marked || existing.head(mark.len() as u64)? == mark;
-    place.replace(&existing, &bytes(marked))?;
+    let before = existing.read(MAX_FILE_BYTES);
+    let before = before.and_then(|bytes| Ok(Text::decode(bytes)?));
+    let bytes = match before {
+        Ok(before) => like(before, text, is_marked)?,
+        // A file without lines, because of its size or its content, is replaced, too.
+        Err(FileError::NotText(_) | FileError::TooLarge) => as_given(text, is_marked)?,
+        Err(error) => return Err(error),
+    };
+    place.replace(&existing, &bytes)?;
     Ok(true)
+}
+
+fn as_given(text: &str, is_marked: bool) -> Result<Vec<u8>, FileError> {
+    let charset = Charset {
+        is_marked,
+        ..Charset::UTF8
+    };
+    Ok(encode_whole(text, charset)?)
+}
+
+/// Returns the content in the encoding of the file before. A line that stays keeps its bytes, and the others end as
+/// most lines of the file do.
+fn like(mut before: Text, content: &str, is_marked: bool) -> Result<Vec<u8>, FileError> {
+    let style = Style::of(&before.text);
+    let old = style.lines(&before.text);
+    let has_ends = old.iter().any(|line| line.end != End::Missing);
+    let content = if has_ends {
+        Cow::Owned(content.replace("\r\n", "\n"))
+    } else {
+        Cow::Borrowed(content)
+    };
+    if is_marked && before.charset.form == Form::Windows1252 {
+        before.charset.form = Form::Utf8;
+    } else if has_ends && !(style.is_uniform && before.is_exact()) {
+        let mut new = Lines::default();
+        new.put(&content);
+        let ends = NewEnds::Usual(style.usual);
+        let edits = changes(&old, &mut new.finish(), 0, ends);
+        before.charset.is_marked |= is_marked;
+        return Ok(before.change(&edits)?.bytes);
+    }
+    before.charset.is_marked |= is_marked;
+    let text = if has_ends {
+        content.replace('\n', style.usual.text())
+    } else {
+        content.into_owned()
+    };
+    Ok(encode_whole(&text, before.charset)?)
 }
 
 fn output(target: &Target, existed: bool) -> Result<ToolOutput, ToolFailure> {

@@ -70,7 +70,7 @@ async fn all_matches_are_replaced_on_request() {
     let project = Project::new();
     project.put("a.txt", "a a\na");
     let ambiguous = "oldString was found 3 times in the file. Add lines around it until it is the \
-        only match, or set replaceAll to replace every one.";
+        only match, or set replaceAll to replace every one. The matches begin in the lines 1, 1, 2.";
     let settled = project.run("edit", input("a.txt", "a", "b")).await;
     assert_eq!(settled, failed(ambiguous));
     let mut all = input("a.txt", "a", "b");
@@ -91,7 +91,8 @@ async fn a_failed_edit_leaves_the_file_unchanged() {
     project.put("zero.txt", b"text\0");
     project.put("big.txt", vec![b'a'; 16 * 1024 * 1024 + 1]);
     let before = project.files();
-    let no_text = "the file is not UTF-8 text";
+    let no_text = "it is text in an encoding that is not certain: neither UTF-8, UTF-16 nor clearly Windows-1252. \
+                   Convert it to UTF-8 first, for example with iconv";
     for (input, expected) in [
         (
             input("a.txt", "x", "x"),
@@ -123,7 +124,7 @@ async fn a_failed_edit_leaves_the_file_unchanged() {
         ),
         (
             input("zero.txt", "text", "x"),
-            format!("Unable to edit zero.txt: {no_text}"),
+            "Unable to edit zero.txt: it is a binary file".to_owned(),
         ),
         (
             input("big.txt", "a", "x"),

@@ -96,12 +96,10 @@ async fn binary_content_is_returned_to_programs_and_its_size_to_the_model() {
         ("nul", &b"text\0text"[..], "application/octet-stream"),
         ("nul.txt", b"text\0text", "text/plain"),
         ("controls", &ratio, "application/octet-stream"),
-        ("text.zip", b"no zip at all", "application/zip"),
-        ("TEXT.EXE", b"text", "application/octet-stream"),
+        ("archive.zip", b"PK\x03\x04 rest", "application/zip"),
         ("paper.txt", b"%PDF-1.7", "text/plain"),
         ("paper.pdf", b"%PDF-1.7", "application/pdf"),
-        ("invalid", b"\xff\xfe\0a", "application/octet-stream"),
-        ("limit.bin", &[b'x'; 51_200], "application/octet-stream"),
+        ("limit.bin", &[1; 51_200], "application/octet-stream"),
     ] {
         let path = project.write(name, bytes);
         let structured = whole(&path, &STANDARD.encode(bytes), "base64", mime);
@@ -126,7 +124,7 @@ async fn binary_content_is_returned_to_programs_and_its_size_to_the_model() {
 async fn large_binaries_are_refused_by_name() {
     let project = Project::new();
     for (name, bytes) in [
-        ("large.bin", vec![b'x'; 51_201]),
+        ("large.bin", vec![1; 51_201]),
         ("large.txt", vec![0; 51_201]),
         ("large.pdf", [b"%PDF".as_slice(), &[b'x'; 51_200]].concat()),
         ("late", [vec![b'x'; 100_000], vec![0]].concat()),
@@ -304,24 +302,133 @@ async fn long_lines_are_cut_at_two_thousand_utf16_units() {
     }
 }
 
+/// Returns the bytes of a text in UTF-16.
+fn wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(bytes).collect()
+}
+
 #[tokio::test]
-async fn text_that_is_not_utf8_is_refused() {
+async fn the_bytes_decide_what_is_text_and_in_which_encoding() {
     let project = Project::new();
-    let invalid = b"caf\xe9\nfine\n";
-    project.write("small.txt", invalid);
-    assert_eq!(
-        project.read_path("small.txt").await,
-        unreadable("small.txt")
+    let text = "first line\r\nsecond caf\u{e9}\r\n";
+    let latin = b"first line\r\nsecond caf\xe9\r\n";
+    let western = Some("windows-1252");
+    for (name, bytes, charset) in [
+        ("utf8.dat", text.as_bytes().to_vec(), None),
+        ("mesh.obj", text.as_bytes().to_vec(), None),
+        ("note.exe", text.as_bytes().to_vec(), None),
+        ("utf8.ts", ["\u{feff}", text].concat().into_bytes(), None),
+        (
+            "wide.txt",
+            wide(&["\u{feff}", text].concat(), u16::to_le_bytes),
+            None,
+        ),
+        (
+            "p.ps1",
+            wide(&["\u{feff}", text].concat(), u16::to_be_bytes),
+            None,
+        ),
+        ("unmarked.bin", wide(text, u16::to_le_bytes), None),
+        ("unmarked.so", wide(text, u16::to_be_bytes), None),
+        ("latin.txt", latin.to_vec(), western),
+        ("latin", latin.to_vec(), western),
+    ] {
+        project.write(name, &bytes);
+        let whole = page(project.read_path(name).await);
+        assert_eq!(whole["content"], text, "{name}");
+        assert_eq!(whole["encoding"], "utf8", "{name}");
+        assert_eq!(
+            whole.get("charset").and_then(Value::as_str),
+            charset,
+            "{name}"
+        );
+        for (offset, content) in [(1, "first line"), (2, "second caf\u{e9}")] {
+            let input = json!({"path": name, "offset": offset, "limit": 1});
+            let read = page(project.read(input).await);
+            assert_eq!(read["content"], content, "{name}");
+            assert_eq!(
+                read.get("charset").and_then(Value::as_str),
+                charset,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_large_text_of_any_encoding_is_read_by_pages() {
+    let project = Project::new();
+    let lines = "0123456789 caf\u{e9}\n".repeat(20_000);
+    let (latin, _, _) = encoding_rs::WINDOWS_1252.encode(&lines);
+    let late = [
+        "x\n".repeat(100_000).into_bytes(),
+        b"caf\xe9 noir\n".to_vec(),
+    ]
+    .concat();
+    for (bytes, offset, expected) in [
+        (lines.clone().into_bytes(), 20_000, "0123456789 caf\u{e9}"),
+        (latin.into_owned(), 20_000, "0123456789 caf\u{e9}"),
+        (
+            wide(&["\u{feff}", &lines].concat(), u16::to_le_bytes),
+            20_000,
+            "0123456789 caf\u{e9}",
+        ),
+        (late, 100_001, "caf\u{e9} noir"),
+    ] {
+        project.write("large.txt", bytes);
+        let input = json!({"path": "large.txt", "offset": offset});
+        assert_eq!(page(project.read(input).await)["content"], expected);
+    }
+}
+
+#[tokio::test]
+async fn text_in_no_certain_encoding_is_refused_with_the_reason() {
+    let project = Project::new();
+    let late = [
+        "x\n".repeat(100_000).into_bytes(),
+        b"\xc4\xe3\xba\xc3\n".to_vec(),
+    ]
+    .concat();
+    for (name, bytes, reason) in [
+        ("gbk.txt", b"\xc4\xe3\xba\xc3\n".to_vec(), "valid in GBK"),
+        (
+            "cut.txt",
+            b"ends in a half character \xc3".to_vec(),
+            "not certain",
+        ),
+        ("wide.txt", b"\xff\xfe\0\0a\0\0\0".to_vec(), "UTF-32"),
+        ("late.txt", late, "valid in GBK"),
+    ] {
+        project.write(name, bytes);
+        let offset = if name == "late.txt" { 100_001 } else { 1 };
+        let settled = project.read(json!({"path": name, "offset": offset})).await;
+        let Settlement::Failed { message, .. } = settled else {
+            panic!("{settled:?}");
+        };
+        assert!(
+            message.starts_with(&format!("Unable to read {name}: it is text in")),
+            "{message}"
+        );
+        assert!(message.contains(reason), "{message}");
+    }
+    let first = page(project.read(json!({"path": "late.txt", "limit": 1})).await);
+    assert_eq!(first["content"], "x");
+}
+
+#[tokio::test]
+async fn damaged_characters_of_utf8_are_replaced() {
+    let project = Project::new();
+    project.write(
+        "damaged.txt",
+        "\u{e9}t\u{e9} \u{e0} \u{f6}\n"
+            .as_bytes()
+            .iter()
+            .chain(b"a\xffb\n")
+            .copied()
+            .collect::<Vec<_>>(),
     );
-    let first = project.read(json!({"path": "small.txt", "limit": 1})).await;
-    assert_eq!(first, unreadable("small.txt"));
-    let second = project
-        .read(json!({"path": "small.txt", "offset": 2}))
-        .await;
-    assert_eq!(page(second)["content"], "fine");
-    project.write("cut.txt", b"ends in a half character \xc3");
-    let cut = project.read(json!({"path": "cut.txt", "limit": 1})).await;
-    assert_eq!(cut, unreadable("cut.txt"));
+    let read = page(project.read_path("damaged.txt").await);
+    assert_eq!(read["content"], "\u{e9}t\u{e9} \u{e0} \u{f6}\na\u{fffd}b\n");
 }
 
 #[tokio::test]

@@ -217,13 +217,15 @@ async fn texts_in_other_encodings_are_searched() {
         .collect();
     project.write("utf16", utf16);
     project.write("latin1", b"needle \xe4\n");
+    project.write("unknown", b"needle \xff\n");
     project.write("bom", "\u{feff}needle\n");
     assert_eq!(
         project.grep(json!({"pattern": "^needle"})).await,
         [
             line("bom", 1, "needle\n"),
-            // Invalid UTF-8 is replaced.
-            line("latin1", 1, "needle \u{fffd}\n"),
+            line("latin1", 1, "needle ä\n"),
+            // Bytes in no certain encoding are replaced.
+            line("unknown", 1, "needle \u{fffd}\n"),
             line("utf16", 1, "needle ä\n"),
         ]
     );

@@ -55,7 +55,7 @@ struct Change {
 
 enum Work {
     Add(String),
-    Update { original: Vec<u8>, content: Vec<u8> },
+    Update { before: Text, content: Vec<u8> },
     Delete,
 }
 
@@ -64,8 +64,8 @@ impl Work {
         let path = &target.canonical;
         match self {
             Self::Add(content) => Place::prepare(path)?.create(content.as_bytes()),
-            Self::Update { original, content } => {
-                Place::open(path)?.replace_unchanged(original, content)
+            Self::Update { before, content } => {
+                Place::open(path)?.replace_unchanged(before.original(), content)
             }
             Self::Delete => Place::open(path)?.delete(),
         }
@@ -115,11 +115,13 @@ fn plan_change(step: Step, room: &mut u64) -> Result<Change, String> {
         Action::Delete => (Work::Delete, deletion(&target, room).map_err(refuse)?),
         Action::Update(chunks) => {
             let original = read(&target, room).map_err(refuse)?;
-            let before = Text::decode(&original).map_err(refuse)?;
-            let after = update(&before.text, &chunks, &path)?;
-            let diff = FileDiff::of(resource, &before.text, &after, Status::Modified);
-            let content = before.encode(&after);
-            (Work::Update { original, content }, diff)
+            let before = Text::decode(original).map_err(|reason| refuse(reason.into()))?;
+            let edits = update(&before.text, &chunks, &path)?;
+            let after = before.change(&edits);
+            let after = after.map_err(|reason| refuse(reason.into()))?;
+            let diff = FileDiff::of(resource, &before.text, &after.text, Status::Modified);
+            let content = after.bytes;
+            (Work::Update { before, content }, diff)
         }
     };
     Ok(Change {
@@ -141,7 +143,7 @@ fn read(target: &Target, room: &mut u64) -> Result<Vec<u8>, FileError> {
 /// Returns the diff of a deletion. A file without lines, because of its size or content, can be deleted
 /// too.
 fn deletion(target: &Target, room: &mut u64) -> Result<FileDiff, FileError> {
-    let text = read(target, room).and_then(|bytes| Text::decode(&bytes));
+    let text = read(target, room).and_then(|bytes| Ok(Text::decode(bytes)?));
     match text {
         Ok(text) => Ok(FileDiff::of(
             &target.resource,
@@ -149,7 +151,7 @@ fn deletion(target: &Target, room: &mut u64) -> Result<FileDiff, FileError> {
             "",
             Status::Deleted,
         )),
-        Err(FileError::NotText | FileError::TooLarge) => {
+        Err(FileError::NotText(_) | FileError::TooLarge) => {
             Ok(FileDiff::unknown(&target.resource, Status::Deleted))
         }
         Err(error) => Err(error),

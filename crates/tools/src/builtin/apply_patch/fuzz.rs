@@ -2,6 +2,7 @@
 
 use super::parse::{Action, Line, parse};
 use super::update::update;
+use crate::builtin::text::Text;
 
 /// The input before the first NUL is the patch; the rest is the file that it changes.
 pub(crate) fn check(input: &[u8]) {
@@ -15,11 +16,18 @@ pub(crate) fn check(input: &[u8]) {
         let Action::Update(chunks) = hunk.action else {
             continue;
         };
-        let Ok(updated) = update(file, &chunks, &hunk.path) else {
+        let Ok(edits) = update(file, &chunks, &hunk.path) else {
             continue;
         };
-        assert!(updated.is_empty() || updated.ends_with('\n'), "{updated:?}");
-        assert!(updated.len() <= file.len() + patch.len() + 1, "{updated:?}");
+        let Ok(Ok(updated)) = Text::decode(file.into()).map(|file| file.change(&edits)) else {
+            continue;
+        };
+        let updated = updated.text;
+        // Each new line may have one byte more than in the patch.
+        assert!(
+            updated.len() <= file.len() + 2 * patch.len() + 2,
+            "{updated:?}"
+        );
         for line in chunks.iter().flat_map(|chunk| &chunk.lines) {
             if let Line::Insert(line) = line {
                 assert!(updated.contains(line.as_str()), "{line:?} is lost");

@@ -1,6 +1,7 @@
 //! The `apply_patch` tool: adds, changes and removes files by one text.
 
 mod commit;
+mod find;
 #[cfg(test)]
 mod fuzz;
 mod parse;
@@ -82,8 +83,9 @@ or unchanged lines is added at the end of the file; *** End of File after a chun
 there. No empty lines between the parts. Each file is named once, and moving is not supported.
 
 Relative paths start at the working directory and must stay inside it. For absolute paths elsewhere \
-the user is asked first. Nothing is changed unless every update and deletion fits its file. Files \
-over 16 MiB or a million lines or without UTF-8 text cannot be updated.";
+the user is asked first. Nothing is changed unless every update and deletion fits its file. An updated \
+file keeps its line breaks and its encoding. Files over 16 MiB or a million lines and files that are not \
+text cannot be updated.";
 
 /// A hunk and its file.
 struct Step {

@@ -1,6 +1,7 @@
 //! Checks the properties of a replacement for the fuzzer.
 
 use super::matching::{Mismatch, replace};
+use crate::builtin::text::Text;
 
 const MAX_BYTES: u64 = 10_000;
 
@@ -19,13 +20,20 @@ pub(crate) fn check(input: &[u8]) {
         return;
     }
     match replace(text, old, new, all, MAX_BYTES) {
-        Ok(replaced) => {
-            assert!(all || replaced.count == 1);
-            assert!(replaced.count > 0 && replaced.text != text);
-            assert!(replaced.text.len() as u64 <= MAX_BYTES);
+        Ok(replacement) => {
+            assert!(all || replacement.count == 1);
+            assert!(replacement.count > 0);
+            let Ok(file) = Text::decode(text.into()) else {
+                return;
+            };
+            if file.text == text
+                && let Ok(changed) = file.change(&replacement.edits)
+            {
+                assert!(changed.text.len() as u64 <= MAX_BYTES);
+            }
         }
-        Err(Mismatch::Ambiguous(count)) => assert!(!all && count > 1),
-        Err(Mismatch::Same | Mismatch::Empty | Mismatch::Missing | Mismatch::TooLarge) => {}
+        Err(Mismatch::Ambiguous { count, .. }) => assert!(!all && count > 1),
+        Err(_) => {}
     }
 }
 

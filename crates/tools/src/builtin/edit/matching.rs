@@ -1,170 +1,221 @@
 //! Finds the occurrences of a text and replaces them. Pure.
 
+use std::{borrow::Cow, ops::Range};
+
+use crate::builtin::text::{
+    Edit,
+    ends::Style,
+    lines::{Lines, NewEnds, changes},
+    nearest,
+};
+
+/// Maximum number of matches whose lines are named.
+const MAX_NAMED: usize = 10;
+
 /// Reason why a replacement cannot be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Mismatch {
     #[error("No changes to apply: oldString and newString are the same.")]
     Same,
+    #[error(
+        "No changes to apply: oldString and newString differ only in the ends of their lines, and edit keeps the ends \
+         that the file has."
+    )]
+    SameLines,
     #[error("oldString must not be empty. Use write to create a file or to replace a whole one.")]
     Empty,
     #[error(
         "oldString was not found in the file. It must match exactly, with all whitespace and \
-         indentation. Read the file again and copy the text from there."
+         indentation. Read the file again and copy the text from there.{0}"
     )]
-    Missing,
+    Missing(String),
     #[error(
-        "oldString was found {0} times in the file. Add lines around it until it is the only \
-         match, or set replaceAll to replace every one."
+        "oldString was found {count} times in the file. Add lines around it until it is the only \
+         match, or set replaceAll to replace every one. The matches begin in the lines {}{}.",
+        numbers(.lines), if .count > &.lines.len() { " and more" } else { "" }
     )]
-    Ambiguous(usize),
+    Ambiguous {
+        count: usize,
+        /// The lines of the first matches.
+        lines: Vec<usize>,
+    },
     #[error("the file would be too large")]
     TooLarge,
 }
 
+fn numbers(lines: &[usize]) -> String {
+    let numbers: Vec<_> = lines.iter().map(usize::to_string).collect();
+    numbers.join(", ")
+}
+
 #[derive(Debug, PartialEq)]
-pub(super) struct Replaced {
-    pub(super) text: String,
+pub(super) struct Replacement {
+    /// The changes, in order.
+    pub(super) edits: Vec<Edit>,
     pub(super) count: usize,
 }
 
-/// Replaces `old` with `new`. `old` must occur exactly once unless `all` is set. Both get the line
-/// breaks of the text. No character of `new` has a special meaning. The result has at most `max_bytes`.
+/// Finds `old`, which must occur exactly once unless `all` is set, and returns the changes that put `new` there. The
+/// ends of lines match whichever kind they are, and a new line gets the end of the lines around it. No character of
+/// `new` has a special meaning. The result has at most `max_bytes`.
 pub(super) fn replace(
     text: &str,
     old: &str,
     new: &str,
     all: bool,
     max_bytes: u64,
-) -> Result<Replaced, Mismatch> {
-    let (old, new) = (like(text, old), like(text, new));
+) -> Result<Replacement, Mismatch> {
+    let (old, new) = (unified(old), unified(new));
     if old == new {
-        return Err(Mismatch::Same);
+        return Err(Mismatch::SameLines);
     }
-    let count = text.matches(&old).count();
+    let found = find(text, &old, &new)?;
+    let count = found.ranges.len();
     match count {
-        0 => return Err(Mismatch::Missing),
+        0 => return Err(Mismatch::Missing(nearest::to(text, &old))),
         1 => {}
         _ if all => {}
-        _ => return Err(Mismatch::Ambiguous(count)),
+        _ => {
+            let line = |range: &Range<usize>| text[..range.start].matches('\n').count() + 1;
+            let lines = found.ranges.iter().take(MAX_NAMED).map(line).collect();
+            return Err(Mismatch::Ambiguous { count, lines });
+        }
     }
-    let added = new.len().saturating_mul(count);
-    let length = (text.len() - old.len() * count).saturating_add(added);
+    let removed: usize = found.ranges.iter().map(Range::len).sum();
+    let added = found.new.len().saturating_mul(count);
+    if (text.len() - removed).saturating_add(added) as u64 > max_bytes {
+        return Err(Mismatch::TooLarge);
+    }
+    let edits = edits(text, &found);
+    let length = edits.iter().fold(text.len(), |length, edit| {
+        length - edit.range.len() + edit.text.len()
+    });
     if length as u64 > max_bytes {
         return Err(Mismatch::TooLarge);
     }
-    Ok(Replaced {
-        text: text.replace(&old, &new),
-        count,
-    })
+    Ok(Replacement { edits, count })
 }
 
-/// Returns `string` with the kind of line breaks that `text` has.
-fn like(text: &str, string: &str) -> String {
-    let plain = string.replace("\r\n", "\n");
-    if text.contains("\r\n") {
-        plain.replace('\n', "\r\n")
-    } else {
-        plain
+/// The matches in the text, and the text to put there.
+struct Found<'a> {
+    ranges: Vec<Range<usize>>,
+    new: Cow<'a, str>,
+}
+
+/// Finds the matches in the strictest way that finds any.
+fn find<'a>(text: &str, old: &str, new: &'a str) -> Result<Found<'a>, Mismatch> {
+    let mut file = Unified::of(text);
+    let (mut old, mut new) = (Cow::Borrowed(old), Cow::Borrowed(new));
+    let mut ranges = file.find(&old);
+    if ranges.is_empty() && (file.text.contains('\r') || old.contains('\r')) {
+        // A single CR may be the end of a line, too.
+        let lines = |text: &str| text.replace('\r', "\n");
+        file.text = lines(&file.text).into();
+        (old, new) = (lines(&old).into(), lines(&new).into());
+        ranges = file.find(&old);
     }
+    if ranges.is_empty()
+        && let Some(line) = old.strip_suffix('\n')
+        && !line.is_empty()
+        && !file.text.ends_with('\n')
+        && file.text.ends_with(line)
+    {
+        // The last line of the file has no end, which the model cannot know.
+        let start = file.place(file.text.len() - line.len());
+        ranges.push(start..text.len());
+        if new.ends_with('\n') {
+            new.to_mut().pop();
+        }
+        old = line.to_owned().into();
+    }
+    if old == new && !ranges.is_empty() {
+        return Err(Mismatch::SameLines);
+    }
+    Ok(Found { ranges, new })
+}
+
+/// Returns a text in which each CRLF is an LF.
+fn unified(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") {
+        text.replace("\r\n", "\n").into()
+    } else {
+        text.into()
+    }
+}
+
+/// The text of a file in which each CRLF is an LF.
+struct Unified<'a> {
+    text: Cow<'a, str>,
+    /// The positions of each LF that was a CRLF.
+    dropped: Vec<usize>,
+}
+
+impl<'a> Unified<'a> {
+    fn of(text: &'a str) -> Self {
+        let ends = text.match_indices("\r\n").enumerate();
+        Self {
+            dropped: ends.map(|(index, (at, _))| at - index).collect(),
+            text: unified(text),
+        }
+    }
+
+    /// Returns the place of a position in the file.
+    fn place(&self, position: usize) -> usize {
+        position + self.dropped.partition_point(|dropped| *dropped < position)
+    }
+
+    fn find(&self, wanted: &str) -> Vec<Range<usize>> {
+        let found = self.text.match_indices(wanted);
+        let range = |(at, _)| self.place(at)..self.place(at + wanted.len());
+        found.map(range).collect()
+    }
+}
+
+/// Returns the changes for matches, which are in order. Matches in the same lines are changed together.
+fn edits(text: &str, found: &Found<'_>) -> Vec<Edit> {
+    let style = Style::of(text);
+    let mut edits = Vec::new();
+    let mut rest = found.ranges.as_slice();
+    while let Some(first) = rest.first() {
+        let mut lines = style.around(text, first);
+        let mut count = 1;
+        while let Some(next) = rest.get(count).filter(|next| next.start < lines.end) {
+            if next.end >= lines.end {
+                lines.end = style.line_end(text, next.end);
+            }
+            count += 1;
+        }
+        let (matches, later) = rest.split_at(count);
+        edits.extend(change_lines(text, &style, lines, matches, &found.new));
+        rest = later;
+    }
+    edits
+}
+
+/// Returns the changes of whole lines that contain matches.
+fn change_lines(
+    text: &str,
+    style: &Style,
+    lines: Range<usize>,
+    matches: &[Range<usize>],
+    new: &str,
+) -> Vec<Edit> {
+    let mut after = Lines::default();
+    let mut position = lines.start;
+    for found in matches {
+        after.keep(&style.lines(&text[position..found.start]));
+        after.put(new);
+        position = found.end;
+    }
+    after.keep(&style.lines(&text[position..lines.end]));
+    let ends = NewEnds::Around {
+        before: style.end_before(text, lines.start),
+        after: style.end_after(text, lines.end),
+        usual: style.usual,
+    };
+    let old = style.lines(&text[lines.clone()]);
+    changes(&old, &mut after.finish(), lines.start, ends)
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const MAX_BYTES: u64 = 16 * 1024 * 1024;
-
-    fn outcome(text: &str, old: &str, new: &str, all: bool) -> Result<(String, usize), String> {
-        let replaced = replace(text, old, new, all, MAX_BYTES);
-        let replaced = replaced.map_err(|mismatch| format!("{mismatch:?}"))?;
-        Ok((replaced.text, replaced.count))
-    }
-
-    #[test]
-    fn an_edit_replaces_one_match_or_all() {
-        let done = |text: &str, count| Ok((text.to_owned(), count));
-        let failed = |reason: &str| Err(reason.to_owned());
-        for (text, old, new, all, expected) in [
-            ("a b c", "b", "B", false, done("a B c", 1)),
-            ("a b c", "b", "B", true, done("a B c", 1)),
-            ("a b c", " b", "", false, done("a c", 1)),
-            ("a a", "a", "b", true, done("b b", 2)),
-            ("a a", "a", "b", false, failed("Ambiguous(2)")),
-            ("aaa", "aa", "b", false, done("ba", 1)),
-            ("aaaa", "aa", "b", true, done("bb", 2)),
-            ("a b", "c", "d", true, failed("Missing")),
-            ("", "c", "d", true, failed("Missing")),
-            ("  a", "    a", "b", false, failed("Missing")),
-            (
-                "a",
-                "a",
-                "$& $1 $` $' $$ \\n",
-                false,
-                done("$& $1 $` $' $$ \\n", 1),
-            ),
-            ("é\u{1F600}", "\u{1F600}", "é", false, done("éé", 1)),
-        ] {
-            assert_eq!(outcome(text, old, new, all), expected, "{text:?} {old:?}");
-        }
-    }
-
-    #[test]
-    fn an_edit_uses_the_line_breaks_of_the_file() {
-        let done = |text: &str| Ok((text.to_owned(), 1));
-        let failed = |reason: &str| Err(reason.to_owned());
-        for (text, old, new, expected) in [
-            ("a\r\nb\r\n", "a\nb", "c\nd", done("c\r\nd\r\n")),
-            ("a\r\nb\r\n", "a\r\nb", "c\nd", done("c\r\nd\r\n")),
-            ("a\nb\n", "a\r\nb", "c\r\nd", done("c\nd\n")),
-            // A text with both kinds counts as one with carriage returns.
-            ("a\nb\r\n", "a\nb", "c", failed("Missing")),
-            ("a\nb\r\n", "b\n", "c\n", done("a\nc\r\n")),
-            ("a\rb", "\r", "\n", done("a\nb")),
-            ("a\nb", "a\nb", "a\r\nb", failed("Same")),
-        ] {
-            assert_eq!(outcome(text, old, new, false), expected, "{text:?} {old:?}");
-        }
-    }
-
-    #[test]
-    fn a_result_over_the_size_limit_is_refused() {
-        let text = "a".repeat(1024 * 1024);
-        let new = "b".repeat(17);
-        assert_eq!(outcome(&text, "a", &new, true), Err("TooLarge".to_owned()));
-        let all = outcome(&text, "a", &new[1..], true);
-        assert_eq!(all.unwrap().0.len() as u64, MAX_BYTES);
-    }
-
-    proptest! {
-        #[test]
-        fn a_single_match_is_replaced_in_place(
-            text in "[ab\r\n é]{0,40}",
-            old in "[ab\r\n é]{1,3}",
-            new in "[ab\r\n é$&]{0,3}",
-            all in any::<bool>(),
-        ) {
-            if let Ok(Replaced { text: after, count: 1 }) = replace(&text, &old, &new, all, MAX_BYTES) {
-                let (old, new) = (like(&text, &old), like(&text, &new));
-                let at = text.find(&old).unwrap();
-                let expected = [&text[..at], &new, &text[at + old.len()..]].concat();
-                prop_assert_eq!(after, expected);
-            }
-        }
-
-        #[test]
-        fn the_inverse_edit_restores_the_text(
-            text in "[ab\n é]{0,40}",
-            old in "[ab\n é]{1,3}",
-            windows in any::<bool>(),
-            all in any::<bool>(),
-        ) {
-            let text = if windows { format!("{text}\n").replace('\n', "\r\n") } else { text };
-            if let Ok(there) = replace(&text, &old, "<new\nlines>", all, MAX_BYTES) {
-                let back = replace(&there.text, "<new\nlines>", &old, true, MAX_BYTES).unwrap();
-                prop_assert_eq!(back, Replaced { text, count: there.count });
-            }
-        }
-    }
-}
+mod tests;

@@ -73,8 +73,9 @@ is possible, but the user is asked first.
 
 oldString has to match the file exactly, with all whitespace and indentation and without the line \
 numbers or marks of other output, and to occur exactly once: add lines around it until it does, or \
-set replaceAll. Line breaks match whichever kind the file uses. Read the file first. For a new file \
-or a whole one use write. Files over 16 MiB or a million lines and files that are not UTF-8 text are refused.";
+set replaceAll. Line breaks match whichever kind the file uses, and the file keeps its line breaks and its encoding. Read the file \
+first. For a new file or a whole one use write. Files over 16 MiB or a million lines and files that are not text \
+are refused.";
 
 /// Reason why nothing was changed.
 enum EditError {
@@ -121,21 +122,24 @@ struct Edited {
 fn edit(target: &Target, input: &EditInput) -> Result<Edited, EditError> {
     let place = Place::open(&target.canonical)?;
     let original = place.require()?.read(MAX_FILE_BYTES)?;
-    let before = Text::decode(&original)?;
+    let before = Text::decode(original).map_err(FileError::from)?;
     let all = input.replace_all.unwrap_or(false);
     let (old, new) = (&input.old_string, &input.new_string);
-    let replaced = matching::replace(&before.text, old, new, all, MAX_FILE_BYTES)?;
-    let content = before.encode(&replaced.text);
+    let replacement = matching::replace(&before.text, old, new, all, MAX_FILE_BYTES)?;
+    let after = before.change(&replacement.edits).map_err(FileError::from)?;
+    if after.bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(FileError::TooLarge.into());
+    }
     let diff = FileDiff::of(
         &target.resource,
         &before.text,
-        &replaced.text,
+        &after.text,
         Status::Modified,
     );
-    place.replace_unchanged(&original, &content)?;
+    place.replace_unchanged(before.original(), &after.bytes)?;
     Ok(Edited {
         files: [diff],
-        replacements: replaced.count,
+        replacements: replacement.count,
     })
 }
 

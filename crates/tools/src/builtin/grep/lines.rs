@@ -11,7 +11,10 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch}
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::search::{FirstByPath, MAX_BYTES};
+use crate::builtin::{
+    search::{FirstByPath, MAX_BYTES},
+    text::{Charset, SAMPLE_BYTES, TextReader, recognize},
+};
 
 /// Maximum length of a searched line in bytes. The search of a file stops at a longer line.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -74,6 +77,8 @@ impl<'a> Reader<'a> {
         let searcher = SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(MAX_LINE_BYTES))
+            // The decoder of texts does it.
+            .bom_sniffing(false)
             .build();
         Self {
             matcher,
@@ -96,9 +101,10 @@ impl<'a> Reader<'a> {
             file,
             cancel: self.cancel,
         };
-        let searched = self
-            .searcher
-            .search_reader(self.matcher, file, &mut collector);
+        let searched = decoded(file).and_then(|text| {
+            self.searcher
+                .search_reader(self.matcher, text, &mut collector)
+        });
         if let Err(error) = searched {
             tracing::debug!(%error, "a file was not searched to its end");
             collector.lines.is_cut = true;
@@ -185,6 +191,17 @@ fn cut(bytes: &[u8]) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.into_owned(),
     }
+}
+
+/// Returns the text of a file. If its encoding is not certain, its bytes are searched as UTF-8.
+fn decoded<R: Read>(mut file: R) -> io::Result<impl Read> {
+    let mut head = Vec::new();
+    file.by_ref()
+        .take(SAMPLE_BYTES as u64)
+        .read_to_end(&mut head)?;
+    let is_whole = head.len() < SAMPLE_BYTES;
+    let charset = recognize(&head, true, is_whole).unwrap_or(Some(Charset::UTF8));
+    Ok(TextReader::new(io::Cursor::new(head).chain(file), charset).lenient())
 }
 
 /// A file that returns read errors after the call is cancelled.

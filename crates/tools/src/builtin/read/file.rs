@@ -13,20 +13,14 @@ use opencode_schema::message::ToolContent;
 use serde::Serialize;
 
 use super::{MAX_BYTES, Paging, ReadError, Reading, page};
-use crate::builtin::file_uri::file_uri;
+use crate::builtin::{
+    file_uri::file_uri,
+    text::{
+        Charset, Form, NotText, SAMPLE_BYTES, TextReader, has_binary_format, is_binary, recognize,
+    },
+};
 use crate::contract::tool::ToolOutput;
 use crate::media::{MAX_MEDIA_BYTES, Media, MediaError, Turn};
-
-/// Number of bytes that are read before any decision. More than [`MAX_BYTES`], so that this includes
-/// every file that may be returned whole.
-pub(super) const HEAD_BYTES: u64 = 64 * 1024;
-
-/// Extensions of files that are never returned as text.
-const BINARY_EXTENSIONS: &[&str] = &[
-    "zip", "tar", "gz", "exe", "dll", "so", "class", "jar", "war", "7z", "doc", "docx", "xls",
-    "xlsx", "ppt", "pptx", "odt", "ods", "odp", "bin", "dat", "obj", "o", "a", "lib", "wasm",
-    "pyc", "pyo",
-];
 
 #[derive(Serialize)]
 struct WholeFile<'a> {
@@ -35,6 +29,9 @@ struct WholeFile<'a> {
     content: String,
     encoding: &'static str,
     mime: &'a str,
+    /// The encoding of the file, if it was recognized by the look of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    charset: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -46,6 +43,8 @@ struct TextPage<'a> {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    charset: Option<&'static str>,
 }
 
 /// Reads a regular file.
@@ -59,26 +58,38 @@ pub(super) fn read(
     let mut file = open_file(path)?;
     let metadata = file.metadata()?;
     let mut head = Vec::new();
-    file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+    file.by_ref()
+        .take(SAMPLE_BYTES as u64)
+        .read_to_end(&mut head)?;
     let image_type = media_type(&head).filter(|mime| mime.starts_with("image/"));
     if let Some(mime) = image_type {
         let media = media(mime, head, &file, metadata.len(), turn)?;
         let image = media.within(&reading.image_limits, &reading.cancel)?;
         return shown(path, &reading.input.path, &image);
     }
-    if head.starts_with(b"%PDF") || has_binary_extension(path) {
-        return binary(path, &head);
-    }
+    let is_whole = head.len() < SAMPLE_BYTES;
+    let charset = match recognize(&head, true, is_whole) {
+        Ok(charset) => charset,
+        // A part of a large file may be text.
+        Err(NotText::Binary) if head.len() > MAX_BYTES && !has_binary_format(&head) => {
+            Some(Charset::UTF8)
+        }
+        Err(NotText::Binary) => return binary(path, &head),
+        Err(reason) => return Err(ReadError::NotText(reason)),
+    };
     if head.len() <= MAX_BYTES && !paging.is_given() {
-        if page::is_binary(&head) {
+        let mut text = String::new();
+        TextReader::new(head.as_slice(), charset).read_to_string(&mut text)?;
+        if is_binary(text.as_bytes()) {
             return binary(path, &head);
         }
-        let text = String::from_utf8(head).map_err(|_| ReadError::Unreadable)?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        return whole_file(path, text.to_owned(), "utf8", mime_of(path));
+        if text.len() <= MAX_BYTES {
+            return whole_file(path, text, "utf8", mime_of(path), guessed(charset));
+        }
     }
-    let rest = head.as_slice().chain(BufReader::new(file));
-    match page::read(rest, paging.offset(), paging.limit(), &reading.cancel) {
+    let bytes = TextReader::new(head.as_slice().chain(file), charset);
+    let text = BufReader::new(bytes);
+    match page::read(text, paging.offset(), paging.limit(), &reading.cancel) {
         Ok(page) => Ok(ToolOutput::encode(&TextPage {
             r#type: "text-page",
             content: page.content,
@@ -86,10 +97,17 @@ pub(super) fn read(
             offset: paging.offset(),
             truncated: page.next.is_some(),
             next: page.next,
+            charset: guessed(charset),
         })?),
         Err(ReadError::Binary) => binary(path, &head),
         Err(error) => Err(error),
     }
+}
+
+/// Returns the name of an encoding that no byte proves.
+fn guessed(charset: Option<Charset>) -> Option<&'static str> {
+    let charset = charset.filter(|charset| charset.form == Form::Windows1252)?;
+    Some(charset.encoding().name())
 }
 
 /// Returns the bytes for programs, and type and size for the model.
@@ -98,7 +116,7 @@ fn binary(path: &Path, head: &[u8]) -> Result<ToolOutput, ReadError> {
         return Err(ReadError::Binary);
     }
     let mime = mime_of(path);
-    let output = whole_file(path, STANDARD.encode(head), "base64", mime)?;
+    let output = whole_file(path, STANDARD.encode(head), "base64", mime, None)?;
     let text = format!(
         "Binary file read successfully: {mime}, {} bytes",
         head.len()
@@ -137,7 +155,7 @@ fn shown(path: &Path, given: &str, image: &Media) -> Result<ToolOutput, ReadErro
         name: Some(given.to_owned()),
     };
     let text = "Image read successfully".to_owned();
-    let output = whole_file(path, encoded, "base64", mime)?;
+    let output = whole_file(path, encoded, "base64", mime, None)?;
     Ok(output.with_content(vec![ToolContent::Text { text }, shown]))
 }
 
@@ -146,6 +164,7 @@ fn whole_file(
     content: String,
     encoding: &'static str,
     mime: &str,
+    charset: Option<&'static str>,
 ) -> Result<ToolOutput, ReadError> {
     let name = path.file_name().unwrap_or_default();
     Ok(ToolOutput::encode(&WholeFile {
@@ -154,14 +173,6 @@ fn whole_file(
         content,
         encoding,
         mime,
+        charset,
     })?)
-}
-
-fn has_binary_extension(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| {
-        BINARY_EXTENSIONS
-            .iter()
-            .any(|binary| extension.eq_ignore_ascii_case(binary))
-    })
 }

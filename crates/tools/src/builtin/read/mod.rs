@@ -1,7 +1,6 @@
 //! The `read` tool: a file, a page of a file, or the children of a directory.
 
 mod attachment;
-mod decoded;
 mod directory;
 mod file;
 mod page;
@@ -22,6 +21,7 @@ pub use self::attachment::{
 use super::{
     blocking::blocking,
     paths::{locate_with_permission, request_for_files},
+    text::NotText,
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
@@ -87,7 +87,7 @@ is possible, but the user is asked first.
 
 A text file of at most 50 KB is returned whole. For a larger one, or when offset or limit is given, \
 the result is a page of at most 2000 lines and 50 KB in which lines of more than 2000 characters \
-are cut; `truncated` and `next` say where to go on. PNG, JPEG, GIF and WebP images are shown, large \
+are cut; `truncated` and `next` say where to go on. Text may be UTF-8, UTF-16 or Latin-1. PNG, JPEG, GIF and WebP images are shown, large \
 ones smaller. Of another binary file only type and size are reported, if it is small. A directory lists its direct \
 children, directories first and with a trailing slash.";
 
@@ -127,6 +127,8 @@ enum ReadError {
     Unreadable,
     /// The file is neither text nor small.
     Binary,
+    /// The file is text that cannot be decoded.
+    NotText(NotText),
     /// The file is an image that cannot be shown.
     Media(MediaError),
     /// The file is an image, and the call does not hold a turn.
@@ -137,6 +139,9 @@ enum ReadError {
 
 impl From<std::io::Error> for ReadError {
     fn from(error: std::io::Error) -> Self {
+        if let Some(reason) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return Self::NotText(NotText::clone(reason));
+        }
         tracing::debug!(%error, "a read failed");
         Self::Unreadable
     }
@@ -159,6 +164,7 @@ impl ReadError {
         ToolFailure::new(match self {
             Self::Unreadable | Self::NotItsTurn => refused,
             Self::Binary => format!("Cannot read binary file: {resource}"),
+            Self::NotText(reason) => format!("{refused}: {reason}"),
             Self::Media(MediaError::TooLarge { .. }) => {
                 format!("Media exceeds {MAX_MEDIA_BYTES} byte ingestion limit: {resource}")
             }

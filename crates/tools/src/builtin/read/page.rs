@@ -6,6 +6,7 @@ use std::io::BufRead;
 use tokio_util::sync::CancellationToken;
 
 use super::{MAX_BYTES, ReadError};
+use crate::builtin::text::ByteCounts;
 
 /// Maximum number of UTF-16 code units of a line that are shown. JavaScript counts lengths in this
 /// unit.
@@ -16,8 +17,6 @@ const LINE_CUT: &str = "... (line truncated to 2000 chars)";
 /// Maximum number of bytes of a line that are kept. A code unit has at most three bytes in any
 /// encoding, so a longer line is cut to [`MAX_LINE_UNITS`] anyway.
 const MAX_LINE_BYTES: usize = 4 * MAX_LINE_UNITS;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Debug, PartialEq)]
 pub(super) struct Page {
@@ -40,7 +39,7 @@ pub(super) fn read(
     let mut content = String::new();
     let mut number = offset;
     for index in 0..limit {
-        let Some(line) = next_line(&mut text, number == 1, cancel)? else {
+        let Some(line) = next_line(&mut text, cancel)? else {
             return Ok(Page {
                 content,
                 next: None,
@@ -64,37 +63,6 @@ pub(super) fn read(
     })
 }
 
-/// True if bytes are not text: they contain a NUL or too many control characters that are unusual in
-/// text.
-pub(super) fn is_binary(bytes: &[u8]) -> bool {
-    let mut counts = ByteCounts::default();
-    counts.add(bytes).is_err() || counts.is_binary()
-}
-
-/// Counts over chunks, because a line may not fit into memory.
-#[derive(Default)]
-struct ByteCounts {
-    bytes: u64,
-    controls: u64,
-}
-
-impl ByteCounts {
-    fn add(&mut self, chunk: &[u8]) -> Result<(), ReadError> {
-        if chunk.contains(&0) {
-            return Err(ReadError::Binary);
-        }
-        let is_control = |byte: &&u8| matches!(byte, 1..9 | 14..32);
-        self.bytes += chunk.len() as u64;
-        self.controls += chunk.iter().filter(is_control).count() as u64;
-        Ok(())
-    }
-
-    fn is_binary(&self) -> bool {
-        // More than 30 %.
-        self.controls * 10 > self.bytes * 3
-    }
-}
-
 /// Skips `count` lines. Returns false if no line follows them.
 fn skip_lines(
     text: &mut impl BufRead,
@@ -111,7 +79,6 @@ fn skip_lines(
 
 fn next_line(
     text: &mut impl BufRead,
-    is_first: bool,
     cancel: &CancellationToken,
 ) -> Result<Option<String>, ReadError> {
     let mut kept = Vec::new();
@@ -119,7 +86,11 @@ fn next_line(
     let found = pass_line(text, cancel, |chunk| {
         let room = MAX_LINE_BYTES.saturating_sub(kept.len());
         kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        counts.add(chunk)
+        counts.add(chunk);
+        if counts.has_nul {
+            return Err(ReadError::Binary);
+        }
+        Ok(())
     })?;
     if !found {
         return Ok(None);
@@ -129,9 +100,6 @@ fn next_line(
     }
     let is_whole = counts.bytes == kept.len() as u64;
     let mut bytes = kept.as_slice();
-    if is_first {
-        bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    }
     if is_whole {
         bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     }

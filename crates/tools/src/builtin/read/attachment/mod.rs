@@ -17,12 +17,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Kind, MAX_BYTES, MAX_COUNT, ReadError,
-    decoded::{Decoded, encoding_of},
     directory::children,
-    file::{HEAD_BYTES, media},
+    file::media,
     kind_of, page,
 };
-use crate::builtin::blocking::blocking;
+use crate::builtin::{
+    blocking::blocking,
+    text::{NotText, SAMPLE_BYTES, TextReader, recognize},
+};
 use crate::media::{Media, MediaError, Turn, turn};
 
 /// Maximum number of bytes of a file that are searched for the requested lines.
@@ -111,6 +113,9 @@ pub enum AttachmentError {
         /// The size.
         bytes: u64,
     },
+    /// Text that cannot be decoded.
+    #[error("{0}")]
+    NotText(String),
     /// Media that cannot be shown.
     #[error(transparent)]
     Media(#[from] MediaError),
@@ -196,7 +201,7 @@ impl AttachmentRequest {
         let mut file = open_file(path).map_err(unreadable)?;
         let size = file.metadata().map_err(unreadable)?.len();
         let mut head = Vec::new();
-        let mut beginning = file.by_ref().take(HEAD_BYTES);
+        let mut beginning = file.by_ref().take(SAMPLE_BYTES as u64);
         beginning.read_to_end(&mut head).map_err(unreadable)?;
         if let Some(mime) = media_type(&head) {
             let media = media(mime, head, &file, size, turn).map_err(|error| match error {
@@ -211,15 +216,19 @@ impl AttachmentRequest {
     }
 
     fn text(&self, head: Vec<u8>, file: File, size: u64) -> Result<Attachment, AttachmentError> {
-        let binary = || AttachmentError::Binary {
-            mime: mime_of(&self.target.canonical),
-            bytes: size,
+        let refused = |reason: NotText| match reason {
+            NotText::Binary => AttachmentError::Binary {
+                mime: mime_of(&self.target.canonical),
+                bytes: size,
+            },
+            reason => AttachmentError::NotText(reason.to_string()),
         };
-        let is_whole = (head.len() as u64) < HEAD_BYTES;
-        let encoding = encoding_of(&head, is_whole).ok_or_else(binary)?;
+        let binary = || refused(NotText::Binary);
+        let is_whole = head.len() < SAMPLE_BYTES;
+        let charset = recognize(&head, true, is_whole).map_err(refused)?;
         if self.lines.is_none() && is_whole {
             let mut text = String::new();
-            let read = Decoded::new(head.as_slice(), encoding).read_to_string(&mut text);
+            let read = TextReader::new(head.as_slice(), charset).read_to_string(&mut text);
             read.map_err(|_| AttachmentError::NotFound)?;
             if text.contains('\0') {
                 return Err(binary());
@@ -231,7 +240,7 @@ impl AttachmentRequest {
         let lines = self.lines.unwrap_or(Lines::new(1, u64::MAX));
         let limit = lines.count().min(MAX_COUNT as u64) as usize;
         let bytes = head.as_slice().chain(file).take(MAX_SEARCHED_BYTES);
-        let text = BufReader::new(Decoded::new(bytes, encoding));
+        let text = BufReader::new(TextReader::new(bytes, charset));
         match page::read(text, lines.first, limit, &self.cancel) {
             Ok(page) => Ok(Attachment::Text {
                 text: page.content,
@@ -239,6 +248,7 @@ impl AttachmentRequest {
                 next: page.next.filter(|next| *next <= lines.last),
             }),
             Err(ReadError::Binary) => Err(binary()),
+            Err(ReadError::NotText(reason)) => Err(refused(reason)),
             Err(_) => Err(AttachmentError::NoLine(lines.first)),
         }
     }
