@@ -10,4 +10,5 @@ mod interrupted;
 mod patch;
 mod project;
 mod swapped;
+mod wild;
 mod write;
