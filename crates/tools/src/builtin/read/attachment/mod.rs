@@ -16,10 +16,7 @@ use opencode_location::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Kind, MAX_BYTES, MAX_COUNT, ReadError,
-    directory::children,
-    file::media,
-    kind_of, page,
+    Kind, MAX_BYTES, MAX_COUNT, ReadError, directory::children, file::media, kind_of, page,
 };
 use crate::builtin::{
     blocking::blocking,
