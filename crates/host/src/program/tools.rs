@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use opencode_protocol::failure::Failure;
-use opencode_schema::check::{Nulls, check};
+use opencode_schema::check::{Nulls, check, convert_meant};
 use opencode_schema::message::ToolContent;
 use opencode_tools::{
     PermissionRequest, Recovery, Registration, Registry, Tool, ToolContext, ToolFailure,
@@ -188,9 +188,7 @@ impl Tool for ProgramTool {
     fn recover(&self, mut input: Value, context: ToolContext) -> BoxFuture<'_, Recovery> {
         Box::pin(async move {
             let recovering = async {
-                if self.tool.checks_input {
-                    check_input(&self.tool.input_schema, &mut input).map_err(message_of)?;
-                }
+                self.read(&mut input).map_err(message_of)?;
                 self.effect(&input, &context).await
             };
             in_time(recovering).await.unwrap_or_else(|error| {
@@ -213,9 +211,7 @@ impl Tool for ProgramTool {
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
         Box::pin(async move {
-            if self.tool.checks_input {
-                check_input(&self.tool.input_schema, &mut input)?;
-            }
+            self.read(&mut input)?;
             if let Some(permission) = &self.tool.permission {
                 self.permit(permission, &context).await?;
             }
@@ -227,6 +223,16 @@ impl Tool for ProgramTool {
 }
 
 impl ProgramTool {
+    /// Reads the arguments of a call by the schema. If the program checks them, only what the schema refuses and what
+    /// has one meaning is converted.
+    fn read(&self, input: &mut Value) -> Result<(), ToolFailure> {
+        if self.tool.checks_input {
+            return check_input(&self.tool.input_schema, input);
+        }
+        convert_meant(&self.tool.input_schema, input);
+        Ok(())
+    }
+
     fn begin(
         &self,
         function: &str,

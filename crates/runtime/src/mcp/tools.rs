@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use opencode_location::secret::Redactor;
 use opencode_mcp::{Ask, AskRefused, CallContext, CallOutput, Progress, ServerTool};
 use opencode_schema::Record;
+use opencode_schema::check::convert_meant;
 use opencode_schema::question::{QuestionAnswer, QuestionInfo};
 use opencode_tools::{PermissionRequest, Tool, ToolContext, ToolFailure, ToolOutput};
 use serde_json::{Value, json};
@@ -25,7 +26,13 @@ impl McpTool {
         Self { tool, secrets }
     }
 
-    async fn call(&self, input: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn call(
+        &self,
+        mut input: Value,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
+        // The server checks the arguments.
+        convert_meant(&self.tool.input_schema, &mut input);
         let name = &self.tool.name;
         let request = PermissionRequest {
             save: vec!["*".to_owned()],

@@ -11,6 +11,7 @@
 //! its size.
 
 mod issue;
+mod meant;
 mod number;
 mod shape;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 pub use issue::{Issue, Segment};
+pub use meant::{convert_meant, lower_to_maximum};
 pub use number::normalise_integers;
 use shape::{describe, discriminator, list, literal, takes, target};
 
@@ -43,8 +45,13 @@ pub enum Nulls {
 
 /// Checks `value` against `schema`. Fails with the first problem.
 pub fn check(schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
+    check_within(schema, schema, value, nulls)
+}
+
+/// Checks `value` against a schema within the document `root`, to which its references point.
+fn check_within(root: &Value, schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
     let mut checker = Checker {
-        root: schema,
+        root,
         top: (nulls == Nulls::Absent).then_some(value),
         optional: None,
         depth: 0,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use opencode_schema::check::{Nulls, check, normalise_integers};
+use opencode_schema::check::{Nulls, check, convert_meant, lower_to_maximum, normalise_integers};
+use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -76,9 +77,38 @@ impl<T: TypedTool> Tool for Checked<T> {
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
         Box::pin(async move {
+            let mut input = input;
+            let lowered = lower_to_maximum(&self.schema, &mut input);
             let input = decode(&self.schema, input)?;
-            self.tool.run(input, context).await
+            let result = self.tool.run(input, context).await;
+            if lowered.is_empty() {
+                return result;
+            }
+            told(result, &lowered)
         })
+    }
+}
+
+/// Adds to the text of a result which arguments were above their largest values. A result without a text for the model
+/// tells itself where it was cut.
+fn told(
+    result: Result<ToolOutput, ToolFailure>,
+    lowered: &[(String, Value)],
+) -> Result<ToolOutput, ToolFailure> {
+    let lowered = lowered.iter();
+    let lowered =
+        lowered.map(|(name, most)| format!("{name} is {most} at most, and that was used"));
+    let note = format!("({}.)", lowered.collect::<Vec<_>>().join("; "));
+    match result {
+        Ok(mut output) if !output.content.is_empty() => {
+            output.content.push(ToolContent::Text { text: note });
+            Ok(output)
+        }
+        Err(ToolFailure::Failed { message, kind }) => Err(ToolFailure::Failed {
+            message: format!("{message} {note}"),
+            kind,
+        }),
+        other => other,
     }
 }
 
@@ -88,13 +118,18 @@ fn decode<I: DeserializeOwned>(schema: &Value, mut input: Value) -> Result<I, To
     serde_json::from_value(input).map_err(|error| invalid(&error))
 }
 
-/// Checks the arguments of a call against the schema of the tool, and converts whole numbers to integers.
+/// Checks the arguments of a call against the schema of the tool. Converts whole numbers to integers, and arguments that
+/// the schema refuses to what they [mean](convert_meant).
 ///
 /// # Errors
 ///
 /// The failure for the model, with the first problem.
 pub fn check_input(schema: &Value, input: &mut Value) -> Result<(), ToolFailure> {
     normalise_integers(input);
+    if check(schema, input, Nulls::Values).is_ok() {
+        return Ok(());
+    }
+    convert_meant(schema, input);
     check(schema, input, Nulls::Values).map_err(|issue| invalid(&issue))
 }
 
@@ -160,6 +195,27 @@ mod tests {
         };
         for (input, expected) in [
             (json!({"path": ""}), Input::default()),
+            (
+                json!({"path": "a", "offset": null, "limit": null, "options": null, "format": null}),
+                a(),
+            ),
+            (
+                json!({"path": "a", "offset": "2", "limit": "7", "timeout": "0.5", "all": "true"}),
+                Input {
+                    offset: Some(2),
+                    limit: Some(7),
+                    timeout: Some(0.5),
+                    all: Some(true),
+                    ..a()
+                },
+            ),
+            (
+                json!({"path": "a", "options": "[{\"label\":\"x\"}]"}),
+                Input {
+                    options: Some(vec![Choice { label: "x".into() }]),
+                    ..a()
+                },
+            ),
             (json!({"path": "a", "more": [1]}), a()),
             (
                 json!({"limit": 5.0, "offset": 1e3, "path": "a"}),
@@ -207,10 +263,6 @@ mod tests {
                 "Expected string, got null\n  at [\"path\"]",
             ),
             (
-                json!({"path": "", "limit": null}),
-                "Expected number | undefined, got null\n  at [\"limit\"]",
-            ),
-            (
                 json!({"path": "", "offset": 0}),
                 "Expected a value greater than 0, got 0\n  at [\"offset\"]",
             ),
@@ -235,8 +287,8 @@ mod tests {
                 "Expected an integer, got 1e+300\n  at [\"offset\"]",
             ),
             (
-                json!({"path": "", "offset": "1"}),
-                "Expected number | undefined, got \"1\"\n  at [\"offset\"]",
+                json!({"path": "", "offset": "one"}),
+                "Expected number | undefined, got \"one\"\n  at [\"offset\"]",
             ),
             (
                 json!({"path": "", "limit": 2001}),
