@@ -235,7 +235,9 @@ test("a function has the same time limit as other unanswered requests", async ()
   });
   await run(host, sessionID, "Read it");
   expect(asked).toBe(1);
-  expect(JSON.parse(toolResult(model))).toMatchObject({ error: { message: "Unable to read .env" } });
+  expect(JSON.parse(toolResult(model))).toMatchObject({
+    error: { message: "Unable to read .env: it is not allowed. A permission rule denies it, or no user is there to decide" },
+  });
 });
 
 test("a function is also called for the sessions of tasks", async () => {

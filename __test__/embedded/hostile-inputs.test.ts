@@ -47,9 +47,12 @@ function wrongFor(value: unknown) {
 /** The input without each key, and with each wrong type of a key. */
 function wrongInputs(tool: string, input: Record<string, unknown>) {
   return Object.entries(input).flatMap(([key, value]) => {
-    const others = wrongFor(value).map((wrong) => ({ ...input, [key]: wrong }));
+    const isOptional = OPTIONAL[tool]?.includes(key);
+    // `null` for an optional key is the same as no key.
+    const wrong = wrongFor(value).filter((it) => it !== null || !isOptional);
+    const others = wrong.map((it) => ({ ...input, [key]: it }));
     const { [key]: _, ...less } = input;
-    return OPTIONAL[tool]?.includes(key) ? others : [less, ...others];
+    return isOptional ? others : [less, ...others];
   });
 }
 

@@ -125,7 +125,7 @@ test("does not contact a forbidden server to which an allowed one redirects", as
   const other = await setup.open({ database: ":memory:", config: { ...model.config(), permissions } });
   const session = await other.sessions.create();
   const { error } = JSON.parse(await fetched({ ...started, host: other, sessionID: session.id }, address));
-  expect(error.message).toBe(`Unable to fetch ${address}`);
+  expect(error.message).toMatch(`Unable to fetch ${address}: it is not allowed`);
   expect(forbidden).toHaveLength(1);
 });
 

@@ -112,10 +112,10 @@ function tryOnSmallDisk() {
     expect(outcome.before).toEqual({ "old.txt": "old 1\nold 2\n" });
     expect(outcome.during).toEqual(outcome.before);
     expect(outcome.withFault.tools.map(({ error }: { error: { message: string } }) => error.message)).toEqual([
-      "Unable to write new.txt",
-      "Unable to write a/b/new.txt",
-      "Unable to edit old.txt",
-      expect.stringMatching(/^Unable to apply patch at (added|old)\.txt$/),
+      expect.stringMatching(/^Unable to write new\.txt: \w/),
+      expect.stringMatching(/^Unable to write a\/b\/new\.txt: \w/),
+      expect.stringMatching(/^Unable to edit old\.txt: \w/),
+      expect.stringMatching(/^Unable to apply patch at (added|old)\.txt: \w/),
     ]);
     expect(outcome.later.tools).toEqual(tools.map(() => expect.objectContaining({ status: "completed" })));
     const files = { "new.txt": big, "a/b/new.txt": big, "old.txt": `${big}\n${big}\n`, "added.txt": `${big}\n` };

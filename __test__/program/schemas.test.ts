@@ -52,11 +52,28 @@ test("the function receives the output of the input schema, and its type", async
   expect(days.map((day) => day.toISOString())).toEqual(["2026-01-02T00:00:00.000Z"]);
 });
 
+test("an argument that the schema refuses and that has one meaning is converted", async () => {
+  const started = await setUpSession();
+  const inputs: unknown[] = [];
+  const input = z.object({
+    count: z.number(),
+    code: z.string(),
+    only: z.boolean().optional(),
+    none: z.string().nullable(),
+    names: z.array(z.string()),
+    limit: z.number().optional(),
+  });
+  started.host.tools.register({ ...NAME, input, execute: (given) => (inputs.push(given), "") });
+  const given = { count: "2", code: "2", only: "true", none: null, names: "a", limit: null };
+  await callTools(started, call(given));
+  expect(inputs).toEqual([{ count: 2, code: "2", only: true, none: null, names: ["a"] }]);
+});
+
 test("issues name their place", async () => {
   const started = await setUpSession();
   const input = z.object({ days: z.array(z.object({ hour: z.number() })) });
   started.host.tools.register({ ...NAME, input, execute: () => "" });
-  const [result] = await callTools(started, call({ days: [{ hour: 1 }, { hour: "2" }] }));
+  const [result] = await callTools(started, call({ days: [{ hour: 1 }, { hour: "two" }] }));
   expect(failure(result)).toMatch(/^Invalid tool input: days\.1\.hour: /);
 });
 

@@ -19,9 +19,8 @@ pub(crate) fn takes_tasks(agent: &AgentInfo) -> bool {
     agent.mode != AgentMode::Primary && !agent.hidden
 }
 
-/// Returns the list of agents for the description of the tool `task`: agents that take tasks, without those that the
-/// rules deny. Equal agents and rules give equal text, because the text is part of the prefix of every request.
-pub(crate) fn subagents(rule_scope: &RuleScope) -> String {
+/// Returns the agents that take tasks, without those that the rules deny, sorted by their ids.
+pub(crate) fn offered(rule_scope: &RuleScope) -> Vec<&AgentInfo> {
     let rules = rule_scope.rules();
     let is_denied = |id: &str| evaluate("task", id, &rules) == PermissionEffect::Deny;
     let agents = rule_scope.location.agents.list().iter();
@@ -29,6 +28,13 @@ pub(crate) fn subagents(rule_scope: &RuleScope) -> String {
         .filter(|agent| takes_tasks(agent) && !is_denied(&agent.id))
         .collect();
     agents.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    agents
+}
+
+/// Returns the list of agents for the description of the tool `task`: agents that take tasks, without those that the
+/// rules deny. Equal agents and rules give equal text, because the text is part of the prefix of every request.
+pub(crate) fn subagents(rule_scope: &RuleScope) -> String {
+    let agents = offered(rule_scope);
     if agents.is_empty() {
         return "\n\nNo agent is available at the moment.".to_owned();
     }

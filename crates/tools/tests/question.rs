@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Recorder, call, context, registry, success, text};
+use common::{Recorder, call, context, denied, registry, success, text};
 use futures::future::BoxFuture;
 use opencode_schema::{
     clock::SystemClock,
@@ -126,7 +126,7 @@ async fn refusals_fail_the_call_or_end_the_turn() {
         (
             Err(PermissionError::Blocked),
             Ok(vec![]),
-            failed("Permission denied: question"),
+            denied("Permission denied: question"),
             json!([]),
         ),
         (
@@ -150,7 +150,7 @@ async fn refusals_fail_the_call_or_end_the_turn() {
         (
             Ok(()),
             Err(QuestionError::Unanswered),
-            failed("Permission denied: question"),
+            failed("Permission denied: question: no user is there to answer"),
             json!([input["questions"]]),
         ),
     ] {

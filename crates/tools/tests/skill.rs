@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use common::{Recorder, call, context, failed, registry, success, text};
+use common::{Recorder, call, context, denied, failed, registry, success, text};
 use futures::future::BoxFuture;
 use opencode_schema::{clock::SystemClock, message::ErrorKind, skill::SkillInfo};
 use opencode_tools::{
@@ -29,6 +29,10 @@ impl Skills for One {
     fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
         let found = (self.0.name == name).then(|| self.0.clone());
         Box::pin(std::future::ready(found))
+    }
+
+    fn names(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(std::future::ready(vec![self.0.name.clone()]))
     }
 }
 
@@ -252,17 +256,22 @@ async fn refusals_fail_the_call_or_end_the_turn() {
         message: message.to_owned(),
         kind: ErrorKind::Permission,
     };
+    let unknown = |name: &str| {
+        failed(format!(
+            "Unable to load skill {name}: there is no skill of this name. The skills are: greet"
+        ))
+    };
     let corrected = PermissionError::Corrected {
         feedback: "not now".to_owned(),
     };
     for (name, permission, expected, asked) in [
-        ("absent", Ok(()), failed("Unable to load skill absent"), 0),
-        ("Greet", Ok(()), failed("Unable to load skill Greet"), 0),
-        ("", Ok(()), failed("Unable to load skill "), 0),
+        ("absent", Ok(()), unknown("absent"), 0),
+        ("Greet", Ok(()), unknown("Greet"), 0),
+        ("", Ok(()), unknown(""), 0),
         (
             "greet",
             Err(PermissionError::Blocked),
-            refused("Unable to load skill greet"),
+            denied("Unable to load skill greet"),
             1,
         ),
         (

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Recorder, call, context, failed, registry, success, text};
+use common::{Recorder, call, context, denied, failed, registry, success, text};
 use futures::future::BoxFuture;
 use opencode_schema::{clock::SystemClock, id::SessionID, message::ErrorKind};
 use opencode_tools::{
@@ -24,6 +24,10 @@ struct Workers {
 impl Tasks for Workers {
     fn accepts(&self, agent: &str) -> bool {
         agent == "general"
+    }
+
+    fn agents(&self) -> Vec<String> {
+        vec!["general".to_owned()]
     }
 
     fn run(&self, task: TaskRequest) -> BoxFuture<'_, Outcome> {
@@ -149,7 +153,12 @@ async fn a_task_without_a_text_returns_only_its_session() {
 #[tokio::test]
 async fn an_agent_that_takes_no_tasks_needs_no_permission_request() {
     let settled = settle(input("build"), Ok(()), says("No."), |_| {}).await;
-    assert_eq!(settled.settlement, failed("Unable to run task: build"));
+    assert_eq!(
+        settled.settlement,
+        failed(
+            "Unable to run task: build: no agent of this name takes tasks. The agents are: general"
+        )
+    );
     assert_eq!((settled.given, settled.asked), (vec![], vec![]));
 }
 
@@ -165,7 +174,7 @@ async fn a_refused_task_is_not_started() {
     for (permission, expected) in [
         (
             PermissionError::Blocked,
-            refused("Unable to run task: general"),
+            denied("Unable to run task: general"),
         ),
         (
             corrected,
@@ -244,6 +253,6 @@ async fn a_session_is_identified_by_its_id() {
     };
     assert_eq!(
         message,
-        "Invalid tool input: Expected a string starting with \"ses\", got \"child\""
+        "Invalid tool input: Expected a string starting with \"ses\", got \"child\"\n  at [\"sessionID\"]"
     );
 }

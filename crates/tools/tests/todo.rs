@@ -4,9 +4,9 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Recorder, call, context, failed, registry, success, text};
+use common::{Recorder, call, context, denied, failed, registry, success, text};
 use futures::future::BoxFuture;
-use opencode_schema::{clock::SystemClock, id::SessionID, message::ErrorKind, todo::Todo};
+use opencode_schema::{clock::SystemClock, id::SessionID, todo::Todo};
 use opencode_tools::{
     Contributions, PermissionError, Permissions, Settlement, Todos, TodosError, built_in_tools,
 };
@@ -124,17 +124,15 @@ async fn an_invalid_or_long_list_is_refused_before_a_permission_request() {
             json!([{"content": "a", "status": "b"}]),
             Some("Invalid tool input: Missing key\n  at [\"todos\"][0][\"priority\"]"),
         ),
+        (json!("[]"), None),
         (
-            json!("[]"),
-            Some("Invalid tool input: Expected array, got \"[]\"\n  at [\"todos\"]"),
+            json!("none"),
+            Some("Invalid tool input: Expected array, got \"none\"\n  at [\"todos\"]"),
         ),
     ] {
         let blocked = Err(PermissionError::Blocked);
         let (settled, kept) = settle(json!({"todos": todos}), blocked, Ok(())).await;
-        let asked = Settlement::Failed {
-            message: "Unable to update todos".to_owned(),
-            kind: ErrorKind::Permission,
-        };
+        let asked = denied("Unable to update todos");
         assert_eq!(settled, expected.map_or(asked, failed));
         assert_eq!(kept, json!([]));
     }

@@ -1,14 +1,20 @@
 //! The normal form of a directory path, and the paths that belong to a directory.
 
+mod alike;
 mod containment;
 mod link_names;
+mod meant;
 mod real_patterns;
+mod similar;
+mod spelling;
 
 use std::path::{Component, Path, PathBuf};
 
 pub use containment::{ContainmentError, Target, TargetKind, resolve};
 pub(crate) use containment::{is_private, is_project_text, lies_below, real_path};
+pub use meant::{Purpose, resolve_meant};
 pub use real_patterns::RealPatterns;
+pub use similar::similar_names;
 
 /// Maximum length of a directory path in bytes, which is the usual limit of file systems.
 pub const MAX_DIRECTORY_BYTES: usize = 4096;

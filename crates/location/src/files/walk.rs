@@ -47,6 +47,15 @@ pub async fn permit() -> Option<SemaphorePermit<'static>> {
 
 /// Prepares a walk over everything below the absolute path `root` that is neither hidden nor ignored, without `.git`.
 pub fn below(root: &Path) -> io::Result<WalkBuilder> {
+    below_where(root, |_, _| true)
+}
+
+/// Same as [`below`], only with what `admits` accepts: a path relative to the root, and if it is a directory. Nothing
+/// below a directory that it does not accept is visited.
+pub fn below_where(
+    root: &Path,
+    admits: impl Fn(&Path, bool) -> bool + Send + Sync + 'static,
+) -> io::Result<WalkBuilder> {
     let own = rules_bytes(root)
         .filter(|own| *own <= MAX_IGNORE_BYTES)
         .ok_or_else(|| {
@@ -64,6 +73,7 @@ pub fn below(root: &Path) -> io::Result<WalkBuilder> {
     // a directory before it visits the next sibling.
     let held = Mutex::new(vec![own + above.unwrap_or(0)]);
     let mut builder = WalkBuilder::new(root);
+    let within = root.to_owned();
     builder
         .add_custom_ignore_filename(".rgignore")
         .git_global(false)
@@ -73,7 +83,10 @@ pub fn below(root: &Path) -> io::Result<WalkBuilder> {
                 return true;
             }
             let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-            entry.file_name() != ".git" && (!is_directory || has_room(&held, entry))
+            let relative = entry.path().strip_prefix(&within).unwrap_or(entry.path());
+            entry.file_name() != ".git"
+                && admits(relative, is_directory)
+                && (!is_directory || has_room(&held, entry))
         });
     Ok(builder)
 }

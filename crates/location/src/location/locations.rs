@@ -361,6 +361,7 @@ impl Locations {
             Arc::new(Location {
                 secrets: redactor,
                 command_variables: Arc::new(command_variables),
+                home: Arc::from(environment.home.as_path()),
                 approvals: approvals(&project, &name, &environment.home, is_trusted),
                 directory: name,
                 project,

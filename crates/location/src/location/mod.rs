@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use opencode_llm::redact::Redactor;
@@ -58,6 +59,8 @@ pub struct Location {
     pub mcp: McpServers,
     /// Removes the secrets of configuration and environment from texts.
     pub secrets: Redactor,
+    /// The home directory of the user, which is the meaning of `~`.
+    pub home: Arc<Path>,
     /// The environment variables of processes that agents and clients start here.
     pub command_variables: Arc<BTreeMap<String, String>>,
 }

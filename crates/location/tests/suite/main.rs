@@ -37,6 +37,9 @@ mod locations;
 #[cfg(test)]
 mod machine;
 #[cfg(test)]
+#[cfg(unix)]
+mod meant;
+#[cfg(test)]
 mod migration;
 #[cfg(test)]
 mod packages;

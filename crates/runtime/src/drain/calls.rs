@@ -448,6 +448,7 @@ pub(super) fn shared_context(
         assistant_message_id: message_id.clone(),
         call_id: String::new(),
         directory: Arc::from(Path::new(&place.directory)),
+        home: Arc::clone(&sampled.location.home),
         cancel: stopper.stopped().child_token(),
         managed_output: services.tools.managed_output(),
         output_limits: settings.tool_output.into(),

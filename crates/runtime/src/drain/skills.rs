@@ -23,4 +23,13 @@ impl Skills for TurnSkills {
         }
         .boxed()
     }
+
+    fn names(&self) -> BoxFuture<'_, Vec<String>> {
+        async move {
+            let skills = self.rule_scope.location.skills.observe().await;
+            let available = available(&skills, &self.rule_scope.rules()).into_iter();
+            available.map(|skill| skill.name.clone()).collect()
+        }
+        .boxed()
+    }
 }

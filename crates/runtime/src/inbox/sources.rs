@@ -2,8 +2,9 @@
 //! files of a prompt and from the mentions in its text.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use opencode_location::directory::{ContainmentError, Target, TargetKind, resolve};
+use opencode_location::directory::{ContainmentError, Purpose, Target, TargetKind, resolve_meant};
 use opencode_location::files::media_type::mime_of;
 use opencode_schema::id::SessionID;
 use opencode_schema::prompt::{Prompt, PromptFileAttachment, PromptSource};
@@ -56,7 +57,7 @@ enum SourceKind {
     /// Guidance for an agent that takes tasks.
     Agent(String),
     /// A path that cannot be used, and the reason.
-    Refused(&'static str),
+    Refused(String),
 }
 
 impl Source {
@@ -95,13 +96,21 @@ impl Source {
                     let lines = lines_of_url(&url);
                     Self::file(&shown, path, lines, Some(file.mime.clone()))
                 }
-                Err(()) => Self::new(named, uri.clone(), SourceKind::Refused(NOT_FOUND)),
+                Err(()) => Self::new(
+                    named,
+                    uri.clone(),
+                    SourceKind::Refused(NOT_FOUND.to_owned()),
+                ),
             },
             Ok(url) if url.scheme() == "data" => {
                 let (uri, mime) = (uri.clone(), file.mime.clone());
                 Self::new(named, String::new(), SourceKind::Data { uri, mime })
             }
-            _ => Self::new(named, uri.clone(), SourceKind::Refused(NOT_FOUND)),
+            _ => Self::new(
+                named,
+                uri.clone(),
+                SourceKind::Refused(NOT_FOUND.to_owned()),
+            ),
         }
     }
 
@@ -196,12 +205,25 @@ impl Reading<'_> {
 
     async fn existing_file(&self, path: String, lines: Option<LineRange>) -> Option<Source> {
         let directory = self.directory.to_owned();
+        let home = Arc::clone(&self.permissions.rule_scope.location.home);
         let finding = opencode_log::spawn_blocking(move || {
-            let named = Path::new(&directory).join(&path);
-            std::fs::symlink_metadata(&named).ok()?;
-            let refused = match resolve(Path::new(&directory), &path, TargetKind::Directory) {
-                Ok(_) => None,
-                Err(error) => Some(refusal(&error)),
+            let mut named = Path::new(&directory).join(&path);
+            let exists = named.symlink_metadata().is_ok();
+            let kind = TargetKind::Directory;
+            let target =
+                resolve_meant(Path::new(&directory), &path, kind, Purpose::Existing, &home);
+            let refused = match target {
+                Ok(_) if exists => None,
+                // The entry has another name that looks the same, or the mention has another form.
+                Ok(target) => {
+                    named.clone_from(&target.canonical);
+                    target.exists().then_some(())?;
+                    None
+                }
+                Err(error) if exists || matches!(error, ContainmentError::Ambiguous(_)) => {
+                    Some(refusal(&error))
+                }
+                Err(_) => return None,
             };
             Some((named.to_string_lossy().into_owned(), path, refused))
         });
@@ -235,7 +257,7 @@ impl Reading<'_> {
         session: &SessionID,
     ) -> Result<Content, String> {
         match source.kind {
-            SourceKind::Refused(reason) => Err(reason.to_owned()),
+            SourceKind::Refused(reason) => Err(reason),
             SourceKind::Agent(name) => {
                 let guidance = mention(&self.permissions.rule_scope, &name);
                 Ok(Content::Sentence(guidance))
@@ -300,11 +322,13 @@ impl Reading<'_> {
     }
 
     async fn locate(&self, directory: String, path: String) -> Result<Target, String> {
+        let home = Arc::clone(&self.permissions.rule_scope.location.home);
         let resolving = opencode_log::spawn_blocking(move || {
-            resolve(Path::new(&directory), &path, TargetKind::Directory)
+            let kind = TargetKind::Directory;
+            resolve_meant(Path::new(&directory), &path, kind, Purpose::Existing, &home)
         });
         let resolved = resolving.await.map_err(|_| NOT_FOUND)?;
-        resolved.map_err(|error| refusal(&error).to_owned())
+        resolved.map_err(|error| refusal(&error))
     }
 
     async fn file(
@@ -397,12 +421,14 @@ async fn told(info: ReferenceInfo) -> String {
     )
 }
 
-fn refusal(error: &ContainmentError) -> &'static str {
+fn refusal(error: &ContainmentError) -> String {
     match error {
-        ContainmentError::RelativeEscape => "its relative path leaves the Location",
-        ContainmentError::LocationEscape => "a symbolic link leads out of the Location",
-        ContainmentError::DanglingLink => "it is a symbolic link without a target",
-        _ => NOT_FOUND,
+        ContainmentError::RelativeEscape => "its relative path leaves the Location".to_owned(),
+        ContainmentError::LocationEscape => {
+            "a symbolic link leads out of the Location or to nothing".to_owned()
+        }
+        ContainmentError::Ambiguous(_) => error.to_string(),
+        _ => NOT_FOUND.to_owned(),
     }
 }
 

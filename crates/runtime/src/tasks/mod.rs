@@ -29,7 +29,7 @@ use crate::inbox::{Inbox, PromptRequest};
 use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::sessions::Sessions;
-use crate::subagents::takes_tasks;
+use crate::subagents::{offered, takes_tasks};
 
 pub(crate) use self::running::RunningTasks;
 
@@ -58,6 +58,11 @@ impl Tasks for TurnTasks {
     fn accepts(&self, agent: &str) -> bool {
         let agents = &self.rule_scope.location.agents;
         agents.get(agent).is_some_and(takes_tasks)
+    }
+
+    fn agents(&self) -> Vec<String> {
+        let agents = offered(&self.rule_scope).into_iter();
+        agents.map(|agent| agent.id.clone()).collect()
     }
 
     fn run(&self, task: TaskRequest) -> BoxFuture<'_, Result<TaskOutcome, TaskError>> {

@@ -225,7 +225,7 @@ async fn mentions_in_the_text_are_read_at_the_promotion() {
         ),
         (
             "Read @out",
-            vec!["a symbolic link leads out of the Location"],
+            vec!["a symbolic link leads out of the Location or to nothing"],
             "far away",
         ),
         (

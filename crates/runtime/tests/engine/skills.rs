@@ -65,7 +65,8 @@ fn failed(message: &str) -> String {
 #[tokio::test]
 async fn an_agent_loads_the_current_text_of_skills_that_it_is_not_denied() {
     let (f, session) = open().await;
-    let denied = failed("Unable to load skill greet");
+    let denied =
+        failed("Unable to load skill greet: there is no skill of this name. There are no skills");
     assert_eq!(
         load(&f, &session, "build", "greet").await,
         loaded(&f, "Say hello.")
@@ -77,6 +78,8 @@ async fn an_agent_loads_the_current_text_of_skills_that_it_is_not_denied() {
     );
     assert_eq!(load(&f, &session, "shy", "greet").await, denied);
     // A missing skill fails with the same message.
-    let absent = failed("Unable to load skill absent");
+    let absent = failed(
+        "Unable to load skill absent: there is no skill of this name. The skills are: greet",
+    );
     assert_eq!(load(&f, &session, "build", "absent").await, absent);
 }

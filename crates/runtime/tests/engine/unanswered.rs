@@ -30,8 +30,8 @@ async fn requests_are_refused_at_once_without_an_answering_client() {
     assert_eq!(
         settled(&f, &session).await,
         [
-            "tool.failed c0 Unable to use it",
-            "tool.failed c1 Permission denied: question",
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.failed c1 Permission denied: question: no user is there to answer",
         ]
     );
     let client = opencode_runtime::AskPermission {
@@ -87,7 +87,7 @@ async fn requests_are_refused_after_their_time_limit() {
     f.wait(&session).await;
     assert_eq!(
         compact::messages(&f.model.last_request())[2],
-        "tool: c0 = failed: Unable to use it"
+        "tool: c0 = failed: Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide"
     );
     assert_eq!(waiting(&f, &session).await.len(), 1);
     f.clock.advance(59_999);

@@ -13,6 +13,7 @@ mod paths;
 mod place;
 mod question;
 mod read;
+mod reasons;
 #[cfg(test)]
 #[path = "../../../../fuzz/replay.rs"]
 mod replay;

@@ -1,53 +1,76 @@
-//! Resolves a path of the model to a target for which the call may ask permission.
+//! Resolves a path of the model to a target for which the call may ask permission, and tells the model why a path cannot
+//! be used.
+//!
+//! A reason never tells more than the rules let the model read: a path that may not be read has the same answer whether
+//! it exists or not.
 
-use std::{collections::btree_map::Entry, path::Path, sync::Arc};
+use std::{
+    collections::btree_map::Entry,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use opencode_handles::{is_open_database, refuse_database};
-use opencode_location::directory::{ContainmentError, Target, TargetKind, resolve};
+use opencode_location::directory::{
+    ContainmentError, Purpose, Target, TargetKind, resolve, resolve_meant, similar_names,
+};
 
 use super::blocking::blocking;
 use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
-use crate::ports::permission::PermissionRequest;
+use crate::ports::permission::{PermissionError, PermissionRequest};
 
-/// Resolves a path. For a path outside the Location, also asks for permission to use its directory.
-/// `refused` is the tool's generic error text.
+/// Maximum number of similar names that the model reads.
+const MAX_SIMILAR: usize = 3;
+
+/// Maximum number of similar names that are checked against the rules.
+const MAX_CHECKED: usize = 10;
+
+/// Resolves a path to an entry that should exist. For a path outside the Location, also asks for permission to use its
+/// directory. `refused` is the tool's generic error text.
 pub(crate) async fn locate_with_permission(
     context: &ToolContext,
     path: &str,
     kind: TargetKind,
     refused: &str,
 ) -> Result<Target, ToolFailure> {
-    let target = locate(context, path, kind, refused).await?;
+    let target = locate(context, path, kind, Purpose::Existing, refused).await?;
     ask_outside(context, &target, refused).await?;
     Ok(target)
 }
 
-/// Resolves a path. The error text is only `refused`, because details about a path would reveal facts
-/// about files outside.
-pub(crate) async fn locate(
+/// Resolves the path that the model means. Asks for a permission only to tell why a path outside the Location cannot be
+/// used.
+async fn locate(
     context: &ToolContext,
     path: &str,
     kind: TargetKind,
+    purpose: Purpose,
     refused: &str,
 ) -> Result<Target, ToolFailure> {
-    let location = Arc::clone(&context.directory);
+    let (location, home) = (Arc::clone(&context.directory), Arc::clone(&context.home));
     let input = path.to_owned();
     let found = move || {
-        let target = resolve(&location, &input, kind)?;
+        let target = resolve_meant(&location, &input, kind, purpose, &home)?;
         let found = target.canonical.metadata();
         let database = found.and_then(|found| refuse_database(&found)).err();
         Ok((target, database.filter(is_open_database)))
     };
-    let found = blocking(found).await?;
-    let (target, database) = found.map_err(|error: ContainmentError| {
-        tracing::debug!(%error, "a path was refused");
-        ToolFailure::new(refused)
-    })?;
-    match database {
-        None => Ok(target),
-        Some(error) => Err(ToolFailure::new(format!("{refused}: {error}"))),
-    }
+    let reason = match blocking(found).await? {
+        Ok((target, None)) => return Ok(target),
+        Ok((_, Some(error))) => error.to_string(),
+        Err(ContainmentError::Outside {
+            pattern,
+            other_patterns,
+            reason,
+        }) => {
+            ask_directory(context, &pattern, other_patterns, refused).await?;
+            reason.to_string()
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(ToolFailure::new(format!("{refused}: {reason}")))
 }
 
 /// Resolves the path of a file to change. Managed Tool Output Files belong to the runtime: tools may
@@ -55,15 +78,18 @@ pub(crate) async fn locate(
 pub(crate) async fn locate_to_change(
     context: &ToolContext,
     path: &str,
+    purpose: Purpose,
     refused: &str,
 ) -> Result<Target, ToolFailure> {
-    let target = locate(context, path, TargetKind::File, refused).await?;
+    let target = locate(context, path, TargetKind::File, purpose, refused).await?;
     let (file, managed) = (
         target.canonical.clone(),
         Arc::clone(&context.managed_output),
     );
     if blocking(move || is_within(&file, &managed)).await? {
-        return Err(ToolFailure::new(refused));
+        return Err(ToolFailure::new(format!(
+            "{refused}: files with the output of tools can only be read"
+        )));
     }
     Ok(target)
 }
@@ -82,11 +108,124 @@ fn is_within(file: &Path, directory: &Path) -> bool {
 pub(crate) async fn locate_to_change_with_permission(
     context: &ToolContext,
     path: &str,
+    purpose: Purpose,
     refused: &str,
 ) -> Result<Target, ToolFailure> {
-    let target = locate_to_change(context, path, refused).await?;
+    let target = locate_to_change(context, path, purpose, refused).await?;
     ask_outside(context, &target, refused).await?;
     Ok(target)
+}
+
+/// The kind of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    File,
+    Directory,
+    /// For example a FIFO. It is never opened, because opening alone may wait forever.
+    Other,
+    Missing,
+}
+
+impl Found {
+    /// Returns the kind of the entry at a path without links.
+    pub(crate) fn at(path: &Path) -> Self {
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_file() => Self::File,
+            Ok(found) if found.is_dir() => Self::Directory,
+            Ok(_) => Self::Other,
+            Err(_) => Self::Missing,
+        }
+    }
+}
+
+/// Fails if the target is not one of these kinds, with the reason.
+pub(crate) async fn require(
+    context: &ToolContext,
+    target: &Target,
+    kinds: &[Found],
+    refused: &str,
+) -> Result<(), ToolFailure> {
+    let path = target.canonical.clone();
+    let found = blocking(move || Found::at(&path)).await?;
+    if kinds.contains(&found) {
+        return Ok(());
+    }
+    let reason = match found {
+        Found::File => "it is a file, not a directory".to_owned(),
+        Found::Directory => "it is a directory, not a file".to_owned(),
+        Found::Other => "it is neither a file nor a directory".to_owned(),
+        Found::Missing => missing(context, target).await?,
+    };
+    Err(revealed(context, target, refused, &reason).await)
+}
+
+/// Returns a failure with a reason about an entry, unless the rules do not let the model read it.
+pub(crate) async fn revealed(
+    context: &ToolContext,
+    target: &Target,
+    refused: &str,
+    reason: &str,
+) -> ToolFailure {
+    let reading = request_for_files(context, "read", [target]);
+    if context.permissions.denies(reading).await {
+        return PermissionError::Blocked.into_failure(refused);
+    }
+    ToolFailure::new(format!("{refused}: {reason}"))
+}
+
+/// Returns what is missing of a path, with names that the model could mean.
+async fn missing(context: &ToolContext, target: &Target) -> Result<String, ToolFailure> {
+    let path = target.canonical.clone();
+    let gap = blocking(move || Gap::in_path(&path)).await?;
+    let Some(gap) = gap else {
+        return Ok("there is no such file".to_owned());
+    };
+    let above = Path::new(&target.resource).ancestors().nth(gap.depth);
+    let above = above.unwrap_or(Path::new("")).to_path_buf();
+    let named = |name: &str| above.join(name).to_string_lossy().into_owned();
+    let mut reason = if gap.depth == 1 {
+        "there is no such file".to_owned()
+    } else {
+        format!("there is no directory {}", named(&gap.name))
+    };
+    let mut similar = Vec::new();
+    for name in gap.similar.iter().take(MAX_CHECKED) {
+        let resource = named(name);
+        if similar.len() < MAX_SIMILAR && !context.denies("read", &resource).await {
+            similar.push(resource);
+        }
+    }
+    if !similar.is_empty() {
+        reason.push_str(&format!(". Similar names: {}", similar.join(", ")));
+    }
+    Ok(reason)
+}
+
+/// The first name of a path that does not exist.
+struct Gap {
+    name: String,
+    /// Number of names that do not exist.
+    depth: usize,
+    /// Names beside it that are similar, the most similar first.
+    similar: Vec<String>,
+}
+
+impl Gap {
+    fn in_path(path: &Path) -> Option<Self> {
+        let mut missing: Vec<PathBuf> = Vec::new();
+        for ancestor in path.ancestors() {
+            if Found::at(ancestor) != Found::Missing {
+                let first = missing.last()?.file_name()?.to_str()?.to_owned();
+                return Some(Self {
+                    similar: similar_names(ancestor, &first),
+                    name: first,
+                    depth: missing.len(),
+                });
+            }
+            missing.push(ancestor.to_owned());
+        }
+        None
+    }
 }
 
 /// Asks for permission to use the directory of a target, if it is outside the Location.
@@ -95,16 +234,29 @@ pub(crate) async fn ask_outside(
     target: &Target,
     refused: &str,
 ) -> Result<(), ToolFailure> {
-    let Some(pattern) = &target.external_directory else {
-        return Ok(());
-    };
-    let mut request = context.permission_request("external_directory", vec![pattern.clone()]);
-    let others = target.other_external_directories.clone();
-    request.other_names.insert(pattern.clone(), others);
+    match &target.external_directory {
+        Some(pattern) => {
+            let others = target.other_external_directories.clone();
+            ask_directory(context, pattern, others, refused).await
+        }
+        None => Ok(()),
+    }
+}
+
+/// Asks for permission to use a directory outside the Location. `pattern` matches the entries of the directory, and
+/// `others` do so by its other names.
+async fn ask_directory(
+    context: &ToolContext,
+    pattern: &str,
+    others: Vec<String>,
+    refused: &str,
+) -> Result<(), ToolFailure> {
+    let mut request = context.permission_request("external_directory", vec![pattern.to_owned()]);
+    request.other_names.insert(pattern.to_owned(), others);
     // If the name of the directory itself contains a wildcard, the saved rule would match many other
     // directories.
     if pattern.matches(['*', '?']).count() == 1 {
-        request.save.push(pattern.clone());
+        request.save.push(pattern.to_owned());
     }
     context.assert(request, refused).await
 }

@@ -13,8 +13,9 @@ use std::{
     path::Path,
 };
 
-use opencode_handles::{Directory, is_open_database};
+use opencode_handles::Directory;
 
+use super::reasons::of_io;
 use super::text::{NotText, Unencodable};
 use crate::failure::ToolFailure;
 
@@ -55,12 +56,11 @@ impl From<NotText> for FileError {
 }
 
 impl FileError {
-    /// Returns the message for the model. `refused` is the tool's generic text. Adds details only if
-    /// the model can act on them.
+    /// Returns the message for the model. `refused` is the tool's generic text.
     pub(crate) fn message(self, refused: &str) -> String {
         tracing::debug!(error = %self, "a file was not changed");
         match self {
-            Self::Io(error) if !is_open_database(&error) => refused.to_owned(),
+            Self::Io(error) => format!("{refused}: {}", of_io(&error)),
             reason => format!("{refused}: {reason}"),
         }
     }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::reasons::one_of;
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -21,11 +22,9 @@ pub(super) struct TaskInput {
     #[schemars(description = "Name of the agent, as the list of available agents has it.")]
     agent: String,
     #[serde(rename = "sessionID")]
-    // The pattern of an id is not advertised.
-    #[schemars(with = "Option<String>")]
     #[schemars(description = "Session of an earlier task to go on with. \
                               Its agent still knows what was said there.")]
-    session_id: Option<SessionID>,
+    session_id: Option<String>,
 }
 
 impl TypedTool for Task {
@@ -44,10 +43,15 @@ impl TypedTool for Task {
             agent,
             session_id,
         } = input;
+        let session_id = session_id.filter(|id| !id.is_empty());
+        let session_id = session_id.as_deref().map(session).transpose()?;
         // The text is the same for a missing agent and for one that may not be used.
         let refused = format!("Unable to run task: {agent}");
         if !context.tasks.accepts(&agent) {
-            return Err(ToolFailure::new(refused));
+            let agents = one_of("agents", &context.tasks.agents());
+            return Err(ToolFailure::new(format!(
+                "{refused}: no agent of this name takes tasks. {agents}"
+            )));
         }
         let mut request = context.permission_request("task", vec![agent.clone()]);
         request.save = vec!["*".to_owned()];
@@ -80,6 +84,12 @@ tasks done side by side; agents that change the same files must not run at the s
 Say in the prompt what to do, what is known already, where to look, and what to report: you cannot \
 answer back while it works. The user does not see the report, so pass on what matters. It ends with a \
 session, by which you can go on with the same task.";
+
+fn session(id: &str) -> Result<SessionID, ToolFailure> {
+    SessionID::parse(id).map_err(|error| {
+        ToolFailure::new(format!("Invalid tool input: {error}\n  at [\"sessionID\"]"))
+    })
+}
 
 /// Returns the text for the model and the session id, which it needs to continue the task.
 fn output(outcome: &TaskOutcome) -> Result<ToolOutput, ToolFailure> {

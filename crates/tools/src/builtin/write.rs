@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use opencode_location::directory::Target;
+use opencode_location::directory::{Purpose, Target};
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     mutation::change,
-    paths::{ask_to_edit, locate_to_change_with_permission},
+    paths::{Found, ask_to_edit, locate_to_change_with_permission, require},
     place::{FileError, MAX_FILE_BYTES, Place},
     text::{
         BYTE_ORDER_MARK, Charset, Form, Text, encode_whole,
@@ -46,7 +46,10 @@ impl TypedTool for Write {
         context: ToolContext,
     ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to write {}", input.path);
-        let target = locate_to_change_with_permission(&context, &input.path, &refused).await?;
+        let target =
+            locate_to_change_with_permission(&context, &input.path, Purpose::Creation, &refused)
+                .await?;
+        require(&context, &target, &[Found::File, Found::Missing], &refused).await?;
         ask_to_edit(&context, [&target], &refused).await?;
         let path = target.canonical.clone();
         let written = change(&context, [path.as_path()].into_iter(), move || {

@@ -100,6 +100,8 @@ pub struct ToolContext {
     pub call_id: String,
     /// The absolute path of the Location's directory.
     pub directory: Arc<Path>,
+    /// The home directory of the user, which is the meaning of `~`.
+    pub home: Arc<Path>,
     /// Cancelled when the call is interrupted.
     pub cancel: CancellationToken,
     /// The directory of Managed Tool Output Files. Tools may read there but not change anything.
@@ -189,6 +191,12 @@ impl ToolContext {
         }
         self.commitment.0.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// True if the rules deny the action for this resource without a question.
+    pub async fn denies(&self, action: &str, resource: &str) -> bool {
+        let request = self.permission_request(action, vec![resource.to_owned()]);
+        self.permissions.denies(request).await
     }
 
     /// Requests a permission and waits for it. A refusal becomes the failure `refused`, the tool's

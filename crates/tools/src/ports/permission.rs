@@ -16,6 +16,9 @@ pub trait Permissions: Send + Sync + 'static {
     /// Returns once the request is permitted. Waits for the user without a time limit if necessary.
     /// Dropping the future withdraws the request.
     fn assert(&self, request: PermissionRequest) -> BoxFuture<'_, Result<(), PermissionError>>;
+
+    /// True if the rules deny the request, so that [`Permissions::assert`] refuses it without a question. Asks nobody.
+    fn denies(&self, request: PermissionRequest) -> BoxFuture<'_, bool>;
 }
 
 /// One question: may this call do `action` to all of `resources`?
@@ -65,12 +68,16 @@ pub enum PermissionError {
     Declined,
 }
 
+/// The reason of [`PermissionError::Blocked`] for the model.
+const NOT_ALLOWED: &str =
+    "it is not allowed. A permission rule denies it, or no user is there to decide";
+
 impl PermissionError {
     /// Returns the failure of a refused call. `refused` is the tool's generic text.
     #[must_use]
     pub fn into_failure(self, refused: &str) -> ToolFailure {
         let message = match self {
-            Self::Blocked => refused.to_owned(),
+            Self::Blocked => format!("{refused}: {NOT_ALLOWED}"),
             Self::Corrected { feedback } => format!("{refused}: {feedback}"),
             Self::Declined => return ToolFailure::Declined,
         };
@@ -95,7 +102,12 @@ mod tests {
             feedback: "use b.txt".to_owned(),
         };
         for (error, expected) in [
-            (PermissionError::Blocked, failed("Unable to edit a.txt")),
+            (
+                PermissionError::Blocked,
+                failed(
+                    "Unable to edit a.txt: it is not allowed. A permission rule denies it, or no user is there to decide",
+                ),
+            ),
             (corrected, failed("Unable to edit a.txt: use b.txt")),
             (PermissionError::Declined, ToolFailure::Declined),
         ] {

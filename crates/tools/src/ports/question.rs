@@ -49,7 +49,7 @@ impl QuestionError {
         match self {
             Self::Rejected => ToolFailure::Declined,
             Self::Unanswered => ToolFailure::Failed {
-                message: refused.to_owned(),
+                message: format!("{refused}: {}", Self::Unanswered),
                 kind: ErrorKind::Permission,
             },
         }

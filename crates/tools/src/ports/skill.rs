@@ -8,4 +8,7 @@ pub trait Skills: Send + Sync + 'static {
     /// Returns the current version of a skill, or `None` if it does not exist or the agent may not load
     /// it.
     fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<SkillInfo>>;
+
+    /// Returns the names of the skills.
+    fn names(&self) -> BoxFuture<'_, Vec<String>>;
 }

@@ -11,6 +11,9 @@ pub trait Tasks: Send + Sync + 'static {
     /// True if an agent with this id exists and accepts tasks.
     fn accepts(&self, agent: &str) -> bool;
 
+    /// Returns the ids of the agents to which the rules allow tasks, sorted.
+    fn agents(&self) -> Vec<String>;
+
     /// Runs a task to its end. If it is cancelled, its session is interrupted and this returns after
     /// the session has settled. Dropping the future also interrupts the session, but does not wait.
     fn run(&self, task: TaskRequest) -> BoxFuture<'_, Result<TaskOutcome, TaskError>>;

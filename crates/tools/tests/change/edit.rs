@@ -113,10 +113,10 @@ async fn a_failed_edit_leaves_the_file_unchanged() {
              indentation. Read the file again and copy the text from there."
                 .to_owned(),
         ),
-        (input("b.txt", "x", "y"), "Unable to edit b.txt".to_owned()),
+        (input("b.txt", "x", "y"), "Unable to edit b.txt: there is no such file. Similar names: a.txt, big.txt".to_owned()),
         (
             input("b/c.txt", "x", "y"),
-            "Unable to edit b/c.txt".to_owned(),
+            "Unable to edit b/c.txt: there is no directory b".to_owned(),
         ),
         (
             input("bytes.txt", "text", "x"),

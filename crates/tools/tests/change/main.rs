@@ -7,6 +7,7 @@ mod common;
 mod access;
 mod edit;
 mod interrupted;
+mod names;
 mod patch;
 mod project;
 mod swapped;

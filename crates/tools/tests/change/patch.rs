@@ -87,15 +87,15 @@ async fn a_patch_that_does_not_fit_changes_nothing() {
         ),
         (
             format!("{add}*** Update File: none.txt\n@@\n+z\n"),
-            "Unable to apply patch at none.txt".to_owned(),
+            "Unable to apply patch at none.txt: there is no such file".to_owned(),
         ),
         (
             format!("{update}*** Delete File: none/none.txt\n"),
-            "Unable to apply patch at none/none.txt".to_owned(),
+            "Unable to apply patch at none/none.txt: there is no directory none".to_owned(),
         ),
         (
             format!("{update}*** Delete File: directory\n"),
-            "Unable to apply patch at directory".to_owned(),
+            "Unable to apply patch at directory: it is a directory, not a file".to_owned(),
         ),
         (
             format!("{add}*** Update File: bytes.txt\n@@\n-a\n"),
@@ -115,7 +115,9 @@ async fn a_patch_that_does_not_fit_changes_nothing() {
         ),
         (
             format!("{add}*** Add File: ../escape.txt\n+x\n"),
-            "Unable to apply patch at patch".to_owned(),
+            "Unable to apply patch at patch: ../escape.txt: the relative path leaves the working \
+             directory. Use an absolute path for a place outside of it"
+                .to_owned(),
         ),
         (String::new(), "patch rejected: empty patch".to_owned()),
     ] {
@@ -131,11 +133,12 @@ async fn changes_before_a_failure_are_kept_and_named() {
     project.put("a.txt", "a\n");
     project.put("there.txt", "mine\n");
     let first = "*** Add File: there.txt\n+new\n*** Delete File: a.txt\n";
-    let expected = "Unable to apply patch at there.txt";
+    let expected = "Unable to apply patch at there.txt: there is an entry of this name already";
     assert_eq!(project.patch(first).await, failed(expected));
     let later = "*** Update File: a.txt\n@@\n-a\n+b\n*** Add File: new.txt\n+new\n\
         *** Add File: ./there.txt\n+new\n*** Add File: never.txt\n+new\n";
-    let expected = "Patch partially applied before failing at ./there.txt. Applied: a.txt, new.txt";
+    let expected = "Patch partially applied before failing at ./there.txt. Applied: a.txt, new.txt: \
+                    there is an entry of this name already";
     assert_eq!(project.patch(later).await, failed(expected));
     let files = [
         ("loc/a.txt", "b\n"),

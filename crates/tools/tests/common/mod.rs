@@ -34,6 +34,7 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         assistant_message_id: MessageID::parse("msg_1").expect("it has the prefix"),
         call_id: "call_1".to_owned(),
         directory: directory.into(),
+        home: directory.with_file_name("home").into(),
         cancel: CancellationToken::new(),
         permissions: Recorder::new(|_| Ok(())),
         progress: Arc::new(NoProgressReports),
@@ -85,11 +86,19 @@ impl Skills for NoProgressReports {
     fn find<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
         Box::pin(std::future::ready(None))
     }
+
+    fn names(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
 }
 
 impl Tasks for NoProgressReports {
     fn accepts(&self, _: &str) -> bool {
         false
+    }
+
+    fn agents(&self) -> Vec<String> {
+        Vec::new()
     }
 
     fn run(&self, _: TaskRequest) -> BoxFuture<'_, Result<TaskOutcome, TaskError>> {
@@ -118,6 +127,31 @@ pub(crate) fn failed(message: impl Into<String>) -> Settlement {
         message: message.into(),
         kind: ErrorKind::Tool,
     }
+}
+
+/// Returns the settlement of a call that a rule denies.
+pub(crate) fn denied(refused: impl std::fmt::Display) -> Settlement {
+    Settlement::Failed {
+        message: format!("{refused}: {NOT_ALLOWED}"),
+        kind: ErrorKind::Permission,
+    }
+}
+
+/// The reason that a model reads for a call that a rule denies.
+pub(crate) const NOT_ALLOWED: &str =
+    "it is not allowed. A permission rule denies it, or no user is there to decide";
+
+/// Returns the reason behind the generic text of a failed call.
+pub(crate) fn reason(settled: &Settlement, refused: impl std::fmt::Display) -> String {
+    let Settlement::Failed {
+        message,
+        kind: ErrorKind::Tool,
+    } = settled
+    else {
+        panic!("{settled:?}");
+    };
+    let reason = message.strip_prefix(&format!("{refused}: "));
+    reason.unwrap_or_else(|| panic!("{message}")).to_owned()
 }
 
 pub(crate) fn success(structured: Value, content: Vec<ToolContent>) -> Settlement {
@@ -214,6 +248,7 @@ type Answer = dyn Fn(&PermissionRequest) -> Result<(), PermissionError> + Send +
 /// Records all requests and answers them with a closure.
 pub(crate) struct Recorder {
     pub(crate) asked: Mutex<Vec<PermissionRequest>>,
+    denied: Vec<(&'static str, &'static str)>,
     answer: Box<Answer>,
 }
 
@@ -223,7 +258,27 @@ impl Recorder {
     ) -> Arc<Self> {
         Arc::new(Self {
             asked: Mutex::default(),
+            denied: Vec::new(),
             answer: Box::new(answer),
+        })
+    }
+
+    /// Denies these resources of these actions, as rules do, and allows all others.
+    pub(crate) fn denying(denied: &[(&'static str, &'static str)]) -> Arc<Self> {
+        let rules = denied.to_vec();
+        Arc::new(Self {
+            asked: Mutex::default(),
+            denied: rules.clone(),
+            answer: Box::new(move |request| {
+                let fits = |(action, resource): &(&str, &str)| {
+                    request.action == *action && request.resources.iter().any(|it| it == resource)
+                };
+                if rules.iter().any(fits) {
+                    Err(PermissionError::Blocked)
+                } else {
+                    Ok(())
+                }
+            }),
         })
     }
 
@@ -249,5 +304,12 @@ impl Permissions for Recorder {
             .expect("no test panics while it holds this");
         asked.push(request);
         Box::pin(std::future::ready(answer))
+    }
+
+    fn denies(&self, request: PermissionRequest) -> BoxFuture<'_, bool> {
+        let fits = |(action, resource): &(&str, &str)| {
+            request.action == *action && request.resources.iter().any(|it| it == resource)
+        };
+        Box::pin(std::future::ready(self.denied.iter().any(fits)))
     }
 }

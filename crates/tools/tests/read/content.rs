@@ -220,7 +220,9 @@ async fn pages_are_cut_at_lines() {
         ("open.txt", 9_007_199_254_740_991_u64),
     ] {
         let settled = project.read(json!({"path": name, "offset": offset})).await;
-        assert_eq!(settled, unreadable(name), "{name} {offset}");
+        let reason = unreadable(&settled, name);
+        let start = format!("the offset {offset} is behind the end, it has ");
+        assert!(reason.starts_with(&start), "{name} {offset}: {reason}");
     }
 }
 

@@ -117,6 +117,10 @@ async fn a_missing_location_reads_nothing() {
     let project = Project::new();
     fs::remove_dir(project.location()).unwrap();
     for path in ["", "a.txt", "/etc/hosts"] {
-        assert_eq!(project.read_path(path).await, unreadable(path));
+        let settled = project.read_path(path).await;
+        assert_eq!(
+            unreadable(&settled, path),
+            "the working directory does not exist"
+        );
     }
 }

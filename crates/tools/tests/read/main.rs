@@ -9,4 +9,5 @@ mod content;
 mod directories;
 #[cfg(test)]
 mod images;
+mod names;
 mod project;

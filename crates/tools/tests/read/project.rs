@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::common::{Recorder, call, context, failed, registry};
+use crate::common::{Recorder, call, context, reason, registry};
 use opencode_schema::clock::SystemClock;
 use opencode_tools::{Contributions, Materialized, Registration, Settlement, built_in_tools};
 use serde_json::{Value, json};
@@ -66,8 +66,9 @@ impl Project {
     }
 }
 
-pub(crate) fn unreadable(path: &str) -> Settlement {
-    failed(format!("Unable to read {path}"))
+/// Returns the reason why a read failed.
+pub(crate) fn unreadable(settled: &Settlement, path: &str) -> String {
+    reason(settled, format!("Unable to read {path}"))
 }
 
 pub(crate) fn whole(path: &Path, content: &str, encoding: &str, mime: &str) -> Value {

@@ -2,12 +2,12 @@
 
 use std::{fs, os::unix::fs::symlink};
 
-use opencode_tools::Settlement;
+use opencode_tools::{PermissionError, Settlement};
 use serde_json::{Value, json};
 
 use crate::{
-    common::{success, text},
-    project::{Project, taken, unfound},
+    common::{Recorder, denied, success, text},
+    project::{Project, taken, unfound, unsearched},
 };
 
 #[tokio::test]
@@ -56,16 +56,47 @@ async fn patterns_match_as_in_ripgrep() {
         ("[!a].js", &["src/b.js"]),
         ("node_modules/**", &[]),
         ("nothing", &[]),
-        // Directories are not files.
-        ("deep/", &[]),
+        // Directories are not files. A slash at the end means the files below.
+        ("deep", &[]),
+        ("deep/", &["src/deep/c.JS", "src/deep/d.ts"]),
+        ("src/deep/", &["src/deep/c.JS", "src/deep/d.ts"]),
         (".git/**", &[]),
+        ("**/.git/**", &[]),
         ("config", &[]),
-        // An absolute pattern and an invalid pattern match nothing.
-        (&project.text("loc/a.js"), &[]),
-        ("../outside/*", &[]),
-        ("[", &[]),
-        ("{a", &[]),
-        ("a\0b", &[]),
+        // A hidden directory is entered if the pattern names it.
+        (".config/*.js", &[".config/f.js"]),
+        (".config/**", &[".config/f.js"]),
+        ("**/.github/*.yml", &[".github/g.yml"]),
+        (".*/*", &[".config/f.js", ".github/g.yml"]),
+        (
+            "{.github,src}/**",
+            &[
+                ".github/g.yml",
+                "src/b.js",
+                "src/deep/c.JS",
+                "src/deep/d.ts",
+            ],
+        ),
+        ("*/*.yml", &[]),
+        ("**/*.yml", &[]),
+        // Other forms of the same pattern.
+        (&project.text("loc/a.js"), &["a.js"]),
+        (&project.text("loc/src/*.js"), &["src/b.js"]),
+        (&project.text("loc/.config/*"), &[".config/f.js"]),
+        (
+            &format!("file://{}", project.text("loc/src/*.js")),
+            &["src/b.js"],
+        ),
+        ("./src/*.js", &["src/b.js"]),
+        ("./*.js", &[".hidden.js", "a.js"]),
+        ("src/../src/*.js", &["src/b.js"]),
+        ("../loc/src/*.js", &["src/b.js"]),
+        ("src//*.js", &["src/b.js"]),
+        ("src\\*.js", &["src/b.js"]),
+        ("src\\deep\\d.ts", &["src/deep/d.ts"]),
+        ("*.ts,*.yml", &["src/deep/d.ts"]),
+        ("*.ts, *.JS", &["src/deep/c.JS", "src/deep/d.ts"]),
+        ("`*.ts`", &["src/deep/d.ts"]),
     ] {
         assert_eq!(
             project.glob(json!({"pattern": pattern})).await,
@@ -122,8 +153,97 @@ async fn only_directories_can_be_searched() {
     project.fifo("fifo");
     for path in ["missing", "a.js", "a.js/below", "fifo"] {
         let settled = project.call("glob", json!({"pattern": "*.js", "path": path}));
-        assert_eq!(settled.await, unfound("*.js"), "{path}");
+        let reason = unfound(&settled.await, &format!("*.js: {path}"));
+        assert!(
+            reason.starts_with("it is ")
+                || reason.starts_with("there is no such file")
+                || reason.starts_with("a part of the path"),
+            "{path}: {reason}"
+        );
     }
+}
+
+#[tokio::test]
+async fn a_pattern_that_cannot_be_used_has_a_reason() {
+    let project = Project::with(&["a.js"]);
+    for (pattern, expected) in [
+        ("[", "the pattern is not valid"),
+        ("{a", "the pattern is not valid"),
+        ("a\0b", "the pattern contains a NUL"),
+        ("../outside/*", "the pattern leaves the working directory"),
+        ("*/../*.js", "`..` cannot follow a wildcard"),
+    ] {
+        let settled = project.call("glob", json!({"pattern": pattern})).await;
+        let reason = unfound(&settled, pattern);
+        assert!(reason.starts_with(expected), "{pattern}: {reason}");
+        let include = json!({"pattern": "a", "include": pattern});
+        let reason = unsearched(&project.call("grep", include).await, "a");
+        assert!(reason.starts_with(expected), "{pattern}: {reason}");
+    }
+}
+
+#[tokio::test]
+async fn an_absolute_pattern_outside_needs_a_permission_for_its_directory() {
+    let project = Project::with(&["a.js"]);
+    fs::write(project.root.join("outside/b.js"), "").unwrap();
+    let outside = project.text("outside");
+    let input = json!({"pattern": format!("{outside}/*.js")});
+    let permissions = Recorder::new(|_| Ok(()));
+    let (found, _) = taken(
+        project
+            .call_asking("glob", input.clone(), &permissions)
+            .await,
+    );
+    assert_eq!(found[0]["path"], json!(format!("{outside}/b.js")));
+    let asked: Vec<_> = permissions
+        .asked()
+        .into_iter()
+        .map(|(action, ..)| action)
+        .collect();
+    assert_eq!(asked, ["external_directory", "glob"]);
+    for name in ["outside", "nowhere"] {
+        let pattern = format!("{}/*.js", project.text(name));
+        let permissions = Recorder::new(|_| Err(PermissionError::Blocked));
+        let settled = project
+            .call_asking("glob", json!({"pattern": pattern}), &permissions)
+            .await;
+        let refused = format!(
+            "Unable to find files matching {pattern}: {}",
+            project.text(name)
+        );
+        assert_eq!(settled, denied(refused));
+    }
+}
+
+#[tokio::test]
+async fn ignored_directories_stay_out_even_if_a_pattern_names_them() {
+    let project = Project::with(&[
+        ".venv/a.py",
+        "pkg/.storybook/main.ts",
+        "pkg/.cache/b.ts",
+        "app/[id]/page.tsx",
+    ]);
+    project.repository();
+    project.write(".gitignore", ".venv\n.cache/\n");
+    for (pattern, expected) in [
+        (".venv/**", &[][..]),
+        ("./.venv/*.py", &[]),
+        ("pkg/.*/*.ts", &["pkg/.storybook/main.ts"]),
+        ("pkg/.storybook/", &["pkg/.storybook/main.ts"]),
+        ("**/.storybook/main.ts", &["pkg/.storybook/main.ts"]),
+        ("pkg/*/main.ts", &[]),
+        ("app/[id]/*.tsx", &["app/[id]/page.tsx"]),
+    ] {
+        assert_eq!(
+            project.glob(json!({"pattern": pattern})).await,
+            expected,
+            "{pattern}"
+        );
+    }
+    let found = project.glob(json!({"pattern": ".storybook/*.ts", "path": "pkg"}));
+    assert_eq!(found.await, ["pkg/.storybook/main.ts"]);
+    let found = project.glob(json!({"pattern": "../pkg/.storybook/*.ts", "path": "app"}));
+    assert_eq!(found.await, ["pkg/.storybook/main.ts"]);
 }
 
 #[tokio::test]

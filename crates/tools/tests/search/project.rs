@@ -14,7 +14,7 @@ use opencode_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::{Recorder, call, context, failed, registry};
+use crate::common::{Recorder, call, context, reason, registry};
 
 /// A Location beside a directory that it may not access.
 pub(crate) struct Project {
@@ -173,10 +173,12 @@ pub(crate) fn taken(settlement: Settlement) -> (Vec<Value>, String) {
     }
 }
 
-pub(crate) fn unfound(pattern: &str) -> Settlement {
-    failed(format!("Unable to find files matching {pattern}"))
+/// Returns the reason why `glob` failed.
+pub(crate) fn unfound(settled: &Settlement, pattern: &str) -> String {
+    reason(settled, format!("Unable to find files matching {pattern}"))
 }
 
-pub(crate) fn unsearched(pattern: &str) -> Settlement {
-    failed(format!("Unable to grep for {pattern}"))
+/// Returns the reason why `grep` failed.
+pub(crate) fn unsearched(settled: &Settlement, pattern: &str) -> String {
+    reason(settled, format!("Unable to grep for {pattern}"))
 }

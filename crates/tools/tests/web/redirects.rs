@@ -1,11 +1,10 @@
 //! Tests for the redirects that `webfetch` follows, and for the permissions before them.
 
-use opencode_schema::message::ErrorKind;
 use opencode_tools::{PermissionError, Settlement};
 use serde_json::json;
 
 use crate::{
-    common::failed,
+    common::{denied, failed},
     scripted::{Answer, Outcome, Script, answer, page},
 };
 
@@ -96,10 +95,7 @@ async fn a_redirect_to_another_server_needs_a_permission() {
             ..script(url, vec![to(location)])
         };
         let blocked = blocked.run().await;
-        let refused = Settlement::Failed {
-            message: format!("Unable to fetch {url}"),
-            kind: ErrorKind::Permission,
-        };
+        let refused = denied(format!("Unable to fetch {url}"));
         assert_eq!(blocked.settlement, refused);
         assert_eq!(blocked.addresses(), [url]);
     }

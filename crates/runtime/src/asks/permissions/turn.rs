@@ -30,6 +30,15 @@ impl tools::Permissions for TurnPermissions {
         let pending = self.pending(request);
         Box::pin(self.permissions.assert_permission(pending))
     }
+
+    fn denies(&self, request: tools::PermissionRequest) -> BoxFuture<'_, bool> {
+        let mut pending = self.pending(request);
+        Box::pin(async move {
+            pending.resolve_links().await;
+            let effect = self.permissions.decide(&pending).await;
+            matches!(effect, Ok(PermissionEffect::Deny))
+        })
+    }
 }
 
 impl TurnPermissions {

@@ -168,7 +168,9 @@ async fn requests_are_bounded() {
     f.ask(&session, "Go").await;
     assert_eq!(
         settled(&f, &session).await,
-        ["tool.failed c0 Unable to use it"]
+        [
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide"
+        ]
     );
     let other = f.session().await;
     assert_eq!(effect(&f, of(&other, "use", &["x"])).await, Ask);

@@ -17,7 +17,10 @@ async fn rules_that_allow_or_deny_create_no_request() {
     f.ask(&session, "Go").await;
     assert_eq!(
         settled(&f, &session).await,
-        ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
+        [
+            "tool.failed c1 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.success c0 {}"
+        ]
     );
     let failed = f.payloads(&session, "tool.failed").await;
     assert_eq!(failed[0]["error"]["cause"]["kind"], "permission");
@@ -47,7 +50,7 @@ async fn one_resource_decides_for_all_resources() {
     assert_eq!(
         settled(&f, &session).await,
         [
-            "tool.failed c1 Unable to use it",
+            "tool.failed c1 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
             "tool.failed c3 Tool execution interrupted",
             "tool.success c0 {}",
             "tool.success c2 {}",

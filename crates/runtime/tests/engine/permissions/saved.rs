@@ -58,7 +58,9 @@ async fn a_configured_denial_overrides_saved_permissions() {
     allow(&f, "x 1", &["*"]).await;
     assert_eq!(
         outcome(&f, "no 1").await,
-        ["tool.failed c0 Unable to use it"]
+        [
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide"
+        ]
     );
     assert_eq!(outcome(&f, "y").await, ["tool.success c0 {}"]);
 }

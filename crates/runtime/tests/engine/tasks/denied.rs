@@ -77,7 +77,10 @@ async fn actions_that_are_denied_to_the_parent_are_denied_to_the_child() {
     let (_, child) = worked(&f, "careful", &["a", "no 1"]).await;
     assert_eq!(
         settled(&f, &child).await,
-        ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
+        [
+            "tool.failed c1 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.success c0 {}"
+        ]
     );
     assert_eq!(tools(&f, 0), ["task", "use"]);
     assert_eq!(tools(&f, 1), ["task", "use"]);
@@ -101,7 +104,10 @@ async fn exceptions_to_denials_of_the_parent_apply_to_the_child() {
     let (_, child) = worked(&f, "narrow", &["a", "b"]).await;
     assert_eq!(
         settled(&f, &child).await,
-        ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
+        [
+            "tool.failed c1 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.success c0 {}"
+        ]
     );
     assert_eq!(tools(&f, 1), ["task", "use"]);
     // The parent may do this, but the rules of the child require a request.
@@ -126,8 +132,8 @@ async fn a_grandchild_may_do_what_neither_ancestor_is_denied() {
     assert_eq!(
         settled(&f, &two).await,
         [
-            "tool.failed c0 Unable to use it",
-            "tool.failed c1 Unable to use it",
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.failed c1 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
             "tool.success c2 {}",
         ]
     );
@@ -148,7 +154,12 @@ async fn denials_apply_to_the_children_of_the_children() {
     f.ask(&session, "Go").await;
     let one = child(&f, &session).await;
     let two = child(&f, &one).await;
-    assert_eq!(settled(&f, &two).await, ["tool.failed c0 Unable to use it"]);
+    assert_eq!(
+        settled(&f, &two).await,
+        [
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -169,7 +180,10 @@ async fn an_answer_of_always_does_not_allow_what_the_session_denies() {
     let (_, child) = worked(&f, "careful", &["x 2", "no 1"]).await;
     assert_eq!(
         settled(&f, &child).await,
-        ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
+        [
+            "tool.failed c1 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.success c0 {}"
+        ]
     );
 }
 
@@ -184,7 +198,7 @@ async fn denials_of_a_child_outlive_the_host_and_are_exported() {
         f.model.reply(uses(&["no 1"])).reply(Reply::says("Well."));
         f.ask(&child, "Again").await;
         let events = f.events_after(&child, before).await;
-        let failed = "tool.failed c0 Unable to use it".to_owned();
+        let failed = "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide".to_owned();
         assert!(events.contains(&failed), "{events:#?}");
     };
     again(&f).await;
@@ -217,8 +231,8 @@ async fn an_earlier_task_gets_the_current_denials_of_its_parent() {
         settled,
         [
             "tool.success c0 {}",
-            "tool.failed c0 Unable to use it",
-            "tool.failed c0 Unable to use it",
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide",
             "tool.success c0 {}",
         ]
     );

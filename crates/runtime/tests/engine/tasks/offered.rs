@@ -110,7 +110,9 @@ async fn a_denied_agent_is_not_given_a_task() {
     f.ask(&session, "Go").await;
     assert_eq!(
         failed(&f, &session).await,
-        ["tool.failed c0 Unable to run task: general"]
+        [
+            "tool.failed c0 Unable to run task: general: it is not allowed. A permission rule denies it, or no user is there to decide"
+        ]
     );
     assert_eq!(children(&f, &session).await, []);
 }

@@ -210,7 +210,10 @@ async fn primary_hidden_and_unknown_agents_take_no_tasks() {
         let before = f.events(&session).await.len();
         f.ask(&session, "Go").await;
         let events = f.events_after(&session, before).await;
-        let expected = format!("tool.failed c0 Unable to run task: {agent}");
+        let expected = format!(
+            "tool.failed c0 Unable to run task: {agent}: no agent of this name takes tasks. The \
+             agents are: explore, general"
+        );
         assert!(events.contains(&expected), "{events:#?}");
     }
     assert_eq!(children(&f, &session).await, []);

@@ -103,7 +103,9 @@ async fn without_an_answering_client_requests_of_children_are_refused() {
     let child = child(&f, &session).await;
     assert_eq!(
         settled(&f, &child).await,
-        ["tool.failed c0 Unable to use it"]
+        [
+            "tool.failed c0 Unable to use it: it is not allowed. A permission rule denies it, or no user is there to decide"
+        ]
     );
 }
 

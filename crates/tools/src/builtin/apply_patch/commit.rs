@@ -12,6 +12,7 @@ use super::{
     },
     Applied, Kind, Operation, Step,
     parse::Action,
+    unable,
     update::update,
 };
 
@@ -156,10 +157,6 @@ fn deletion(target: &Target, room: &mut u64) -> Result<FileDiff, FileError> {
         }
         Err(error) => Err(error),
     }
-}
-
-fn unable(path: &str) -> String {
-    format!("Unable to apply patch at {path}")
 }
 
 fn broken_off(path: &str, applied: &[Operation], error: FileError) -> String {

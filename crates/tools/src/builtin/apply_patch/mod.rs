@@ -9,7 +9,7 @@ mod update;
 
 use std::collections::BTreeSet;
 
-use opencode_location::directory::Target;
+use opencode_location::directory::{Purpose, Target};
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     diff::FileDiff,
     mutation::change,
-    paths::{ask_outside, ask_to_edit, locate_to_change},
+    paths::{Found, ask_outside, ask_to_edit, locate_to_change, require},
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
@@ -52,6 +52,8 @@ impl TypedTool for ApplyPatch {
     ) -> Result<ToolOutput, ToolFailure> {
         let hunks = parse(&input.patch_text).map_err(|e| ToolFailure::new(e.to_string()))?;
         let steps = resolve_steps(hunks, &context).await?;
+        ask_directories(&steps, &context).await?;
+        require_files(&steps, &context).await?;
         ask(&steps, &context).await?;
         let files: Vec<_> = steps
             .iter()
@@ -98,7 +100,12 @@ struct Step {
 async fn resolve_steps(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<Step>, ToolFailure> {
     let mut steps = Vec::new();
     for Hunk { path, action } in hunks {
-        let target = locate_to_change(context, &path, REFUSED).await?;
+        let purpose = match action {
+            Action::Add(_) => Purpose::Creation,
+            Action::Update(_) | Action::Delete => Purpose::Existing,
+        };
+        let refused = format!("{REFUSED}: {path}");
+        let target = locate_to_change(context, &path, purpose, &refused).await?;
         steps.push(Step {
             path,
             target,
@@ -108,17 +115,43 @@ async fn resolve_steps(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<St
     Ok(steps)
 }
 
-/// Asks one question for each external directory, and one question for all files.
-async fn ask(steps: &[Step], context: &ToolContext) -> Result<(), ToolFailure> {
+/// Asks one question for each external directory.
+async fn ask_directories(steps: &[Step], context: &ToolContext) -> Result<(), ToolFailure> {
     let mut seen = BTreeSet::new();
     let targets = steps.iter().map(|step| &step.target);
-    for target in targets.clone() {
+    for target in targets {
         let directory = &target.external_directory;
         if seen.insert((directory, &target.other_external_directories)) {
             ask_outside(context, target, REFUSED).await?;
         }
     }
+    Ok(())
+}
+
+/// Fails if a file to update or to delete does not exist, unless an earlier part of the patch names it.
+async fn require_files(steps: &[Step], context: &ToolContext) -> Result<(), ToolFailure> {
+    let mut named = BTreeSet::new();
+    for step in steps {
+        let kinds: &[Found] = match step.action {
+            Action::Add(_) => &[Found::File, Found::Missing],
+            Action::Update(_) | Action::Delete => &[Found::File],
+        };
+        if named.insert(&step.target.canonical) {
+            require(context, &step.target, kinds, &unable(&step.path)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Asks one question for all files.
+async fn ask(steps: &[Step], context: &ToolContext) -> Result<(), ToolFailure> {
+    let targets = steps.iter().map(|step| &step.target);
     ask_to_edit(context, targets, REFUSED).await
+}
+
+/// Returns the generic error text for one file.
+fn unable(path: &str) -> String {
+    format!("Unable to apply patch at {path}")
 }
 
 #[derive(Serialize)]

@@ -4,7 +4,7 @@
 mod fuzz;
 mod matching;
 
-use opencode_location::directory::Target;
+use opencode_location::directory::{Purpose, Target};
 use opencode_schema::message::ToolContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     diff::{FileDiff, Status},
     mutation::change,
-    paths::{ask_to_edit, locate_to_change_with_permission},
+    paths::{Found, ask_to_edit, locate_to_change_with_permission, require},
     place::{FileError, MAX_FILE_BYTES, Place},
     text::Text,
 };
@@ -53,7 +53,10 @@ impl TypedTool for Edit {
             return Err(Mismatch::Empty.into());
         }
         let refused = format!("Unable to edit {}", input.path);
-        let target = locate_to_change_with_permission(&context, &input.path, &refused).await?;
+        let target =
+            locate_to_change_with_permission(&context, &input.path, Purpose::Existing, &refused)
+                .await?;
+        require(&context, &target, &[Found::File], &refused).await?;
         ask_to_edit(&context, [&target], &refused).await?;
         let path = target.canonical.clone();
         let edited = change(&context, [path.as_path()].into_iter(), move || {

@@ -2,9 +2,15 @@
 
 mod lines;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use ignore::WalkState;
 use opencode_location::{
     directory::Target,
@@ -23,8 +29,12 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    glob::rules_of,
-    search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with},
+    blocking::blocking,
+    paths::Found,
+    reasons::of_io,
+    search::{
+        First, FirstByPath, MAX_RESULTS, NOT_JSON, Names, Plan, Search, into_inner, more, with,
+    },
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
@@ -33,7 +43,7 @@ use lines::{Line, Reader};
 
 pub(super) struct Grep;
 
-#[derive(Clone, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct GrepInput {
     #[schemars(description = "Regular expression in the syntax of Rust, for example fn\\s+main.")]
     pattern: String,
@@ -55,10 +65,18 @@ impl TypedTool for Grep {
 
     async fn run(&self, input: GrepInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to grep for {}", input.pattern);
+        let pattern = input.pattern.clone();
+        let matcher = blocking(move || matcher(&pattern)).await?;
+        let matcher = matcher.map_err(|reason| ToolFailure::new(format!("{refused}: {reason}")))?;
         let search = Search {
             action: "grep",
             pattern: &input.pattern,
             path: input.path.as_deref(),
+            files: input
+                .include
+                .as_deref()
+                .filter(|include| !include.is_empty()),
+            kinds: &[Found::File, Found::Directory],
             metadata: vec![
                 ("root", Some(".".into())),
                 ("path", input.path.as_deref().map(Into::into)),
@@ -68,10 +86,10 @@ impl TypedTool for Grep {
             refused: &refused,
         };
         let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.directory));
-        let wanted = input.clone();
-        let work = move |target: &Target| {
-            let first = grep(&target.canonical, &wanted, &cancel)?;
-            output(first, &Names::new(location, target))
+        let limit = input.limit;
+        let work = move |target: &Target, plan: &Plan| {
+            let found = grep(&target.canonical, &matcher, plan, limit, &cancel)?;
+            output(found, &Names::new(location, target))
         };
         search.run(&context, work).await
     }
@@ -89,31 +107,45 @@ file itself. Binary files and `.git` are left out, symbolic links are not follow
 starts at the working directory and must stay inside it; an absolute one elsewhere is possible, but \
 the user is asked first. Lines of more than 2000 characters are cut; at most 10000 lines are returned.";
 
-/// Returns the lines of the file or of all files below the directory, or `None` if the search cannot
-/// start.
-fn grep(place: &Path, wanted: &GrepInput, cancel: &CancellationToken) -> Option<First<Line>> {
-    let matcher = matcher(&wanted.pattern)?;
-    let limit = wanted.limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
-    let found = Mutex::new(FirstByPath::new(limit));
-    let mut reader = Reader::new(&matcher, limit, cancel);
+/// The lines that were found, and where.
+struct Searched {
+    first: First<Line>,
+    /// Number of files that were read.
+    files: usize,
+}
+
+/// Returns the lines of the file or of all files below the directory. An error is the end of a sentence.
+fn grep(
+    place: &Path,
+    matcher: &RegexMatcher,
+    plan: &Plan,
+    limit: Option<usize>,
+    cancel: &CancellationToken,
+) -> Result<Searched, String> {
+    let most = limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
+    let found = Mutex::new(FirstByPath::new(most));
+    let files = AtomicUsize::new(0);
+    let mut reader = Reader::new(matcher, most, cancel);
     if place.is_file() {
-        let lines = reader.read(open_file(place).ok()?, &[]);
+        let file = open_file(place).map_err(|error| of_io(&error))?;
+        let lines = reader.read(file, &[]);
         with(&found, |found| lines.add_to(found, Vec::new()));
+        files.store(1, Ordering::Relaxed);
     } else {
-        let directory = Directory::open(place).ok()?;
-        let mut walk = walk::below(place).ok()?;
+        let directory = Directory::open(place).map_err(|error| of_io(&error))?;
+        let mut walk = walk::below(place).map_err(|error| of_io(&error))?;
         walk.hidden(false);
-        let include = wanted.include.as_deref().unwrap_or_default();
-        walk.overrides(rules_of(place, include).ok()?);
+        walk.overrides(plan.rules(place)?);
         walk::run(&walk, place, cancel, || {
             let (mut reader, mut directory) = (reader.clone(), directory.clone());
-            let found = &found;
+            let (found, files) = (&found, &files);
             move |path: &Path, entry: walk::Entry| {
                 let key = walk::sort_key(path);
                 if entry.kind == FileSystemEntryType::File
                     && with(found, |found| found.wants(&key))
                     && let Ok(file) = directory.open_file(path, entry.inode)
                 {
+                    files.fetch_add(1, Ordering::Relaxed);
                     let lines = reader.read(file, &key);
                     with(found, |found| lines.add_to(found, key));
                 }
@@ -122,12 +154,15 @@ fn grep(place: &Path, wanted: &GrepInput, cancel: &CancellationToken) -> Option<
         });
     }
     let mut first = into_inner(found).finish();
-    first.is_cut &= wanted.limit.is_none_or(|limit| first.count < limit);
-    Some(first)
+    first.is_cut &= limit.is_none_or(|limit| first.count < limit);
+    Ok(Searched {
+        first,
+        files: files.into_inner(),
+    })
 }
 
-/// Compiles the expression. Its compiled size is limited.
-fn matcher(pattern: &str) -> Option<RegexMatcher> {
+/// Compiles the expression. Its compiled size is limited. An error is the end of a sentence.
+fn matcher(pattern: &str) -> Result<RegexMatcher, String> {
     let matcher = RegexMatcherBuilder::new()
         .multi_line(true)
         .line_terminator(Some(b'\n'))
@@ -135,9 +170,19 @@ fn matcher(pattern: &str) -> Option<RegexMatcher> {
         .size_limit(MAX_EXPRESSION_BYTES)
         .dfa_size_limit(MAX_CACHE_BYTES)
         .build(pattern);
-    matcher
-        .inspect_err(|error| tracing::debug!(%error, "an expression was refused"))
-        .ok()
+    matcher.map_err(|error| {
+        let hint = match error.kind() {
+            ErrorKind::NotAllowed(_) => {
+                " An expression is matched within single lines: search for a part of one line"
+            }
+            ErrorKind::Regex(reason) if reason.contains("look-around") => {
+                " Search without the condition, and check the lines around"
+            }
+            ErrorKind::Regex(_) => " A backslash before a character means the character itself",
+            _ => "",
+        };
+        format!("{error}.{hint}")
+    })
 }
 
 const MAX_EXPRESSION_BYTES: usize = 10 * 1024 * 1024;
@@ -152,10 +197,12 @@ struct Match<'a> {
     line: &'a Line,
 }
 
-fn output(first: First<Line>, names: &Names) -> Option<ToolOutput> {
+fn output(searched: Searched, names: &Names) -> Result<ToolOutput, String> {
+    let Searched { first, files } = searched;
     let mut matches = Vec::with_capacity(first.count);
     let mut text = match first.count {
-        0 => "No files found".to_owned(),
+        0 if first.is_cut => "No matches found".to_owned(),
+        0 => no_matches(files),
         count => format!("Found {count} matches"),
     };
     for (index, (path, lines)) in first.found.iter().enumerate() {
@@ -176,6 +223,17 @@ fn output(first: First<Line>, names: &Names) -> Option<ToolOutput> {
     if first.is_cut && first.count > 0 {
         text.push_str(&more(first.count));
     }
-    let output = ToolOutput::encode(&matches).ok()?;
-    Some(output.with_content(vec![ToolContent::Text { text }]))
+    let output = ToolOutput::encode(&matches).map_err(|_| NOT_JSON)?;
+    Ok(output.with_content(vec![ToolContent::Text { text }]))
+}
+
+fn no_matches(files: usize) -> String {
+    match files {
+        0 => {
+            "No matches found, because no file was searched: none is there, or `include` fits none"
+                .to_owned()
+        }
+        1 => "No matches found in 1 file".to_owned(),
+        files => format!("No matches found in {files} files"),
+    }
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Kind, Paging, ReadError, kind_of};
 use crate::contract::tool::ToolOutput;
+use crate::failure::ToolFailure;
 
 /// Maximum number of children. A larger directory is refused, because any page requires sorting all
 /// children.
@@ -49,8 +50,13 @@ pub(super) fn children(
     // Another entry may have replaced the directory since the check.
     let held = Directory::open(directory)?;
     for (index, child) in held.children()?.enumerate() {
-        if cancel.is_cancelled() || index == MAX_CHILDREN {
-            return Err(ReadError::Unreadable);
+        if cancel.is_cancelled() {
+            return Err(ReadError::Output(ToolFailure::Interrupted));
+        }
+        if index == MAX_CHILDREN {
+            return Err(ReadError::Unreadable(format!(
+                "the directory has more than {MAX_CHILDREN} entries. Use glob"
+            )));
         }
         let child = child?;
         let name = child.name.to_string_lossy().into_owned();

@@ -20,7 +20,8 @@ pub use self::attachment::{
 };
 use super::{
     blocking::blocking,
-    paths::{locate_with_permission, request_for_files},
+    paths::{Found, locate_with_permission, request_for_files, require},
+    reasons::of_io,
     text::NotText,
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
@@ -58,10 +59,13 @@ impl TypedTool for Read {
         let refused = format!("Unable to read {}", input.path);
         let target =
             locate_with_permission(&context, &input.path, TargetKind::Directory, &refused).await?;
-        let path = target.canonical.clone();
-        if blocking(move || kind_of(&path)).await?.is_none() {
-            return Err(ToolFailure::new(refused));
-        }
+        require(
+            &context,
+            &target,
+            &[Found::File, Found::Directory],
+            &refused,
+        )
+        .await?;
         let request = request_for_files(&context, "read", [&target]);
         context.assert(request, &refused).await?;
         let reading = Arc::new(Reading {
@@ -120,11 +124,21 @@ impl Paging {
     }
 }
 
+/// The reason if another program replaced a part of the path.
+const CHANGED: &str = "its path changed while a permission was requested";
+
 /// Reason why the read failed.
 #[derive(Debug)]
 enum ReadError {
-    /// An error without details for the model.
-    Unreadable,
+    /// The reason, as the end of a sentence.
+    Unreadable(String),
+    /// The first line is behind the end.
+    BehindEnd {
+        /// The number of the requested line.
+        offset: u64,
+        /// Number of lines.
+        count: u64,
+    },
     /// The file is neither text nor small.
     Binary,
     /// The file is text that cannot be decoded.
@@ -143,7 +157,7 @@ impl From<std::io::Error> for ReadError {
             return Self::NotText(NotText::clone(reason));
         }
         tracing::debug!(%error, "a read failed");
-        Self::Unreadable
+        Self::Unreadable(of_io(&error))
     }
 }
 
@@ -162,14 +176,19 @@ impl From<ToolFailure> for ReadError {
 impl ReadError {
     fn into_failure(self, refused: String, resource: &str) -> ToolFailure {
         ToolFailure::new(match self {
-            Self::Unreadable | Self::NotItsTurn => refused,
+            Self::Unreadable(reason) => format!("{refused}: {reason}"),
+            Self::BehindEnd { offset, count } => {
+                let lines = if count == 1 { "line" } else { "lines" };
+                format!("{refused}: the offset {offset} is behind the end, it has {count} {lines}")
+            }
+            Self::NotItsTurn => refused,
             Self::Binary => format!("Cannot read binary file: {resource}"),
             Self::NotText(reason) => format!("{refused}: {reason}"),
             Self::Media(MediaError::TooLarge { .. }) => {
                 format!("Media exceeds {MAX_MEDIA_BYTES} byte ingestion limit: {resource}")
             }
             Self::Media(MediaError::ImageTooLarge(excess)) => format!("Image {resource} {excess}"),
-            Self::Media(MediaError::Interrupted) => refused,
+            Self::Media(MediaError::Interrupted) => return ToolFailure::Interrupted,
             Self::Media(_) => format!("Image could not be decoded: {resource}"),
             Self::Output(failure) => return failure,
         })
@@ -204,7 +223,7 @@ impl Reading {
     fn read(&self, turn: Option<&Turn>) -> Result<ToolOutput, ReadError> {
         // The permission may have taken hours, and files may have changed meanwhile.
         if !self.target.still_resolves() {
-            return Err(ReadError::Unreadable);
+            return Err(ReadError::Unreadable(CHANGED.to_owned()));
         }
         let paging = Paging {
             offset: self.input.offset,
@@ -217,7 +236,7 @@ impl Reading {
                 Ok(output)
             }
             Some(Kind::Directory) => directory::list(&self.target.canonical, paging, &self.cancel),
-            None => Err(ReadError::Unreadable),
+            None => Err(ReadError::Unreadable(CHANGED.to_owned())),
         }
     }
 }

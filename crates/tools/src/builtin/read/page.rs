@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{MAX_BYTES, ReadError};
 use crate::builtin::text::ByteCounts;
+use crate::failure::ToolFailure;
 
 /// Maximum number of UTF-16 code units of a line that are shown. JavaScript counts lengths in this
 /// unit.
@@ -33,8 +34,8 @@ pub(super) fn read(
     limit: usize,
     cancel: &CancellationToken,
 ) -> Result<Page, ReadError> {
-    if !skip_lines(&mut text, offset - 1, cancel)? {
-        return Err(ReadError::Unreadable);
+    if let Some(count) = skip_lines(&mut text, offset - 1, cancel)? {
+        return Err(ReadError::BehindEnd { offset, count });
     }
     let mut content = String::new();
     let mut number = offset;
@@ -63,18 +64,19 @@ pub(super) fn read(
     })
 }
 
-/// Skips `count` lines. Returns false if no line follows them.
+/// Skips `count` lines. If no line follows them, returns the number of lines of the text.
 fn skip_lines(
     text: &mut impl BufRead,
     count: u64,
     cancel: &CancellationToken,
-) -> Result<bool, ReadError> {
-    for _ in 0..count {
+) -> Result<Option<u64>, ReadError> {
+    for skipped in 0..count {
         if !pass_line(text, cancel, |_| Ok(()))? {
-            return Ok(false);
+            return Ok(Some(skipped));
         }
     }
-    Ok(count == 0 || !text.fill_buf()?.is_empty())
+    let is_over = count > 0 && text.fill_buf()?.is_empty();
+    Ok(is_over.then_some(count))
 }
 
 fn next_line(
@@ -115,7 +117,7 @@ fn pass_line(
     let mut found = false;
     loop {
         if cancel.is_cancelled() {
-            return Err(ReadError::Unreadable);
+            return Err(ReadError::Output(ToolFailure::Interrupted));
         }
         let chunk = text.fill_buf()?;
         if chunk.is_empty() {
@@ -133,14 +135,18 @@ fn pass_line(
     }
 }
 
+fn not_utf8() -> ReadError {
+    ReadError::Unreadable("it is not UTF-8 text".to_owned())
+}
+
 fn shown(bytes: &[u8], is_whole: bool) -> Result<String, ReadError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         // The limit has cut the last character.
         Err(error) if !is_whole && error.error_len().is_none() => {
-            std::str::from_utf8(&bytes[..error.valid_up_to()]).map_err(|_| ReadError::Unreadable)?
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).map_err(|_| not_utf8())?
         }
-        Err(_) => return Err(ReadError::Unreadable),
+        Err(_) => return Err(not_utf8()),
     };
     let mut units = 0;
     let cut = text.char_indices().find(|(_, character)| {

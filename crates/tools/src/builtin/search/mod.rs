@@ -2,6 +2,7 @@
 //! names of results.
 
 mod first_by_path;
+mod pattern;
 
 use std::{
     path::{Path, PathBuf},
@@ -15,11 +16,15 @@ use opencode_location::{
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::{blocking::blocking, paths::locate_with_permission};
+use super::{
+    blocking::blocking,
+    paths::{Found, locate_with_permission, require},
+};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::failure::ToolFailure;
 
 pub(super) use first_by_path::{First, FirstByPath, MAX_BYTES, MAX_RESULTS};
+pub(super) use pattern::{Places, Plan};
 
 /// Parameters of a search, except the pattern matching itself.
 pub(super) struct Search<'a> {
@@ -29,6 +34,10 @@ pub(super) struct Search<'a> {
     pub(super) pattern: &'a str,
     /// The path to search. The default is the root of the Location.
     pub(super) path: Option<&'a str>,
+    /// The pattern of the files to search. `None` if all are searched.
+    pub(super) files: Option<&'a str>,
+    /// The kinds of entries that can be searched.
+    pub(super) kinds: &'static [Found],
     /// More data for the user who decides. Absent values are left out.
     pub(super) metadata: Vec<(&'static str, Option<Value>)>,
     /// The tool's generic error text.
@@ -36,30 +45,76 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Asks for permission to search, and then searches on a thread that may block.
+    /// Asks for permission to search, and then searches on a thread that may block. The error of `work` is the end of
+    /// a sentence.
     pub(super) async fn run(
         self,
         context: &ToolContext,
-        work: impl FnOnce(&Target) -> Option<ToolOutput> + Send + 'static,
+        work: impl FnOnce(&Target, &Plan) -> Result<ToolOutput, String> + Send + 'static,
     ) -> Result<ToolOutput, ToolFailure> {
-        let path = self.path.unwrap_or_default();
-        let target =
-            locate_with_permission(context, path, TargetKind::Directory, self.refused).await?;
+        let mut target = self.locate(context, self.path.unwrap_or_default()).await?;
+        let plan = self.plan(context, &target).await?;
+        if let Some(path) = &plan.path {
+            target = self.locate(context, path).await?;
+        }
         let mut request = context.permission_request(self.action, vec![self.pattern.to_owned()]);
         request.save.push("*".to_owned());
-        for (name, value) in self.metadata {
+        for (name, value) in self.metadata.clone() {
             request
                 .metadata
                 .extend(value.map(|value| (name.to_owned(), value)));
         }
         context.assert(request, self.refused).await?;
-        let refused = || ToolFailure::new(self.refused);
-        let permit = walk::permit().await.ok_or_else(refused)?;
+        let permit = walk::permit().await.ok_or(ToolFailure::Interrupted)?;
         let output = blocking(move || {
             let _permit = permit;
-            work(&target)
+            if !target.still_resolves() {
+                return Err("its path changed while a permission was requested".to_owned());
+            }
+            work(&target, &plan)
         });
-        output.await?.ok_or_else(refused)
+        output.await?.map_err(|reason| self.failed(&reason))
+    }
+
+    async fn locate(&self, context: &ToolContext, path: &str) -> Result<Target, ToolFailure> {
+        let kind = TargetKind::Directory;
+        let target = match path {
+            "" => locate_with_permission(context, path, kind, self.refused).await?,
+            path => {
+                let refused = format!("{}: {path}", self.refused);
+                let target = locate_with_permission(context, path, kind, &refused).await?;
+                require(context, &target, self.kinds, &refused).await?;
+                target
+            }
+        };
+        Ok(target)
+    }
+
+    async fn plan(&self, context: &ToolContext, target: &Target) -> Result<Plan, ToolFailure> {
+        let Some(pattern) = self.files else {
+            return Ok(Plan::default());
+        };
+        let (location, home) = (Arc::clone(&context.directory), Arc::clone(&context.home));
+        let named = location.join(self.path.unwrap_or_default());
+        let (pattern, root) = (pattern.to_owned(), target.canonical.clone());
+        let plan = blocking(move || {
+            let real = location
+                .canonicalize()
+                .unwrap_or_else(|_| location.to_path_buf());
+            Plan::of(
+                &pattern,
+                &Places {
+                    location: [&location, &real],
+                    root: [&named, &root],
+                    home: &home,
+                },
+            )
+        });
+        plan.await?.map_err(|reason| self.failed(&reason))
+    }
+
+    fn failed(&self, reason: &str) -> ToolFailure {
+        ToolFailure::new(format!("{}: {reason}", self.refused))
     }
 }
 
@@ -103,6 +158,9 @@ impl Names {
         }
     }
 }
+
+/// The reason if results cannot be written as JSON.
+pub(super) const NOT_JSON: &str = "the results cannot be written as JSON";
 
 /// Returns the message to the model that there are more results.
 pub(super) fn more(given: usize) -> String {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use self::files::{SKILL_FILE, sample};
 use super::blocking::blocking;
+use super::reasons::one_of;
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
@@ -45,7 +46,12 @@ impl TypedTool for Skill {
         // The text is the same for a missing skill and for one that the agent may not use.
         let refused = format!("Unable to load skill {name}");
         let found = context.skills.find(&name).await;
-        let skill = found.ok_or_else(|| ToolFailure::new(&refused))?;
+        let Some(skill) = found else {
+            let skills = one_of("skills", &context.skills.names().await);
+            return Err(ToolFailure::new(format!(
+                "{refused}: there is no skill of this name. {skills}"
+            )));
+        };
         let mut request = context.permission_request("skill", vec![name.clone()]);
         request.save = vec![name];
         context.assert(request, &refused).await?;

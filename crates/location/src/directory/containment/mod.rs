@@ -9,6 +9,10 @@
 //!
 //! All functions in this module access the disk and block: call them only where blocking is allowed.
 
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+
 use std::{
     ffi::OsStr,
     fs, io,
@@ -45,6 +49,12 @@ pub struct Target {
 }
 
 impl Target {
+    /// True if the canonical path has an entry.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.canonical.symlink_metadata().is_ok()
+    }
+
     /// True if the canonical path still leads to the same place as when it was resolved. False if a
     /// component was replaced by a link or removed.
     #[must_use]
@@ -53,47 +63,97 @@ impl Target {
     }
 }
 
-/// The reason why a path cannot be used. Tools answer with their generic failure text instead of these messages.
+/// The reason why a path cannot be used, as the end of a sentence. Only the reason in [`ContainmentError::Outside`]
+/// depends on what exists outside of the Location.
 #[derive(Debug, thiserror::Error)]
 pub enum ContainmentError {
     /// A relative path leaves the Location.
-    #[error("the relative path leaves the Location")]
+    #[error(
+        "the relative path leaves the working directory. Use an absolute path for a place outside of it"
+    )]
     RelativeEscape,
-    /// The path is inside by its text, but a symbolic link leads out.
-    #[error("a symbolic link leads out of the Location")]
+    /// The path is inside by its text, but a symbolic link leads out, or to nothing: what exists outside is not told.
+    #[error("a symbolic link on the path leads out of the working directory or to nothing")]
     LocationEscape,
     /// A component of the path that must be a directory is not one.
-    #[error("an ancestor of the path is not a directory")]
+    #[error("a part of the path before its last name is a file, not a directory")]
     NonDirectoryAncestor,
-    /// A symbolic link on the path has no target. A file created through it would be at a place that was not checked.
+    /// A symbolic link outside has no target. A file created through it would be at a place that was not checked.
     #[error("a symbolic link on the path has no target")]
     DanglingLink,
+    /// More than one entry looks like the name.
+    #[error("more than one entry looks like this name: {0}. Give one of these names exactly")]
+    Ambiguous(String),
+    /// The path contains a NUL.
+    #[error("the path contains a NUL character")]
+    Nul,
+    /// The Location directory does not exist.
+    #[error("the working directory does not exist")]
+    NoLocation,
+    /// The path is outside of the Location and cannot be used. The reason may be told only after an approval of the
+    /// directory.
+    #[error("the path cannot be used")]
+    Outside {
+        /// The pattern that an `external_directory` approval must cover.
+        pattern: String,
+        /// The same pattern for the path as it was given.
+        other_patterns: Vec<String>,
+        /// The reason.
+        reason: Box<ContainmentError>,
+    },
     /// The real path is not valid text, so no rule could name it.
     #[error("the path is not Unicode")]
     NotUnicode,
-    /// The file system refused the path, or the Location itself is missing.
-    #[error(transparent)]
+    /// The file system refused the path.
+    #[error("the system refuses the path: {}", .0.kind())]
     Io(#[from] io::Error),
 }
 
 /// Resolves `input` against the Location directory, which must be absolute.
 pub fn resolve(location: &Path, input: &str, kind: TargetKind) -> Result<Target, ContainmentError> {
+    if input.contains('\0') {
+        return Err(ContainmentError::Nul);
+    }
     let root = lexical(location);
     let named = lexical(&root.join(input));
     let named_inside = named.starts_with(&root);
     if !named_inside && !Path::new(input).is_absolute() {
         return Err(ContainmentError::RelativeEscape);
     }
-    let real_root = real_path(&root)?;
-    let real = follow(&named)?;
-    let others = link_names(&named, &real.canonical);
-    match real.canonical.strip_prefix(&real_root) {
+    let real_root = real_path(&root).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => ContainmentError::NoLocation,
+        _ => error.into(),
+    })?;
+    let resolved = follow(&named).and_then(|real| {
+        let roots = [root.as_path(), &real_root];
+        target(real, &named, roots, kind)
+    });
+    resolved.map_err(|reason| {
+        if named_inside && leads_out(&named, &root, &real_root) {
+            ContainmentError::LocationEscape
+        } else if named_inside || named.starts_with(&real_root) {
+            reason
+        } else {
+            outside(&named, reason)
+        }
+    })
+}
+
+/// Returns the target of a path that was followed. `roots` are the Location as it is named, and without links.
+fn target(
+    real: RealPath,
+    named: &Path,
+    roots: [&Path; 2],
+    kind: TargetKind,
+) -> Result<Target, ContainmentError> {
+    let others = link_names(named, &real.canonical);
+    match real.canonical.strip_prefix(roots[1]) {
         Ok(rest) => {
             let resource = relative_resource(rest)?;
             let canonical = [real.canonical.clone()];
             let mut other_names = Vec::new();
             for other in others.iter().chain(&canonical) {
-                let below = [&root, &real_root].map(|root| other.strip_prefix(root).ok());
+                let below = roots.map(|root| other.strip_prefix(root).ok());
                 for below in below.into_iter().flatten() {
                     push_new(&mut other_names, &resource, relative_resource(below)?);
                 }
@@ -107,7 +167,7 @@ pub fn resolve(location: &Path, input: &str, kind: TargetKind) -> Result<Target,
                 canonical: real.canonical,
             })
         }
-        Err(_) if named_inside => Err(ContainmentError::LocationEscape),
+        Err(_) if named.starts_with(roots[0]) => Err(ContainmentError::LocationEscape),
         Err(_) => {
             let directory = real.approval_directory(kind);
             let below = real.canonical.strip_prefix(directory);
@@ -133,6 +193,53 @@ pub fn resolve(location: &Path, input: &str, kind: TargetKind) -> Result<Target,
 fn push_new(names: &mut Vec<String>, resource: &str, name: String) {
     if name != resource && !names.contains(&name) {
         names.push(name);
+    }
+}
+
+/// True if a symbolic link on a path that is inside by its text leads out or to nothing. Then the reason of a failure
+/// could depend on what exists outside.
+fn leads_out(named: &Path, root: &Path, real_root: &Path) -> bool {
+    let Ok(below) = named.strip_prefix(root) else {
+        return false;
+    };
+    let mut path = root.to_owned();
+    for name in below.components() {
+        path.push(name);
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                let stays = real_path(&path).is_ok_and(|real| real.starts_with(real_root));
+                if !stays {
+                    return true;
+                }
+            }
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Returns the failure of a path outside, whose directory the user must approve before the reason is told.
+fn outside(named: &Path, reason: ContainmentError) -> ContainmentError {
+    let directory = named.parent().unwrap_or(named);
+    let real = directory.ancestors().find_map(|existing| {
+        let rest = directory.strip_prefix(existing).ok()?;
+        Some(real_path(existing).ok()?.join(rest))
+    });
+    let pattern = |directory: &Path| {
+        let directory = directory.to_string_lossy();
+        let bare = directory.strip_suffix(std::path::is_separator);
+        format!("{}/*", bare.unwrap_or(&directory))
+    };
+    let named = pattern(directory);
+    let pattern = real.map_or_else(|| named.clone(), |real| pattern(&real));
+    ContainmentError::Outside {
+        other_patterns: Some(named)
+            .filter(|named| *named != pattern)
+            .into_iter()
+            .collect(),
+        pattern,
+        reason: Box::new(reason),
     }
 }
 
@@ -264,198 +371,4 @@ fn relative_resource(rest: &Path) -> Result<String, ContainmentError> {
 
 fn text(path: &Path) -> Result<&str, ContainmentError> {
     path.to_str().ok_or(ContainmentError::NotUnicode)
-}
-
-#[cfg(test)]
-#[cfg(unix)]
-mod tests {
-    use std::os::unix::{ffi::OsStrExt, fs::symlink};
-
-    use super::*;
-
-    /// Creates the directories `loc` and `outside` next to each other and returns their real paths.
-    fn roots() -> (tempfile::TempDir, PathBuf, PathBuf) {
-        let temp = tempfile::tempdir().unwrap();
-        let real = fs::canonicalize(temp.path()).unwrap();
-        let [location, outside] = [real.join("loc"), real.join("outside")];
-        fs::create_dir_all(location.join("sub")).unwrap();
-        fs::create_dir_all(outside.join("sub")).unwrap();
-        fs::write(location.join("file"), "").unwrap();
-        fs::write(outside.join("file"), "").unwrap();
-        symlink("sub", location.join("link")).unwrap();
-        symlink(outside.join("file"), location.join("out-file")).unwrap();
-        symlink(&outside, location.join("out")).unwrap();
-        symlink("missing", location.join("dangling")).unwrap();
-        symlink(&location, real.join("door")).unwrap();
-        (temp, location, outside)
-    }
-
-    #[test]
-    fn inside_targets_are_named_relative_to_the_location() {
-        let (_temp, location, _) = roots();
-        let door = location.with_file_name("door");
-        let absolute = |name: &str| location.join(name).to_str().unwrap().to_owned();
-        for (input, resource) in [
-            (String::new(), "."),
-            (".".to_owned(), "."),
-            ("sub/..".to_owned(), "."),
-            ("file".to_owned(), "file"),
-            ("link".to_owned(), "sub"),
-            ("link/new".to_owned(), "sub/new"),
-            ("new/deeper/../file".to_owned(), "new/file"),
-            ("sub/../file".to_owned(), "file"),
-            (absolute("file"), "file"),
-            (absolute("link/new"), "sub/new"),
-        ] {
-            for root in [&location, &door] {
-                let target = resolve(root, &input, TargetKind::File).unwrap();
-                assert_eq!(target.canonical, lexical(&location.join(resource)));
-                assert_eq!(target.resource, resource, "{input:?} in {root:?}");
-                assert_eq!(target.external_directory, None);
-            }
-        }
-    }
-
-    #[test]
-    fn outside_targets_name_the_directory_to_approve() {
-        use TargetKind::{Directory, File};
-        let (_temp, location, outside) = roots();
-        for (input, kind, approved) in [
-            ("file", File, ""),
-            ("file", Directory, ""),
-            ("sub", Directory, "sub"),
-            ("sub", File, ""),
-            ("sub/new", File, "sub"),
-            ("new", Directory, ""),
-            ("new/deeper", Directory, ""),
-        ] {
-            let canonical = outside.join(input);
-            let text = canonical.to_str().unwrap().to_owned();
-            let approved = lexical(&outside.join(approved)).join("*");
-            let expected = Target {
-                resource: text.clone(),
-                other_names: Vec::new(),
-                external_directory: Some(approved.to_str().unwrap().to_owned()),
-                other_external_directories: Vec::new(),
-                canonical,
-            };
-            assert_eq!(resolve(&location, &text, kind).unwrap(), expected);
-        }
-        for kind in [File, Directory] {
-            let root = resolve(&location, "/", kind).unwrap();
-            assert_eq!(root.external_directory.as_deref(), Some("/*"));
-        }
-    }
-
-    #[test]
-    fn a_target_has_all_names_by_which_its_path_leads_to_it() {
-        let (_temp, location, outside) = roots();
-        let top = location.parent().unwrap();
-        symlink("outside", top.join("door-out")).unwrap();
-        symlink("outside/sub", top.join("door-sub")).unwrap();
-        let top = top.to_str().unwrap();
-        let absolute = |text: &str| text.replace('@', top);
-        for (root, input, names, directories) in [
-            ("@/loc", "sub/x", &["@/loc/sub/x"][..], &[][..]),
-            (
-                "@/loc",
-                "link/x",
-                &["link/x", "@/loc/link/x", "@/loc/sub/x"],
-                &[],
-            ),
-            ("@/loc", "@/door/sub", &["@/door/sub", "@/loc/sub"], &[]),
-            (
-                "@/door",
-                "link",
-                &["link", "@/door/link", "@/loc/link", "@/loc/sub"],
-                &[],
-            ),
-            ("@/loc", ".", &["@/loc"], &[]),
-            ("@/loc", "@/outside/file", &[], &[]),
-            (
-                "@/loc",
-                "@/door-out/file",
-                &["@/door-out/file"],
-                &["@/door-out/*"],
-            ),
-            (
-                "@/loc",
-                "@/door-out/new/x",
-                &["@/door-out/new/x"],
-                &["@/door-out/*"],
-            ),
-            ("@/loc", "@/door-sub", &["@/door-sub"], &["@/*"]),
-        ] {
-            let target = resolve(
-                Path::new(&absolute(root)),
-                &absolute(input),
-                TargetKind::File,
-            );
-            let target = target.unwrap();
-            let all = |texts: &[&str]| texts.iter().map(|it| absolute(it)).collect::<Vec<_>>();
-            assert_eq!(target.other_names, all(names), "{input}");
-            assert_eq!(
-                target.other_external_directories,
-                all(directories),
-                "{input}"
-            );
-        }
-        let sub = absolute("@/door-sub");
-        let target = resolve(&location, &sub, TargetKind::Directory).unwrap();
-        let expected = format!("{}/sub/*", outside.display());
-        assert_eq!(target.external_directory, Some(expected));
-        assert_eq!(target.other_external_directories, [format!("{sub}/*")]);
-    }
-
-    #[test]
-    fn a_refused_target_has_a_reason() {
-        let (_temp, location, outside) = roots();
-        let odd = outside.join(OsStr::from_bytes(b"\xff"));
-        fs::write(&odd, "").unwrap();
-        symlink(&odd, outside.join("odd")).unwrap();
-        let odd = outside.join("odd").to_str().unwrap().to_owned();
-        let long = "n".repeat(300);
-        for (input, expected) in [
-            ("..", "the relative path leaves the Location"),
-            ("../outside/file", "the relative path leaves the Location"),
-            ("sub/../../loc2", "the relative path leaves the Location"),
-            ("out", "a symbolic link leads out of the Location"),
-            ("out/file", "a symbolic link leads out of the Location"),
-            ("out/new", "a symbolic link leads out of the Location"),
-            ("out-file", "a symbolic link leads out of the Location"),
-            ("file/new", "an ancestor of the path is not a directory"),
-            (
-                "file/new/deeper",
-                "an ancestor of the path is not a directory",
-            ),
-            ("dangling", "a symbolic link on the path has no target"),
-            ("dangling/new", "a symbolic link on the path has no target"),
-            (&odd, "the path is not Unicode"),
-        ] {
-            let error = resolve(&location, input, TargetKind::File).unwrap_err();
-            assert_eq!(error.to_string(), expected, "{input:?}");
-        }
-        let deep = "d/".repeat(100_000);
-        for input in ["a\0b", "/a\0b", &long, &deep] {
-            let error = resolve(&location, input, TargetKind::File).unwrap_err();
-            assert!(
-                matches!(error, ContainmentError::Io(_)),
-                "{input:?}: {error}"
-            );
-        }
-        let missing = location.join("nowhere");
-        let error = resolve(&missing, "file", TargetKind::File).unwrap_err();
-        assert!(matches!(error, ContainmentError::Io(_)), "{error}");
-    }
-
-    #[test]
-    fn a_target_resolves_until_a_link_replaces_a_component() {
-        let (_temp, location, outside) = roots();
-        let target = resolve(&location, "sub", TargetKind::Directory).unwrap();
-        assert!(target.still_resolves());
-        fs::remove_dir(location.join("sub")).unwrap();
-        assert!(!target.still_resolves());
-        symlink(outside.join("sub"), location.join("sub")).unwrap();
-        assert!(!target.still_resolves());
-    }
 }
