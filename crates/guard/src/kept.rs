@@ -23,10 +23,30 @@ use crate::watch::{Guard, reap};
 pub struct Kept<T> {
     /// Ends all processes of the program. Dropping it kills them at once.
     pub process: Process,
-    /// The exit code of the leader; `None` if a signal ended it.
-    pub exited: oneshot::Receiver<Option<i32>>,
+    /// The end of the leader; `None` if the system does not tell it.
+    pub exited: oneshot::Receiver<Option<Exit>>,
     /// The ends of its pipes.
     pub pipes: T,
+}
+
+/// The end of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// The signal with this number ended it.
+    Signal(i32),
+}
+
+impl Exit {
+    /// Returns the exit code; `None` if a signal ended the program.
+    #[must_use]
+    pub fn code(self) -> Option<i32> {
+        match self {
+            Self::Code(code) => Some(code),
+            Self::Signal(_) => None,
+        }
+    }
 }
 
 /// All processes of a running program. Dropping it kills them.
@@ -114,13 +134,17 @@ fn keep<T>(
 }
 
 /// Waits until a child has ended, without reaping it.
-fn wait(child: Pid) -> Option<i32> {
+fn wait(child: Pid) -> Option<Exit> {
     let child = WaitId::Pid(rustix::process::Pid::from_raw(child.as_raw())?);
     loop {
         match waitid(child.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return None,
-            Ok(status) => return status?.exit_status(),
+            Ok(status) => {
+                let status = status?;
+                let signal = status.terminating_signal().map(Exit::Signal);
+                return status.exit_status().map(Exit::Code).or(signal);
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ mod spawn;
 mod tests;
 mod watch;
 
-pub use kept::{Kept, Process, start};
+pub use kept::{Exit, Kept, Process, start};
 pub use program::program;
 pub use spawn::leader;
 pub use watch::{Guard, reap};

@@ -5,7 +5,7 @@ use std::io::{self, pipe};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use nix::unistd::Pid;
-use opencode_guard::{Guard, program};
+use opencode_guard::{Exit, Guard, program};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::net::unix::pipe::Receiver;
 
@@ -29,7 +29,7 @@ pub(super) async fn run(command: GitCommand) -> io::Result<Ended> {
     let ended = async {
         let code = kept.exited.await;
         kept.process.end().await;
-        code.ok().flatten()
+        code.ok().flatten().and_then(Exit::code)
     };
     let (output, messages, code) = tokio::join!(read(output), read(messages), ended);
     Ok(Ended {

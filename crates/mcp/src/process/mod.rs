@@ -11,9 +11,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -76,8 +76,8 @@ pub(crate) async fn start(server: &LocalServer) -> io::Result<Started> {
     })
 }
 
-async fn wait(exited: oneshot::Receiver<Option<i32>>, exit: Arc<Exit>) {
-    *exit.code.lock() = exited.await.ok().flatten();
+async fn wait(exited: BoxFuture<'static, Option<i32>>, exit: Arc<Exit>) {
+    *exit.code.lock() = exited.await;
     exit.ended.cancel();
 }
 
@@ -85,7 +85,7 @@ async fn wait(exited: oneshot::Receiver<Option<i32>>, exit: Arc<Exit>) {
 struct Running {
     process: Process,
     /// The exit code of the main process; `None` if a signal ended it.
-    exited: oneshot::Receiver<Option<i32>>,
+    exited: BoxFuture<'static, Option<i32>>,
     input: ChildStdin,
     output: ChildStdout,
     errors: ChildStderr,

@@ -25,7 +25,7 @@ pub(super) async fn start(server: LocalServer) -> io::Result<Running> {
     let kept = opencode_guard::start("opencode-mcp", spawn).await?;
     Ok(Running {
         process: kept.process,
-        exited: kept.exited,
+        exited: Box::pin(async move { kept.exited.await.ok().flatten()?.code() }),
         input: ChildStdin::from_std(kept.pipes.input.into())?,
         output: ChildStdout::from_std(kept.pipes.output.into())?,
         errors: ChildStderr::from_std(kept.pipes.errors.into())?,

@@ -55,7 +55,7 @@ pub(super) async fn start(server: LocalServer) -> io::Result<Running> {
             stop: stop.drop_guard(),
             gone,
         },
-        exited,
+        exited: Box::pin(async move { exited.await.ok().flatten() }),
         input: input.expect("it is a pipe"),
         output: output.expect("it is a pipe"),
         errors: errors.expect("it is a pipe"),

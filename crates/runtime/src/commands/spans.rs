@@ -132,6 +132,10 @@ fn shown(output: ScriptOutput) -> String {
         match end {
             ScriptEnd::Exited(0) => None,
             ScriptEnd::Exited(code) => Some(format!("The command exited with code {code}.")),
+            ScriptEnd::Signal(number) => Some(format!(
+                "The command was ended by a signal (exit code {}).",
+                128 + number
+            )),
             ScriptEnd::Killed => Some("The command was killed.".to_owned()),
             ScriptEnd::TimedOut => Some(format!(
                 "The command was stopped after {} seconds.",

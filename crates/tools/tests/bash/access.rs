@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::symlink};
 
-use crate::common::{Recorder, success, text};
-use crate::project::{Project, exited, name, refused};
+use crate::common::{Recorder, denied, reason, success, text};
+use crate::project::{Project, exited, name};
 use opencode_schema::message::ErrorKind;
 use opencode_tools::{PermissionError, Settlement};
 use serde_json::json;
@@ -37,10 +37,6 @@ async fn the_permission_request_contains_the_command() {
 async fn a_refusal_runs_nothing() {
     let project = Project::new();
     let command = "touch made";
-    let denied = |message: &str| Settlement::Failed {
-        message: message.to_owned(),
-        kind: ErrorKind::Permission,
-    };
     let corrected = PermissionError::Corrected {
         feedback: "no".to_owned(),
     };
@@ -51,7 +47,10 @@ async fn a_refusal_runs_nothing() {
         ),
         (
             corrected,
-            denied("Unable to execute command: touch made: no"),
+            Settlement::Failed {
+                message: "Unable to execute command: touch made: no".to_owned(),
+                kind: ErrorKind::Permission,
+            },
         ),
         (PermissionError::Declined, Settlement::Declined),
     ] {
@@ -100,13 +99,12 @@ async fn a_working_directory_outside_needs_a_permission_first() {
 
     let permissions = Recorder::new(|_| Err(PermissionError::Blocked));
     let settled = project.ask(input, &permissions).await;
-    let message = "Unable to execute command: pwd".to_owned();
     assert_eq!(
         settled,
-        Settlement::Failed {
-            message,
-            kind: ErrorKind::Permission
-        }
+        denied(format!(
+            "Unable to execute command: pwd: the working directory {} cannot be used",
+            name(&outside)
+        ))
     );
     assert_eq!(permissions.asked(), [external]);
 }
@@ -133,7 +131,10 @@ async fn an_unusable_working_directory_is_refused() {
     ] {
         let input = json!({"command": "touch made", "workdir": workdir});
         let settled = project.settle(input, project.context()).await;
-        assert_eq!(settled, refused("touch made"), "{workdir:?}");
+        let refused = "Unable to execute command: touch made";
+        let reason = reason(&settled, refused);
+        let start = format!("the working directory {workdir} cannot be used: ");
+        assert!(reason.starts_with(&start), "{reason}");
     }
     assert!(!project.root.join("outside/made").exists());
 }
@@ -151,9 +152,10 @@ async fn a_working_directory_that_is_replaced_during_the_request_is_refused() {
         }
     });
     let input = json!({"command": "touch made", "workdir": "sub"});
+    let settled = project.ask(input, &permissions).await;
     assert_eq!(
-        project.ask(input, &permissions).await,
-        refused("touch made")
+        reason(&settled, "Unable to execute command: touch made"),
+        "the working directory sub cannot be used: it changed while a permission was requested"
     );
     assert!(!outside.join("made").exists());
 }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{Recorder, call, context, failed, registry, success, text};
+use crate::common::{Recorder, call, context, registry, success, text};
 use opencode_schema::clock::SystemClock;
 use opencode_tools::{
     Contributions, Materialized, Registration, Settlement, Shell, ToolContext, built_in_tools,
@@ -215,6 +215,19 @@ pub(crate) fn exited(output: &str, code: i32) -> Settlement {
     )
 }
 
+/// Returns a success with this output of a command that a signal ended.
+pub(crate) fn signalled(output: &str, number: i32, name: &str) -> Settlement {
+    let code = 128 + number;
+    let mut end = format!("Command was ended by {name} (exit code {code}).");
+    if name == "SIGKILL" {
+        end.push_str(" Perhaps the memory was not sufficient.");
+    }
+    success(
+        json!({"exit": code, "signal": name, "truncated": false}),
+        vec![text(output), text(&end)],
+    )
+}
+
 /// Returns the settlement of a command that was still running after `limit` milliseconds.
 pub(crate) fn timed_out(output: &str, limit: u64) -> Settlement {
     let sentence = format!(
@@ -228,10 +241,6 @@ pub(crate) fn timed_out(output: &str, limit: u64) -> Settlement {
             text("Command timed out before completion."),
         ],
     )
-}
-
-pub(crate) fn refused(command: &str) -> Settlement {
-    failed(format!("Unable to execute command: {command}"))
 }
 
 /// Returns a shell with exactly these variables.

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt};
 
 use crate::common::{failed, success, text};
-use crate::project::{Project, exited, name, refused, shell};
+use crate::project::{Project, exited, name, shell, signalled};
 use opencode_tools::Settlement;
 use serde_json::json;
 
@@ -155,7 +155,12 @@ async fn a_command_that_cannot_be_started_fails() {
         let mut context = project.context();
         context.shell = shell(Some(program), &[]);
         let settled = project.settle(json!({"command": "true"}), context).await;
-        assert_eq!(settled, refused("true"), "{program}");
+        let Settlement::Failed { message, .. } = settled else {
+            panic!("{settled:?}");
+        };
+        let start = "Unable to execute command: true: the shell cannot be started";
+        assert!(message.starts_with(start), "{message}");
+        assert!(!message.contains("not-started"), "{message}");
     }
     for command in ["echo \0", &"x".repeat(200_000)] {
         let settled = project.run(command).await;
@@ -170,19 +175,46 @@ async fn a_command_that_cannot_be_started_fails() {
 }
 
 #[tokio::test]
-async fn a_death_by_signal_is_a_failure() {
+async fn a_command_that_a_signal_ends_has_its_output_and_the_signal() {
     let project = Project::new();
-    for command in [
-        "echo a; kill -KILL $$",
-        "kill -TERM $$",
-        "kill -PIPE $$",
-        "exec sh -c 'kill -SEGV $$'",
+    for (command, output, number, name) in [
+        ("echo a; kill -KILL $$", "a\n", 9, "SIGKILL"),
+        (
+            "printf 'printed %s\\n' first; kill -TERM $$",
+            "printed first\n",
+            15,
+            "SIGTERM",
+        ),
+        (
+            "exec sh -c 'echo a >&2; kill -ABRT $$'",
+            "a\n",
+            6,
+            "SIGABRT",
+        ),
+        ("kill -PIPE $$", "(no output)", 13, "SIGPIPE"),
+        ("exec sh -c 'kill -SEGV $$'", "(no output)", 11, "SIGSEGV"),
     ] {
-        assert_eq!(project.run(command).await, refused(command), "{command}");
+        assert_eq!(
+            project.run(command).await,
+            signalled(output, number, name),
+            "{command}"
+        );
     }
     // The shell survives and reports the signal of its child.
     let command = "sh -c 'kill -KILL $$' 2>/dev/null; echo $?";
     assert_eq!(project.run(command).await, exited("137\n", 0));
+}
+
+#[tokio::test]
+async fn a_signal_is_told_with_every_shell() {
+    for program in ["sh", "bash", "dash", "/bin/sh", "/bin/bash"] {
+        let project = Project::new();
+        let mut context = project.context();
+        context.shell = shell(Some(program), &[("PATH", "/usr/bin:/bin")]);
+        let input = json!({"command": "echo first; kill -TERM $$; echo never"});
+        let settled = project.settle(input, context).await;
+        assert_eq!(settled, signalled("first\n", 15, "SIGTERM"), "{program}");
+    }
 }
 
 #[tokio::test]
@@ -198,13 +230,27 @@ async fn inputs_are_checked() {
             json!({"command": "true", "timeout": 0}),
             "Expected a value greater than 0, got 0\n  at [\"timeout\"]",
         ),
-        (
-            json!({"command": "true", "timeout": 600_001}),
-            "Expected a value less than or equal to 600000, got 600001\n  at [\"timeout\"]",
-        ),
     ] {
         let settled = project.settle(input, project.context()).await;
         assert_eq!(settled, failed(format!("Invalid tool input: {issue}")));
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_above_the_largest_is_the_largest_and_the_model_learns_it() {
+    let project = Project::new();
+    for timeout in [json!(1_200_000), json!("1200000")] {
+        let input = json!({"command": "echo a", "timeout": timeout, "workdir": null});
+        let settled = project.settle(input, project.context()).await;
+        let expected = success(
+            json!({"exit": 0, "truncated": false}),
+            vec![
+                text("a\n"),
+                text("Command exited with code 0."),
+                text("(timeout is 600000 at most, and that was used.)"),
+            ],
+        );
+        assert_eq!(settled, expected);
     }
 }
 

@@ -14,13 +14,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::{blocking::blocking, paths::locate_with_permission};
+use super::{
+    blocking::blocking,
+    paths::{Found, locate_with_permission, require},
+};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 use capture::Captured;
 use process::Order;
-use run::{End, EndedCommand, run};
+use run::{End, EndedCommand, run, signal_name};
 use warnings::scan;
 
 pub use script::{ScriptEnd, ScriptOutput, ScriptRequest, run_script};
@@ -66,9 +69,13 @@ impl TypedTool for Bash {
             return Err(ToolFailure::new(EMPTY));
         }
         let refused = format!("Unable to execute command: {}", input.command);
+        check_command(&input.command, &refused)?;
         let workdir = input.workdir.as_deref().unwrap_or(".");
+        let workdir_refused = format!("{refused}: the working directory {workdir} cannot be used");
         let target =
-            locate_with_permission(&context, workdir, TargetKind::Directory, &refused).await?;
+            locate_with_permission(&context, workdir, TargetKind::Directory, &workdir_refused)
+                .await?;
+        require(&context, &target, &[Found::Directory], &workdir_refused).await?;
         let (command, directory) = (input.command.clone(), target.canonical.clone());
         let warnings = blocking(move || scan(&command, &directory)).await?;
         ask(&context, &input.command, &refused).await?;
@@ -78,20 +85,27 @@ impl TypedTool for Bash {
             shell: Arc::clone(&context.shell),
             command: input.command,
             arguments: Vec::new(),
-            directory: directory.ok_or_else(|| ToolFailure::new(&refused))?,
+            directory: directory.ok_or_else(|| {
+                ToolFailure::new(format!(
+                    "{workdir_refused}: it changed while a permission was requested"
+                ))
+            })?,
         };
         // From here on, an interruption takes effect only after all processes have ended.
         context.begin_change()?;
         let limit = Duration::from_millis(input.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
         let ended = run(order, limit, &context.cancel).await.map_err(|error| {
             tracing::debug!(%error, "a command could not be started");
-            ToolFailure::new(&refused)
+            ToolFailure::new(format!("{refused}: {error}"))
         })?;
-        output(ended, limit, &warnings, &refused)
+        output(ended, limit, &warnings)
     }
 }
 
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
+
+/// Maximum length of a command in bytes. The system accepts no longer argument of a program.
+const MAX_COMMAND_BYTES: usize = if cfg!(windows) { 8_000 } else { 131_000 };
 
 const EMPTY: &str = "Invalid tool input: Expected a value with a length of at least 1, got \"\"\n  at [\"command\"]";
 
@@ -109,6 +123,23 @@ Standard output and standard error come together. Only the first mebibyte is kep
 output you are shown the beginning and the end with the path of a file that holds what was kept.
 
 Use read, glob, grep, edit and write for files where they can do the work.";
+
+fn check_command(command: &str, refused: &str) -> Result<(), ToolFailure> {
+    if command.contains('\0') {
+        return Err(ToolFailure::new(format!(
+            "{refused}: a command cannot contain a NUL character"
+        )));
+    }
+    if command.len() > MAX_COMMAND_BYTES {
+        let beginning: String = refused.chars().take(200).collect();
+        return Err(ToolFailure::new(format!(
+            "{beginning}…: the command has {} bytes, and {MAX_COMMAND_BYTES} is the limit. \
+             Write a script to a file and run the file",
+            command.len()
+        )));
+    }
+    Ok(())
+}
 
 async fn ask(context: &ToolContext, command: &str, refused: &str) -> Result<(), ToolFailure> {
     let mut request = context.permission_request("bash", vec![command.to_owned()]);
@@ -131,6 +162,8 @@ fn ready(target: Target) -> Option<Arc<Path>> {
 struct Structured {
     #[serde(skip_serializing_if = "Option::is_none")]
     exit: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<String>,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<bool>,
@@ -140,7 +173,6 @@ fn output(
     ended: EndedCommand,
     limit: Duration,
     warnings: &[String],
-    refused: &str,
 ) -> Result<ToolOutput, ToolFailure> {
     let Captured {
         mut text,
@@ -153,11 +185,21 @@ fn output(
     if !warnings.is_empty() {
         let _ = write!(trailer, "Warnings:\n- {}\n\n", warnings.join("\n- "));
     }
-    let (exit, timeout) = match ended.end {
+    let (mut exit, mut signal, mut timeout) = (None, None, None);
+    match ended.end {
         End::Exited(code) => {
             let _ = write!(trailer, "Command exited with code {code}.");
-            (Some(code), None)
+            exit = Some(code);
         }
+        End::Signal(number) => {
+            let (code, name) = (SIGNAL_CODES + number, signal_name(number));
+            let _ = write!(trailer, "Command was ended by {name} (exit code {code}).");
+            if name == "SIGKILL" {
+                trailer.push_str(" Perhaps the memory was not sufficient.");
+            }
+            (exit, signal) = (Some(code), Some(name));
+        }
+        End::Unknown => trailer.push_str("Command ended, and it is not known how."),
         End::TimedOut => {
             let limit = limit.as_millis();
             add_line(
@@ -165,22 +207,25 @@ fn output(
                 &format!("Command exceeded timeout of {limit} ms. {LONGER}"),
             );
             trailer.push_str("Command timed out before completion.");
-            (None, Some(true))
+            timeout = Some(true);
         }
-        End::Killed => return Err(ToolFailure::new(refused)),
         End::Interrupted => return Err(ToolFailure::Interrupted),
-    };
+    }
     if text.is_empty() {
         text.push_str("(no output)");
     }
     let output = ToolOutput::encode(&Structured {
         exit,
+        signal,
         truncated,
         timeout,
     })?;
     let parts = [text, trailer].map(|text| ToolContent::Text { text });
     Ok(output.with_content(parts.into()))
 }
+
+/// A shell reports the end of a program by a signal as this number and the number of the signal.
+const SIGNAL_CODES: i32 = 128;
 
 const TRUNCATED: &str = "\n\n[output capture truncated at the in-memory safety limit]";
 

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     capture::{Capture, Captured},
-    process::{Order, Running, start},
+    process::{Exit, Order, Running, start},
 };
 
 /// Time in which a command must end when it is asked to, before it is killed.
@@ -34,8 +34,10 @@ pub(super) struct EndedCommand {
 pub(super) enum End {
     /// The shell exited with this code.
     Exited(i32),
-    /// A signal ended the shell.
-    Killed,
+    /// The signal with this number ended the shell.
+    Signal(i32),
+    /// The shell ended, and the system does not tell how.
+    Unknown,
     /// The command reached its time limit.
     TimedOut,
     /// The call was interrupted.
@@ -54,6 +56,7 @@ pub(super) async fn run(
         exited,
         out,
         err,
+        not_started,
     } = start(order).await?;
     let mut capture = Capture::default();
     let end = {
@@ -62,7 +65,11 @@ pub(super) async fn run(
         let end = tokio::select! {
             // A finished command counts as finished, even if the call is interrupted at the same time.
             biased;
-            code = &mut finished => code.ok().flatten().map_or(End::Killed, End::Exited),
+            exit = &mut finished => match exit.ok().flatten() {
+                Some(Exit::Code(code)) => End::Exited(code),
+                Some(Exit::Signal(number)) => End::Signal(number),
+                None => End::Unknown,
+            },
             () = cancel.cancelled() => End::Interrupted,
             () = sleep(limit) => End::TimedOut,
         };
@@ -83,10 +90,30 @@ pub(super) async fn run(
     if timeout(LAST, process.end()).await.is_err() {
         tracing::warn!("a process of a command cannot be killed");
     }
-    Ok(EndedCommand {
-        end,
-        captured: capture.finish(),
-    })
+    let captured = capture.finish();
+    let marker = not_started.filter(|_| matches!(end, End::Signal(_)));
+    let printed = captured.text.trim_end();
+    match marker.and_then(|marker| printed.strip_suffix(&marker)) {
+        Some(printed) => Err(io::Error::other(not_started_reason(printed))),
+        None => Ok(EndedCommand { end, captured }),
+    }
+}
+
+/// Returns the reason why a shell could not be started from what the script that starts it printed.
+fn not_started_reason(printed: &str) -> String {
+    match printed.trim().rsplit_once("exec: ") {
+        Some((_, reason)) => format!("the shell cannot be started: {reason}"),
+        None => "the shell cannot be started".to_owned(),
+    }
+}
+
+/// Returns the name of a signal, for example `SIGTERM`.
+pub(super) fn signal_name(number: i32) -> String {
+    #[cfg(unix)]
+    if let Ok(signal) = nix::sys::signal::Signal::try_from(number) {
+        return signal.as_str().to_owned();
+    }
+    format!("signal {number}")
 }
 
 /// Returns when a command that was asked to end has had its time.

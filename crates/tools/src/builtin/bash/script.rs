@@ -40,7 +40,9 @@ pub struct ScriptOutput {
 pub enum ScriptEnd {
     /// The shell exited with this code.
     Exited(i32),
-    /// A signal or the caller ended the command.
+    /// The signal with this number ended the shell.
+    Signal(i32),
+    /// The caller ended the command, or the system does not tell how it ended.
     Killed,
     /// The command reached its time limit.
     TimedOut,
@@ -67,7 +69,8 @@ pub async fn run_script(
         is_cut: truncated,
         end: match ended.end {
             End::Exited(code) => ScriptEnd::Exited(code),
-            End::Killed | End::Interrupted => ScriptEnd::Killed,
+            End::Signal(number) => ScriptEnd::Signal(number),
+            End::Unknown | End::Interrupted => ScriptEnd::Killed,
             End::TimedOut => ScriptEnd::TimedOut,
         },
     })

@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::ports::shell::Shell;
 
-pub(super) use system::{Process, start};
+pub(super) use system::{Exit, Process, start};
 
 /// The command to run.
 pub(super) struct Order {
@@ -44,8 +44,10 @@ impl Order {
 pub(super) struct Running {
     /// Ends all processes of the command. Dropping it kills them at once.
     pub(super) process: Process,
-    /// The exit code of the shell; `None` if a signal ended it.
-    pub(super) exited: oneshot::Receiver<Option<i32>>,
+    /// The end of the shell; `None` if the system does not tell it.
+    pub(super) exited: oneshot::Receiver<Option<Exit>>,
     pub(super) out: ChildStdout,
     pub(super) err: ChildStderr,
+    /// The last line of the output if the shell could not be started. A command cannot know it.
+    pub(super) not_started: Option<String>,
 }

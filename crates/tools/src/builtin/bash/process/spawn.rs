@@ -19,11 +19,13 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    pub(super) fn spawn(order: &Order, guard: &Guard) -> io::Result<Self> {
+    /// `marker` is the last line of the output if the shell cannot be started.
+    pub(super) fn spawn(order: &Order, marker: &str, guard: &Guard) -> io::Result<Self> {
         let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
         let null = File::options().write(true).open("/dev/null")?;
+        let script = BECOME.replace("MARKER", marker);
         let mut arguments = vec![
-            BECOME.as_bytes(),
+            script.as_bytes(),
             order.shell.program().as_bytes(),
             order.directory.as_os_str().as_bytes(),
             b"-c",
@@ -50,10 +52,10 @@ impl Shell {
 }
 
 /// Registers with the guard and then runs the shell in the arguments. If that fails, the script prints
-/// nothing and ends by a signal, because a failure must not look like the exit code of a command. Some
-/// shells end when `exec` fails; Bash must be told to continue.
+/// the marker and ends by a signal, because a failure must not look like the end of a command. Some
+/// shells end when `exec` fails; Bash must be told to continue. The file `3` may be closed by then.
 const BECOME: &str = r#"
-trap 'kill -KILL $$' EXIT
+trap '{ echo MARKER >&3; } 2>/dev/null || echo MARKER >&2; kill -KILL $$' EXIT
 [ "$BASH_VERSION" ] && shopt -s execfail
 echo $$ >&0 && cd "$1" && shift && unset OLDPWD && exec "$0" "$@" </dev/null 2>&3 3>&-
 exit

@@ -9,6 +9,16 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Order, Running};
 
+/// The end of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// The signal with this number ended it. This system has none.
+    #[allow(dead_code, reason = "only other systems have signals")]
+    Signal(i32),
+}
+
 /// All processes of a running command. Dropping it kills them.
 pub(in super::super) struct Process {
     stop: DropGuard,
@@ -50,6 +60,7 @@ pub(in super::super) async fn start(order: Order) -> io::Result<Running> {
         exited,
         out: out.expect("it is a pipe"),
         err: err.expect("it is a pipe"),
+        not_started: None,
     })
 }
 
@@ -75,14 +86,14 @@ fn command(order: &Order) -> CommandWrap {
 /// Waits for the shell to end, and then until the job is not needed any more.
 async fn keep(
     mut child: Box<dyn ChildWrapper>,
-    exit: oneshot::Sender<Option<i32>>,
+    exit: oneshot::Sender<Option<Exit>>,
     stop: CancellationToken,
     _held: oneshot::Sender<()>,
 ) {
     tokio::select! {
         // Waits only for the shell; the job's own `wait` waits for all its processes.
         ended = child.inner_mut().wait() => {
-            let _ = exit.send(ended.ok().and_then(|status| status.code()));
+            let _ = exit.send(ended.ok().and_then(|status| status.code()).map(Exit::Code));
             stop.cancelled().await;
         }
         () = stop.cancelled() => {}
