@@ -373,8 +373,12 @@ impl Servers {
     }
 
     fn server(&self, name: &str) -> Result<Arc<Server>, CallError> {
-        let server = self.servers.lock().get(name).cloned();
-        server.ok_or_else(|| CallError::Failed(format!("There is no server {name:?}.")))
+        let servers = self.servers.lock();
+        servers.get(name).cloned().ok_or_else(|| {
+            let names: Vec<&str> = servers.keys().map(String::as_str).collect();
+            let names = names.join(", ");
+            CallError::Failed(format!("There is no server {name:?}. The servers are: {names}."))
+        })
     }
 
     fn all(&self) -> Vec<Arc<Server>> {

@@ -262,7 +262,7 @@ async fn resources_are_listed_and_read() {
         .unwrap_err();
     assert_eq!(
         unknown,
-        CallError::Failed("There is no server \"t\".".to_owned())
+        CallError::Failed("There is no server \"t\". The servers are: s.".to_owned())
     );
     bench.servers.close().await;
     assert!(!bench.servers.has_resources());
