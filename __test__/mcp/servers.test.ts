@@ -390,11 +390,14 @@ describe("resources, prompts, instructions and questions", () => {
     });
   });
 
-  test("a prompt whose request failed is a command at the next request", async () => {
-    const { host } = await setUpSession({ mcp: { odd: scripted("prompts") } });
-    const read = async () => (await host.commands.list()).data.find(({ name }) => name === "odd:greet");
-    expect(await read()).toBeUndefined();
-    expect(await read()).toMatchObject({ template: "Greet $1." });
+  test("a list of commands requests no prompt of a server", async () => {
+    const { host, sessionID } = await setUpSession({ mcp: { odd: scripted("prompts") } });
+    const { data: commands } = await host.commands.list();
+    expect(commands.find(({ name }) => name === "odd:greet")).toMatchObject({ template: "$1" });
+    const command = { sessionID, command: "odd:greet", arguments: "Ada", resume: false };
+    // The server refuses the first request, which is the first of a run.
+    await expect(host.commands.run(command)).rejects.toMatchObject({ _tag: "ServiceUnavailableError" });
+    expect((await host.commands.run(command)).prompt.text).toBe("Greet Ada.");
   });
 
   test("instructions of a server are part of the System Context, and their end is told", async () => {

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::Services;
-use super::commands::PromptTemplates;
+use super::commands::command;
 use super::description::{configured, kind, status};
 use super::events::Announcements;
 use super::resource_tools::resource_tools;
@@ -33,7 +33,6 @@ pub(crate) struct LocationServers {
     pub(super) servers: Arc<Servers>,
     registry: Arc<Registry>,
     announcements: Arc<Announcements>,
-    templates: PromptTemplates,
     /// Held while the servers change, so that the client gets the changes in their order. Locked before `state`, which
     /// announcements of the client read.
     changing: Mutex<()>,
@@ -77,7 +76,6 @@ impl LocationServers {
             servers: Arc::new(servers),
             registry: Arc::clone(&services.registry),
             announcements,
-            templates: PromptTemplates::default(),
             changing: Mutex::default(),
             state: Mutex::default(),
         });
@@ -342,8 +340,9 @@ impl LocationServers {
     }
 
     /// Returns the prompts of the connected servers as commands.
-    pub(crate) async fn commands(&self) -> Vec<CommandInfo> {
-        self.templates.commands(&self.servers).await
+    pub(crate) fn commands(&self) -> Vec<CommandInfo> {
+        let prompts = self.servers.prompts();
+        prompts.iter().map(|prompt| command(prompt)).collect()
     }
 
     /// Ends the servers.

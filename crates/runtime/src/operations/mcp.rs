@@ -41,7 +41,7 @@ impl Runtime {
     /// Returns the prompts of the servers of a Location as commands. Starts the servers.
     pub async fn mcp_commands(&self, location: &Location) -> Vec<CommandInfo> {
         match self.mcp.prepare(location).await {
-            Some(servers) => servers.commands().await,
+            Some(servers) => servers.commands(),
             None => Vec::new(),
         }
     }
