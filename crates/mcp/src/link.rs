@@ -51,6 +51,16 @@ pub(crate) struct Link {
     pub(crate) log: ServerLog,
 }
 
+/// The requests of the host without an answer.
+pub(crate) enum Waiting {
+    /// There is none, except for the handshake.
+    Nothing,
+    /// There is one.
+    One(RequestId),
+    /// There are several.
+    Several,
+}
+
 #[derive(Default)]
 struct Requests {
     /// Requests of the host without an answer, by their progress token.
@@ -111,6 +121,24 @@ impl Link {
         let session = newest.session();
         let is_only = requests.calls.iter().all(|call| call.session() == session);
         is_only.then(|| Arc::clone(newest))
+    }
+
+    /// True if a request of the host with this id has no answer.
+    pub(crate) fn is_waiting(&self, id: &RequestId) -> bool {
+        let (requests, id) = (self.requests.lock(), id.to_string());
+        let mut sent = requests.sent.values();
+        sent.any(|(sent, _)| sent.to_string() == id)
+    }
+
+    /// Returns the requests of the host without an answer.
+    pub(crate) fn waiting(&self) -> Waiting {
+        let requests = self.requests.lock();
+        let mut sent = requests.sent.values();
+        match (sent.next(), sent.next()) {
+            (None, _) => Waiting::Nothing,
+            (Some((id, _)), None) => Waiting::One(id.clone()),
+            (Some(_), Some(_)) => Waiting::Several,
+        }
     }
 
     /// Called with each message before the host sends it.

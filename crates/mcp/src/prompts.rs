@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::CallError;
 use crate::connection::Connection;
-use crate::content::{content, take};
+use crate::content::{parts, take};
 use crate::limits::{MAX_DESCRIPTION, MAX_ITEMS, MAX_NAME, cut};
 use crate::listing::{ListError, list};
 use crate::names::prompt_name;
@@ -116,23 +116,24 @@ pub(crate) async fn get_prompt(
     let mut result = connection
         .request("prompts/get", params, None, cancel)
         .await?;
-    let Some(Value::Array(messages)) = result.get_mut("messages").map(Value::take) else {
-        return Err(CallError::Failed("The prompt has no messages.".to_owned()));
+    let messages = match result.get_mut("messages").map(Value::take) {
+        Some(Value::Array(messages)) => messages,
+        Some(message @ Value::Object(_)) => vec![message],
+        _ => return Err(CallError::Failed("The prompt has no messages.".to_owned())),
     };
-    messages.into_iter().map(message).collect()
+    Ok(messages.into_iter().flat_map(of_message).collect())
 }
 
-fn message(mut message: Value) -> Result<PromptMessage, CallError> {
+/// Returns the contents of a message. One of an unknown role counts as one of the user.
+fn of_message(mut message: Value) -> impl Iterator<Item = PromptMessage> {
     let role = match message.get("role").and_then(Value::as_str) {
-        Some(role @ ("user" | "assistant")) => role.to_owned(),
-        _ => {
-            let reason = "A message of the prompt has no known role.".to_owned();
-            return Err(CallError::Failed(reason));
-        }
+        Some("assistant") => "assistant",
+        _ => "user",
     };
     let given = message.get_mut("content").map(Value::take);
-    Ok(PromptMessage {
-        role,
-        content: content(given.unwrap_or(Value::Null)).map_err(CallError::Failed)?,
+    let contents = parts(given.unwrap_or_default()).into_iter();
+    contents.map(move |content| PromptMessage {
+        role: role.to_owned(),
+        content,
     })
 }

@@ -2,8 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -59,7 +57,7 @@ pub struct ResourceContent {
 pub enum ResourceData {
     /// Text.
     Text(String),
-    /// Bytes in Base64, which is valid.
+    /// Bytes in Base64, as the server gave them.
     Blob(String),
 }
 
@@ -140,9 +138,13 @@ pub(crate) async fn read_resource(
     let mut result = connection
         .request("resources/read", params, None, cancel)
         .await?;
-    let Some(Value::Array(contents)) = result.get_mut("contents").map(Value::take) else {
-        let reason = "The resource has no contents.".to_owned();
-        return Err(CallError::Failed(reason));
+    let contents = match result.get_mut("contents").map(Value::take) {
+        Some(Value::Array(contents)) => contents,
+        Some(content @ Value::Object(_)) => vec![content],
+        _ => {
+            let reason = "The resource has no contents.".to_owned();
+            return Err(CallError::Failed(reason));
+        }
     };
     let contents = contents.into_iter().map(|content| read(content, uri));
     contents
@@ -160,9 +162,6 @@ fn read(mut content: Value, asked: &str) -> Result<ResourceContent, String> {
         ResourceData::Text(text)
     } else {
         let blob = take(&mut content, "blob").ok_or("A content of the resource has no data.")?;
-        STANDARD
-            .decode(&blob)
-            .map_err(|_| "A content of the resource is not valid Base64.".to_owned())?;
         ResourceData::Blob(blob)
     };
     Ok(ResourceContent {

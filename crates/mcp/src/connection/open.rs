@@ -218,6 +218,9 @@ fn refused(error: ClientInitializeError) -> OpenError {
                 Some(StreamableHttpError::Client(_) | StreamableHttpError::HttpStatus(_)) => {
                     OpenError::Temporary(reason)
                 }
+                Some(StreamableHttpError::UnexpectedServerResponse(text)) if is_temporary(text) => {
+                    OpenError::Temporary(reason)
+                }
                 // The output of a local server tells the reason.
                 None => OpenError::Temporary(End::Closed),
                 Some(_) => OpenError::Final(reason),
@@ -231,6 +234,12 @@ fn refused(error: ClientInitializeError) -> OpenError {
         }
         other => broken(other.to_string()),
     }
+}
+
+/// True for a failure with a status that another attempt may not have.
+fn is_temporary(text: &str) -> bool {
+    let status = text.strip_prefix("HTTP ");
+    status.is_some_and(|it| it.starts_with("429") || it.starts_with('5'))
 }
 
 /// Returns the texts of a failure of a transport and of its causes.

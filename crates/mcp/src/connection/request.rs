@@ -18,6 +18,7 @@ use crate::call::{CallContext, CallError};
 use crate::in_flight::InFlight;
 use crate::limits::{MAX_ERROR, MAX_REQUEST_TIME, cut};
 use crate::link::{End, Link};
+use crate::transport::whole_result;
 
 /// Maximum time to tell a server that a request is cancelled.
 const CANCEL: Duration = Duration::from_secs(5);
@@ -106,6 +107,7 @@ impl Connection {
                 answer = pending.answer() => {
                     let result = answer.map_err(|error| self.failure(error))?;
                     return serde_json::to_value(result)
+                        .map(whole_result)
                         .map_err(|error| RequestError::Transport(error.to_string()));
                 }
                 () = cancel.cancelled() => return Err(RequestError::Interrupted),

@@ -1,12 +1,12 @@
 //! Streamable HTTP with the access tokens of a server.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
@@ -15,16 +15,17 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::exchange::Exchange;
 use crate::config::RemoteServer;
 use crate::limits::{MAX_ERROR, MAX_IN_FLIGHT, MAX_MESSAGE, cut};
 use crate::link::{End, Link};
 use crate::tokens::{Challenge, TokenError, Tokens};
 
 /// The failure of a request.
-type Failure = StreamableHttpError<reqwest::Error>;
+pub(super) type Failure = StreamableHttpError<reqwest::Error>;
 
 /// An event of a server, by the type of the library.
-type Events = BoxStream<'static, Result<sse_stream::Sse, SseError>>;
+pub(super) type Events = BoxStream<'static, Result<sse_stream::Sse, SseError>>;
 
 /// Minimum time between the beginnings of two event streams, because a server chooses when they end.
 const MIN_STREAM_GAP: Duration = Duration::from_millis(100);
@@ -84,6 +85,10 @@ struct Begun {
     stream: Option<Instant>,
     /// True if the server has a session. Another initialisation begins a new session.
     session: bool,
+    /// True if the server has no event stream.
+    is_silent: bool,
+    /// The requests whose session the server has forgotten. The library sends each once more, in a new session.
+    forgotten: HashSet<RequestId>,
 }
 
 impl Client {
@@ -145,15 +150,30 @@ impl Client {
         tokio::time::sleep_until(start).await;
     }
 
-    /// Called with each message. A new session can have other tools.
-    async fn begins(&self, message: &ClientJsonRpcMessage) {
-        if let JsonRpcMessage::Request(request) = message
-            && matches!(request.request, ClientRequest::InitializeRequest(_))
-        {
-            let mut begun = self.begun.lock().await;
+    /// Called with each message. Returns true if it is sent again. A new session can have other tools.
+    async fn begins(&self, message: &ClientJsonRpcMessage) -> bool {
+        let JsonRpcMessage::Request(request) = message else {
+            return false;
+        };
+        let mut begun = self.begun.lock().await;
+        if matches!(request.request, ClientRequest::InitializeRequest(_)) {
+            begun.is_silent = false;
             if std::mem::replace(&mut begun.session, true) {
                 self.link.changes.all();
             }
+        }
+        begun.forgotten.remove(&request.id)
+    }
+
+    /// Called if the server does not know the session of a message.
+    async fn forgets(&self, message: &ClientJsonRpcMessage) {
+        if let JsonRpcMessage::Request(request) = message {
+            let mut begun = self.begun.lock().await;
+            // A request that is not sent again stays.
+            if begun.forgotten.len() >= 2 * MAX_IN_FLIGHT {
+                begun.forgotten.clear();
+            }
+            begun.forgotten.insert(request.id.clone());
         }
     }
 }
@@ -223,20 +243,24 @@ impl StreamableHttpClient for Http {
         session: Option<Arc<str>>,
         _token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-        limits: StreamableHttpResponseLimits,
+        _limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        self.0.begins(&message).await;
-        let request = |token| {
-            self.0.http.post_message_with_response_limits(
-                Arc::clone(&uri),
-                message.clone(),
-                session.clone(),
-                token,
-                headers.clone(),
-                limits,
-            )
+        let is_repeated = self.0.begins(&message).await;
+        let listens = !self.0.begun.lock().await.is_silent;
+        let exchange = Exchange {
+            http: &self.0.http,
+            uri: &uri,
+            message: &message,
+            session: session.as_deref(),
+            headers: &headers,
+            listens,
+            is_repeated,
         };
-        Box::pin(self.0.send(request)).await
+        let answer = Box::pin(self.0.send(|token| exchange.send(token))).await;
+        if let Err(StreamableHttpError::SessionExpired) = &answer {
+            self.0.forgets(&message).await;
+        }
+        answer
     }
 
     async fn delete_session(
@@ -284,6 +308,7 @@ impl StreamableHttpClient for Http {
         limit: usize,
     ) -> Result<Events, Failure> {
         self.0.wait_for_stream().await;
+        let is_first = last_event.is_none();
         let request = |token| {
             self.0.http.get_stream_with_max_sse_event_size(
                 Arc::clone(&uri),
@@ -294,6 +319,10 @@ impl StreamableHttpClient for Http {
                 limit,
             )
         };
-        Box::pin(self.0.send(request)).await
+        let events = Box::pin(self.0.send(request)).await;
+        if is_first {
+            self.0.begun.lock().await.is_silent = events.is_err();
+        }
+        events
     }
 }

@@ -4,7 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::RoleClient;
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -13,8 +15,9 @@ use tokio::io::{AsyncReadExt as _, BufReader};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::answer::{self, Read};
 use crate::limits::{MAX_MESSAGE, MAX_WRITE_TIME};
-use crate::link::{End, Link};
+use crate::link::{End, Link, Waiting};
 
 /// Number of messages that wait in each direction.
 const WAITING: usize = 4;
@@ -147,27 +150,67 @@ async fn read(
 }
 
 /// Reads a line. Servers sometimes print other text, which is logged. The request of an answer that cannot
-/// be read fails.
+/// be read fails. An error without an id belongs to the only request, and is logged if there are several.
 fn parse(line: &[u8], link: &Link) -> Option<ServerJsonRpcMessage> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return None;
     }
-    let error = match serde_json::from_slice(line) {
-        Ok(message) => return Some(message),
-        Err(error) => error,
+    // The result of the handshake has a type.
+    let whole = std::str::from_utf8(line).ok();
+    let whole = whole.and_then(answer::with_whole_result);
+    let whole = whole.filter(|(id, _)| link.is_waiting(id));
+    let parsed = match &whole {
+        Some((_, message)) => serde_json::from_str(message),
+        None => serde_json::from_slice(line),
     };
-    if let Ok(Unread {
-        id: Some(id),
-        method: None,
-    }) = serde_json::from_slice(line)
-    {
-        let message = format!("the answer of the server cannot be read: {error}");
-        let error = ErrorData::parse_error(message, None);
-        return Some(ServerJsonRpcMessage::error(error, Some(id)));
+    let error = match parsed {
+        Ok(message) if !is_uncorrelated(&message) => return Some(message),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    match (serde_json::from_slice(line), error) {
+        (
+            Ok(Unread {
+                id: Some(id),
+                method: None,
+                ..
+            }),
+            Some(error),
+        ) => {
+            let message = format!("the answer of the server cannot be read: {error}");
+            let error = ErrorData::parse_error(message, None);
+            return Some(ServerJsonRpcMessage::error(error, Some(id)));
+        }
+        (
+            Ok(Unread {
+                id: None,
+                method: None,
+                error: Some(_),
+            }),
+            _,
+        ) => match link.waiting() {
+            Waiting::Nothing => return parsed_error(line),
+            Waiting::One(id) => {
+                if let Read::Answer { message, .. } = answer::read(line, &id, false) {
+                    return Some(*message);
+                }
+            }
+            Waiting::Several => {}
+        },
+        _ => {}
     }
     let shown = &line[..line.len().min(MAX_LINE)];
     link.log.line(String::from_utf8_lossy(shown).trim_end());
     None
+}
+
+fn is_uncorrelated(message: &ServerJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Error(error) if error.id.is_none())
+}
+
+/// Returns an error without an id, which answers the handshake.
+fn parsed_error(line: &[u8]) -> Option<ServerJsonRpcMessage> {
+    serde_json::from_slice(line).ok()
 }
 
 /// The parts of a message that can be read at any depth of the other parts.
@@ -175,6 +218,7 @@ fn parse(line: &[u8], link: &Link) -> Option<ServerJsonRpcMessage> {
 struct Unread {
     id: Option<RequestId>,
     method: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
 }
 
 /// Logs the lines of standard error until it ends. Never stops reading, so that the server is not blocked.

@@ -104,30 +104,6 @@ async fn results_become_contents() {
             json!({"content": [], "structuredContent": {"code": 4}, "isError": true}),
             failed(r#"{"code":4}"#),
         ),
-        (
-            json!({"content": "text"}),
-            failed("The result of the tool has no list of contents."),
-        ),
-        (
-            json!([1]),
-            failed("The result of the tool has no list of contents."),
-        ),
-        (
-            json!({"content": [{"type": "image", "data": "%%%", "mimeType": "image/png"}]}),
-            failed("A file of the server is not valid Base64."),
-        ),
-        (
-            json!({"content": [{"type": "hologram"}]}),
-            failed("The server sent a content of the unknown type \"hologram\"."),
-        ),
-        (
-            json!({"content": [5]}),
-            failed("A content of the server has no type."),
-        ),
-        (
-            json!({"content": [{"type": "text"}]}),
-            failed("A text of the server is missing."),
-        ),
     ] {
         let shown = given.to_string();
         assert_eq!(call(&tool, result(given)).await, expected, "{shown}");
@@ -135,6 +111,19 @@ async fn results_become_contents() {
     let error = json!({"lines": [{"jsonrpc": "2.0", "id": "$id",
         "error": {"code": -32602, "message": "unknown thing"}}]});
     assert_eq!(call(&tool, error).await, failed("unknown thing"));
+    // An error without an id belongs to the only request.
+    for error in [
+        json!({"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "broken"}}),
+        json!({"jsonrpc": "2.0", "error": {"code": "E", "message": "broken"}}),
+        json!({"error": "broken"}),
+    ] {
+        let lines = json!({ "lines": [error] });
+        assert_eq!(
+            call(&tool, lines.clone()).await,
+            failed("broken"),
+            "{lines}"
+        );
+    }
     bench.servers.close().await;
 }
 

@@ -15,3 +15,4 @@ mod processes;
 mod questions;
 mod remote;
 mod script;
+mod wild;

@@ -19,7 +19,7 @@ async fn started(config: ServerConfig, tokens: Arc<dyn Tokens>) -> Bench {
     bench
 }
 
-async fn bench_of(server: &HttpServer) -> Bench {
+pub(crate) async fn bench_of(server: &HttpServer) -> Bench {
     started(server.config(&[], true), Arc::new(NoTokens)).await
 }
 
@@ -245,6 +245,192 @@ async fn a_lost_session_begins_again_and_its_lists_are_read_again() {
         .await;
     assert_eq!(server.with_method("initialize").len(), 2);
     bench.servers.close().await;
+}
+
+/// Calls a tool whose server answers with this. Returns the failure, and the number of calls and sessions at the server.
+async fn failing(
+    answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+) -> (String, usize, usize) {
+    let server = HttpServer::start(move |request| {
+        (request.method() == "tools/call").then(|| answer(request))
+    })
+    .await;
+    let bench = bench_of(&server).await;
+    let failed = call(&bench.tool("s_echo"), json!({})).await;
+    assert_eq!(bench.state("s"), State::Connected);
+    bench.servers.close().await;
+    let count = |method| server.with_method(method).len();
+    let Err(CallError::Failed(message)) = failed else {
+        panic!("{failed:?}");
+    };
+    let message = message.replace("The request failed: ", "");
+    (message, count("tools/call"), count("initialize"))
+}
+
+/// The time limit of these calls is longer than that of the test.
+#[tokio::test]
+async fn a_failure_that_names_no_request_ends_the_call_of_its_exchange() {
+    let json = "application/json";
+    let error = |id: Value| json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "the reason"}});
+    let mut without_id = error(json!(null));
+    without_id.as_object_mut().unwrap().remove("id");
+    for status in [200, 400, 409, 422, 429, 500, 503] {
+        for message in [
+            error(json!(null)),
+            error(json!("server-error")),
+            error(json!(4711)),
+            without_id.clone(),
+            json!([error(json!(null))]),
+            json!({"error": "the reason"}),
+        ] {
+            let body = message.to_string();
+            let failed = failing(move |_| Answer::body(status, json, body.clone())).await;
+            assert_eq!(
+                failed,
+                ("the reason".to_owned(), 1, 1),
+                "{status} {message}"
+            );
+        }
+    }
+    for stream in [
+        Answer::events(&[error(json!(null))], true),
+        Answer::events(&[error(json!("server-error"))], true),
+        Answer::events(&[json!([error(json!(null))])], true),
+    ] {
+        let stream = parking_lot::Mutex::new(Some(stream));
+        let failed = failing(move |_| stream.lock().take().unwrap()).await;
+        assert_eq!(failed, ("the reason".to_owned(), 1, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_message_is_told() {
+    let json = "application/json";
+    for (status, kind, body, expected) in [
+        (
+            422,
+            json,
+            r#"{"detail":"Not allowed"}"#,
+            "HTTP 422 Unprocessable Entity: Not allowed",
+        ),
+        (
+            500,
+            json,
+            r#"{"message":"broken"}"#,
+            "HTTP 500 Internal Server Error: broken",
+        ),
+        (
+            502,
+            "text/html",
+            "<h1>Bad\n gateway</h1>",
+            "HTTP 502 Bad Gateway: <h1>Bad gateway</h1>",
+        ),
+        (
+            400,
+            "text/plain",
+            "no\u{1b}[0m",
+            "HTTP 400 Bad Request: no [0m",
+        ),
+        (
+            200,
+            json,
+            "",
+            "The server sent an empty answer of the content type \"application/json\".",
+        ),
+        (
+            200,
+            "text/html",
+            "<p>Log in</p>",
+            "The server sent no answer of the protocol, but the content type \"text/html\": <p>Log in</p>",
+        ),
+        (
+            200,
+            json,
+            r#"{"jsonrpc":"2.0","id":4711,"result":{}}"#,
+            "The server answered another request.",
+        ),
+        (
+            200,
+            json,
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#,
+            "The server sent no answer to the request.",
+        ),
+    ] {
+        let (message, calls, sessions) = failing(move |_| Answer::body(status, kind, body)).await;
+        assert_eq!(
+            (message.as_str(), calls, sessions),
+            (expected, 1, 1),
+            "{body}"
+        );
+    }
+    let (message, ..) = failing(|_| Answer::status(202)).await;
+    assert_eq!(
+        message,
+        "The server accepted the request and sent no answer."
+    );
+}
+
+/// A server that has lost the session says so in its own way. It has not run the call, so the call is sent again.
+#[tokio::test]
+async fn a_forgotten_session_begins_again_however_the_server_says_it() {
+    let json = "application/json";
+    let not_found =
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}"#;
+    for (status, kind, body) in [
+        (404, "text/plain", ""),
+        (404, json, r#"{"jsonrpc":"2.0","id":1}"#),
+        (404, json, not_found),
+        (400, json, not_found),
+        (503, json, not_found),
+        (200, json, not_found),
+        (
+            400,
+            json,
+            r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Bad Request: No valid session ID provided"}}"#,
+        ),
+        (
+            422,
+            json,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Unprocessable: no session, the reason"}}"#,
+        ),
+        (401, "text/plain", "Unauthorized: Session not found"),
+        (400, "text/plain", "Mcp-Session-Id header is invalid"),
+        (410, json, r#"{"error":{"message":"session terminated"}}"#),
+    ] {
+        let calls = AtomicUsize::new(0);
+        let server = HttpServer::start(move |request| {
+            let is_first =
+                request.method() == "tools/call" && calls.fetch_add(1, Ordering::SeqCst) == 0;
+            is_first.then(|| Answer::body(status, kind, body))
+        })
+        .await;
+        let bench = bench_of(&server).await;
+        call(&bench.tool("s_echo"), json!({})).await.unwrap();
+        bench.servers.close().await;
+        let counts = ["tools/call", "initialize"].map(|method| server.with_method(method).len());
+        assert_eq!(counts, [2, 2], "{status} {body}");
+        if status == 401 {
+            // The refusal of the second session is one of the credentials.
+            continue;
+        }
+        // A server that always says so gives its reason, after one more session.
+        let (message, calls, sessions) = failing(move |_| Answer::body(status, kind, body)).await;
+        assert_eq!((calls, sessions), (2, 2), "{status} {body}: {message}");
+        assert!(
+            message.contains("ession") || message.starts_with("HTTP 404"),
+            "{body}: {message}"
+        );
+    }
+}
+
+/// The session of an error with the id of the call is another thing than the session of the protocol.
+#[tokio::test]
+async fn an_error_of_the_tool_about_a_session_is_no_lost_session() {
+    let failed = failing(|request| {
+        Answer::json(&json!({"jsonrpc": "2.0", "id": request.body["id"],
+            "error": {"code": 1, "message": "browser session not found"}}))
+    });
+    assert_eq!(failed.await, ("browser session not found".to_owned(), 1, 1));
 }
 
 #[tokio::test]

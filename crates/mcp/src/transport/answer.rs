@@ -1,0 +1,405 @@
+//! The answer to the request of one HTTP exchange. The exchange tells which request an answer belongs to, so an error
+//! without the id of the request ends that request, too.
+
+use rmcp::model::{
+    CustomResult, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::limits::{MAX_ERROR, cut};
+
+/// The member that holds a result. The library reads results as the first type that fits, and drops all members that this
+/// type does not have. No type has this member, so a result in it arrives as the server sent it.
+const RESULT: &str = "opencode/result";
+
+/// The text of an answer that belongs to another request.
+const FOREIGN: &str = "The server answered another request.";
+
+/// A message of a server.
+pub(super) enum Read {
+    /// The answer to the request.
+    Answer {
+        /// The answer, with the id of the request.
+        message: Box<ServerJsonRpcMessage>,
+        /// True if the server gave it that id.
+        has_id: bool,
+    },
+    /// A request or a notification of the server.
+    Other,
+    /// No message of the protocol.
+    Unknown,
+}
+
+/// Reads a message. `is_typed` if the library must know the type of the result.
+pub(super) fn read(body: &[u8], id: &RequestId, is_typed: bool) -> Read {
+    match serde_json::from_slice(body) {
+        Ok(Value::Array(batch)) => {
+            let mut messages = batch.into_iter();
+            let is_own = |message: &Value| is_answer(message) && is_id(message.get("id"), id);
+            match messages.as_slice().iter().position(is_own) {
+                Some(at) => messages
+                    .nth(at)
+                    .map_or(Read::Unknown, |it| one(it, id, is_typed)),
+                None => messages
+                    .find(is_answer)
+                    .map_or(Read::Unknown, |it| one(it, id, is_typed)),
+            }
+        }
+        Ok(message) => one(message, id, is_typed),
+        Err(_) => Read::Unknown,
+    }
+}
+
+/// The parts of a message that decide what it is.
+#[derive(Deserialize)]
+struct Head<'a> {
+    id: Option<RequestId>,
+    method: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
+/// Returns a message with a result, in the form in which the library keeps the whole result. `None` for other messages.
+pub(super) fn with_whole_result(message: &str) -> Option<(RequestId, String)> {
+    let head: Head<'_> = serde_json::from_str(message).ok()?;
+    let (id, result) = (head.id?, head.result?);
+    if head.method.is_some() || head.error.is_some() {
+        return None;
+    }
+    let shown = serde_json::to_string(&id).ok()?;
+    let message = format!(r#"{{"jsonrpc":"2.0","id":{shown},"result":{{"{RESULT}":{result}}}}}"#);
+    Some((id, message))
+}
+
+/// Returns the result that the server sent.
+pub(crate) fn whole_result(mut result: Value) -> Value {
+    match result.get_mut(RESULT) {
+        Some(whole) => whole.take(),
+        None => result,
+    }
+}
+
+/// Returns the data of an event in the form in which it answers the request. `None` if it stays.
+pub(super) fn event(data: &str, id: &RequestId, is_typed: bool) -> Option<String> {
+    if !is_typed
+        && let Some((given, message)) = with_whole_result(data)
+        && given == *id
+    {
+        return Some(message);
+    }
+    let head = serde_json::from_str::<Head<'_>>(data).ok();
+    if head
+        .is_some_and(|it| it.method.is_some() || it.result.is_some() && it.id.as_ref() == Some(id))
+    {
+        return None;
+    }
+    match read(data.as_bytes(), id, is_typed) {
+        Read::Answer { message, .. } => serde_json::to_string(&message).ok(),
+        Read::Other | Read::Unknown => None,
+    }
+}
+
+fn one(mut message: Value, id: &RequestId, is_typed: bool) -> Read {
+    if message.get("method").is_some() {
+        return Read::Other;
+    }
+    let has_id = is_id(message.get("id"), id);
+    let answer = |message| Read::Answer {
+        message: Box::new(message),
+        has_id,
+    };
+    if let Some(error) = message.get_mut("error").map(Value::take)
+        && !error.is_null()
+    {
+        return answer(refused(&error, id));
+    }
+    let Some(result) = message.get_mut("result").map(Value::take) else {
+        return Read::Unknown;
+    };
+    // A result without an id can only belong to the request of the exchange.
+    if !has_id && message.get("id").is_some_and(|given| !given.is_null()) {
+        return answer(failure(FOREIGN, id));
+    }
+    let result = match is_typed {
+        true => match serde_json::from_value(result) {
+            Ok(result) => result,
+            Err(error) => {
+                let reason = format!("The answer of the server cannot be read: {error}");
+                return answer(failure(reason, id));
+            }
+        },
+        false => ServerResult::CustomResult(CustomResult(json!({ RESULT: result }))),
+    };
+    answer(ServerJsonRpcMessage::response(result, id.clone()))
+}
+
+/// Returns the message of an answer that is an error.
+pub(super) fn refusal(answer: &ServerJsonRpcMessage) -> Option<&str> {
+    match answer {
+        JsonRpcMessage::Error(error) => Some(&error.error.message),
+        _ => None,
+    }
+}
+
+fn refused(error: &Value, id: &RequestId) -> ServerJsonRpcMessage {
+    let code = error.get("code").and_then(Value::as_i64);
+    let code = code.and_then(|code| i32::try_from(code).ok());
+    let code = code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+    let message = text(error).unwrap_or_else(|| error.to_string());
+    let error = ErrorData::new(code, printable(&message), None);
+    ServerJsonRpcMessage::error(error, Some(id.clone()))
+}
+
+/// Returns an error as the answer to the request.
+pub(super) fn failure(reason: impl Into<String>, id: &RequestId) -> ServerJsonRpcMessage {
+    let error = ErrorData::internal_error(reason.into(), None);
+    ServerJsonRpcMessage::error(error, Some(id.clone()))
+}
+
+/// Returns the text for users in a body that is no message: of its JSON, or the body itself.
+pub(super) fn body_text(body: &[u8]) -> String {
+    let text = match serde_json::from_slice::<Value>(body) {
+        Ok(value) => text(&value).unwrap_or_else(|| value.to_string()),
+        Err(_) => String::from_utf8_lossy(body).into_owned(),
+    };
+    printable(&text)
+}
+
+/// Returns the first text of an error in one of the forms that servers use.
+fn text(error: &Value) -> Option<String> {
+    let known = ["message", "error_description", "detail", "error", "title"];
+    match error {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(errors) => errors.first().and_then(text),
+        Value::Object(members) => known
+            .iter()
+            .find_map(|name| members.get(*name).and_then(text)),
+        _ => None,
+    }
+    .filter(|text| !text.trim().is_empty())
+}
+
+/// Returns a bounded text without control characters.
+fn printable(text: &str) -> String {
+    let start = &text[..text.floor_char_boundary(4 * MAX_ERROR)];
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let words: String = start.chars().map(clean).collect();
+    cut(
+        words.split_whitespace().collect::<Vec<_>>().join(" "),
+        MAX_ERROR,
+    )
+}
+
+fn is_answer(message: &Value) -> bool {
+    message.get("method").is_none()
+        && (message.get("result").is_some() || message.get("error").is_some())
+}
+
+/// True for the id of the request. Some servers return the number as a text.
+fn is_id(given: Option<&Value>, id: &RequestId) -> bool {
+    match given {
+        Some(Value::String(text)) => *text == id.to_string(),
+        Some(Value::Number(number)) => match id {
+            RequestId::Number(id) => number.as_f64() == Some(*id as f64),
+            RequestId::String(_) => false,
+        },
+        _ => false,
+    }
+}
+
+/// True if the text says that the server does not know the session.
+pub(super) fn forgets_session(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let states = [
+        "not found",
+        "no valid",
+        "invalid",
+        "expired",
+        "unknown",
+        "terminated",
+        "not exist",
+        "no longer",
+        "missing",
+        "no session",
+        "no such",
+        "no active",
+        "not initialized",
+        "not recognized",
+        "not valid",
+        "closed",
+        "required",
+        "not available",
+    ];
+    let is_about_session = text.contains("session");
+    let is_uninitialized = text.contains("server not initialized")
+        || text.contains("not been initialized")
+        || text.contains("before initialization");
+    is_uninitialized || is_about_session && states.iter().any(|state| text.contains(state))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Returns the result or the message of the error that ends request 7, or the kind of message.
+    fn outcome(body: &str) -> Value {
+        let Read::Answer { message, .. } = read(body.as_bytes(), &RequestId::Number(7), false)
+        else {
+            return json!(null);
+        };
+        let answer = serde_json::to_value(message).unwrap();
+        assert_eq!(answer["id"], 7, "{body}");
+        match answer.get("result") {
+            Some(result) => whole_result(result.clone()),
+            None => answer["error"]["message"].clone(),
+        }
+    }
+
+    #[test]
+    fn an_answer_belongs_to_the_request_of_its_exchange() {
+        let rows = [
+            (
+                r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#,
+                json!({"a": 1}),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"7","result":{"a":1}}"#,
+                json!({"a": 1}),
+            ),
+            (r#"{"jsonrpc":"2.0","id":7.0,"result":{}}"#, json!({})),
+            (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, json!({})),
+            (r#"{"result":{"content":null}}"#, json!({"content": null})),
+            (r#"{"jsonrpc":"2.0","id":8,"result":{}}"#, json!(FOREIGN)),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}"#,
+                json!("no"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}"#,
+                json!("no"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":1,"message":"no"}}"#,
+                json!("no"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":8,"error":{"code":1,"message":"no"}}"#,
+                json!("no"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":"E1","message":"no","data":1}}"#,
+                json!("no"),
+            ),
+            (r#"{"error":"no\u0007\n\nway"}"#, json!("no way")),
+            (
+                r#"{"error":{"detail":[{"msg":"x"}]}}"#,
+                json!(r#"{"detail":[{"msg":"x"}]}"#),
+            ),
+            (r#"{"id":7,"error":null,"result":{}}"#, json!({})),
+            (
+                r#"[{"method":"x"},{"id":7,"result":{"a":1}}]"#,
+                json!({"a": 1}),
+            ),
+            (
+                r#"[{"id":8,"result":{}},{"id":null,"error":{"message":"no"}}]"#,
+                json!(FOREIGN),
+            ),
+            (
+                r#"[{"id":8,"result":{}},{"id":"7","result":{}}]"#,
+                json!({}),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#,
+                json!(null),
+            ),
+            (r#"{"detail":"x"}"#, json!(null)),
+            ("[]", json!(null)),
+            ("<html>", json!(null)),
+            ("", json!(null)),
+        ];
+        for (body, expected) in rows {
+            assert_eq!(outcome(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn events_change_only_if_they_need_to() {
+        let id = RequestId::Number(7);
+        assert_eq!(
+            event(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, &id, true),
+            None
+        );
+        for same in [
+            r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#,
+            "{}",
+            "keep-alive",
+        ] {
+            assert_eq!(event(same, &id, false), None, "{same}");
+        }
+        for (given, expected) in [
+            (
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}"#,
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}"#,
+            ),
+            (
+                r#"[{"id":"7","result":{"x":1}}]"#,
+                r#"{"jsonrpc":"2.0","id":7,"result":{"opencode/result":{"x":1}}}"#,
+            ),
+            (
+                r#"{"id":7,"result": null, "x": 1}"#,
+                r#"{"jsonrpc":"2.0","id":7,"result":{"opencode/result":null}}"#,
+            ),
+        ] {
+            assert_eq!(
+                event(given, &id, false).as_deref(),
+                Some(expected),
+                "{given}"
+            );
+        }
+    }
+
+    #[test]
+    fn bodies_without_a_message_have_a_text() {
+        for (body, expected) in [
+            (r#"{"detail":"Not allowed"}"#, "Not allowed"),
+            (r#"{"error":{"message":"gone"}}"#, "gone"),
+            (r#"{"errors":1}"#, r#"{"errors":1}"#),
+            ("  Bad\u{1b}[31m gateway\r\n", "Bad [31m gateway"),
+            ("", ""),
+        ] {
+            assert_eq!(body_text(body.as_bytes()), expected, "{body}");
+        }
+        assert!(body_text("x".repeat(100_000).as_bytes()).len() < 2 * MAX_ERROR);
+    }
+
+    #[test]
+    fn servers_forget_sessions_in_many_words() {
+        for text in [
+            "Session not found",
+            "Bad Request: No valid session ID provided",
+            "Unprocessable: no session, the reason",
+            "Invalid or missing session ID",
+            "Mcp-Session-Id header is required",
+            "session terminated",
+            "Unknown session",
+            "Bad Request: Server not initialized",
+        ] {
+            assert!(forgets_session(text), "{text}");
+        }
+        for text in [
+            "Not found",
+            "Invalid arguments",
+            "session limit reached",
+            "",
+        ] {
+            assert!(!forgets_session(text), "{text}");
+        }
+    }
+}
