@@ -107,9 +107,10 @@ impl Media {
     fn is_accepted(&self) -> Result<bool, ImageError> {
         let decoder = self.decoder(MAX_DECODED_BYTES)?;
         let is_for_printing = decoder.original_color_type() == ExtendedColorType::Cmyk8;
-        let Ok(size @ ..=MAX_DECODED_BYTES) = decoder.total_bytes().try_into() else {
+        let size = decoder.total_bytes();
+        if size > MAX_DECODED_BYTES {
             return Ok(true);
-        };
+        }
         decoder.read_image(&mut vec![0; size as usize])?;
         Ok(!is_for_printing && !self.is_animated()? && !self.is_cut())
     }
