@@ -53,9 +53,12 @@ test("the context names the call, and its key is unique", async () => {
   expect(new Set(contexts.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3);
 });
 
+/** A PNG of one pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
+
 test("results are texts, parts or values", async () => {
   const started = await setUpSession();
-  const image = Uint8Array.from([1, 2, 3]);
+  const image = Buffer.from(PIXEL, "base64");
   const results: unknown[] = [
     "text",
     { celsius: 5 },
@@ -87,7 +90,7 @@ test("results are texts, parts or values", async () => {
     {},
   ]);
   expect(calls[6]?.state).toMatchObject({
-    content: [{ type: "file", uri: "data:image/png;base64,AQID", mime: "image/png" }],
+    content: [{ type: "file", uri: `data:image/png;base64,${PIXEL}`, mime: "image/png" }],
   });
 });
 
