@@ -72,7 +72,9 @@ pub use model::{
     ResolvedModel, SystemRole, Timeouts, ToolSchema,
 };
 pub use net::{DownloadError, HttpClients, HttpDownloads, HttpRequest, HttpResponse, Proxies};
-pub use protocol::{Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message};
+pub use protocol::{
+    NormalSchema, Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message,
+};
 pub use request::{
     GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, OutputFormat, Part,
     PrefixCache, ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,

@@ -339,6 +339,8 @@ impl SystemRole {
 pub enum ToolSchema {
     /// Everything that the protocol accepts.
     Standard,
+    /// Everything but some names of properties, as servers of Anthropic accept it.
+    Anthropic,
     /// Google's subset.
     Gemini,
     /// Moonshot's (Kimi) subset.

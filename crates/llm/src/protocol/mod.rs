@@ -30,6 +30,7 @@ mod overlay;
 mod pending_surrogates;
 mod prefix;
 mod program;
+mod restored;
 mod stream_data;
 mod surrogates;
 mod tool_input;
@@ -39,7 +40,9 @@ mod transcript;
 pub use mid_conversation::{escape_markup, wrap_system_message};
 pub use prefix::{Prefix, PrefixReport, short_hash};
 pub use program::NAMESPACE as PROGRAM_OPTIONS;
+pub use tool_schema::NormalSchema;
 
+use self::restored::Restored;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
 use crate::canonical::model::{ProtocolId, ResolvedModel};
@@ -128,11 +131,11 @@ pub fn has_output_format(model: &ResolvedModel) -> bool {
 #[must_use]
 pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
     match protocol {
-        ProtocolId::OpenAiChat => &openai_chat::OpenAiChat,
-        ProtocolId::AnthropicMessages => &anthropic::AnthropicMessages,
-        ProtocolId::OpenAiResponses => &openai_responses::OpenAiResponses,
-        ProtocolId::Gemini => &gemini::Gemini,
-        ProtocolId::BedrockConverse => &bedrock::BedrockConverse,
-        ProtocolId::Program(_) => &program::Program,
+        ProtocolId::OpenAiChat => &Restored(openai_chat::OpenAiChat),
+        ProtocolId::AnthropicMessages => &Restored(anthropic::AnthropicMessages),
+        ProtocolId::OpenAiResponses => &Restored(openai_responses::OpenAiResponses),
+        ProtocolId::Gemini => &Restored(gemini::Gemini),
+        ProtocolId::BedrockConverse => &Restored(bedrock::BedrockConverse),
+        ProtocolId::Program(_) => &Restored(program::Program),
     }
 }

@@ -177,7 +177,7 @@ fn tools_and_tool_choice() {
         assert_eq!(
             body["tools"][0],
             json!({"type": "function", "name": "read", "description": "d", "strict": false,
-                "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}})
+                "parameters": {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}})
         );
     }
     let alone = request_with(json!({"hostedTools": [{"type": "web_search"}]}), hello());

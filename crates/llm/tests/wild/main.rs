@@ -14,3 +14,4 @@ mod event_stream;
 mod replies;
 #[path = "../common/run.rs"]
 mod run;
+mod schemas;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::canonical::model::ResolvedModel;
+use crate::canonical::model::{ResolvedModel, ToolSchema};
 use crate::canonical::request::{
     Media, Message, Part, Role, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
@@ -11,7 +11,7 @@ use crate::protocol::generated_file::GENERATED_FILE;
 use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::{Attachment, Reads};
 use crate::protocol::transcript::{Form, Page};
-use crate::protocol::{CONTINUE, mid_conversation};
+use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 
 /// The types of sounds that a model of the program may receive.
 const SOUNDS: &[&str] = &["audio/wav", "audio/mpeg", "audio/ogg", "audio/flac"];
@@ -34,6 +34,8 @@ pub(super) struct ProgramForm {
     reads: Reads,
     /// True if the model accepts system messages in the middle of a conversation.
     native_updates: bool,
+    /// The subset of JSON Schema that the model requires.
+    tool_schema: ToolSchema,
 }
 
 impl ProgramForm {
@@ -41,6 +43,7 @@ impl ProgramForm {
         Self {
             reads: Reads::of(&model.capabilities).with_sounds(&model.capabilities, SOUNDS),
             native_updates: model.compatibility.mid_conversation_system == Some(true),
+            tool_schema: tool_schema::subset(model),
         }
     }
 
@@ -166,7 +169,9 @@ impl Form for ProgramForm {
     }
 
     fn tool(&self, tool: &ToolDefinition) -> Value {
-        json!(tool)
+        let mut written = json!(tool);
+        written["inputSchema"] = tool_schema::for_program(&tool.input_schema, self.tool_schema);
+        written
     }
 }
 

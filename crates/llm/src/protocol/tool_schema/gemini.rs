@@ -1,249 +1,203 @@
-//! The subset of Google: few keywords, one type per schema, no references.
+//! The subset of Google: few keywords, one type per schema, no references. Only texts can be enumerated, and a schema with
+//! `anyOf` has no other member.
 
 use serde_json::{Value, json};
 
+use super::flat::describe;
+use super::names::Names;
+use super::reduced::reduced;
+use super::told::{tell, tell_name};
 use crate::canonical::request::JsonMap;
 
-/// Maximum depth of expanded references. A recursive schema ends in a plain object there.
+/// Maximum depth. The server refuses schemas that are nested too deeply.
 const MAX_DEPTH: usize = 16;
-/// Maximum number of nodes per schema, because expanded references multiply.
-const MAX_NODES: usize = 10_000;
 
-/// Keywords that are copied unchanged.
-const KEPT: [&str; 7] = [
-    "description",
-    "required",
-    "format",
-    "type",
-    "nullable",
-    "enum",
-    "minLength",
-];
+/// Maximum number of arrays within each other in a value of any type.
+const MAX_ANY: usize = 2;
 
-/// Converts a schema.
-pub(super) fn project(schema: &Value) -> Value {
-    let mut projection = Projection {
-        root: schema,
-        nodes: 0,
-    };
-    projection.schema(schema, MAX_DEPTH)
+/// Makes the form of a normal schema.
+pub(super) fn project(normal: &Value) -> Value {
+    Value::Object(node(reduced(normal, MAX_DEPTH)))
 }
 
-struct Projection<'a> {
-    root: &'a Value,
-    nodes: usize,
-}
-
-impl Projection<'_> {
-    fn schema(&mut self, schema: &Value, depth: usize) -> Value {
-        self.nodes += 1;
-        let Some(depth) = depth.checked_sub(1).filter(|_| self.nodes < MAX_NODES) else {
-            return json!({"type": "object"});
-        };
-        let Value::Object(members) = schema else {
-            return json!({});
-        };
-        if let Some(target) = self.resolve(members) {
-            return self.schema(&target, depth);
-        }
-        let mut out = JsonMap::new();
-        let mut conditions = Vec::new();
-        for (keyword, value) in members {
-            match (keyword.as_str(), value) {
-                ("const", value) => {
-                    out.insert("enum".to_owned(), json!([value]));
-                }
-                ("properties", Value::Object(named)) => {
-                    let named = named
-                        .iter()
-                        .map(|(name, child)| (name.clone(), self.schema(child, depth)));
-                    out.insert(keyword.clone(), Value::Object(named.collect()));
-                }
-                ("items", child @ Value::Object(_)) => {
-                    out.insert(keyword.clone(), self.schema(child, depth));
-                }
-                // The subset has no `oneOf`. The input of a call is checked against the schema of the tool anyway.
-                ("anyOf" | "oneOf", Value::Array(branches)) => {
-                    let branches = branches.iter().map(|child| self.schema(child, depth));
-                    let all = out.entry("anyOf").or_insert_with(|| json!([]));
-                    if let Value::Array(all) = all {
-                        all.extend(branches);
-                    }
-                }
-                ("allOf", Value::Array(branches)) => {
-                    conditions.extend(branches.iter().map(|child| self.schema(child, depth)));
-                }
-                (kept, value) if KEPT.contains(&kept) => {
-                    out.insert(keyword.clone(), value.clone());
-                }
-                _ => {}
+fn node(mut schema: JsonMap) -> JsonMap {
+    let text = schema.shift_remove("description");
+    let text = text.as_ref().and_then(Value::as_str);
+    let is_nullable = schema.contains_key("nullable");
+    if let Some(Value::Array(branches)) = schema.shift_remove("anyOf") {
+        let mut all = Vec::new();
+        for branch in branches {
+            let Value::Object(branch) = branch else {
+                continue;
+            };
+            let mut branch = node(branch);
+            // Alternatives of an alternative are alternatives.
+            match branch.shift_remove("anyOf") {
+                Some(Value::Array(inner)) => all.extend(inner.into_iter().filter_map(object_of)),
+                _ => all.push(branch),
             }
         }
-        for condition in conditions {
-            add_condition(&mut out, condition);
-        }
-        single_type(&mut out);
-        textual_enum(&mut out);
-        fit_type(&mut out);
-        Value::Object(out)
+        return choice(all, text, is_nullable);
     }
-
-    /// Returns the schema that a local reference points to.
-    fn resolve(&self, members: &JsonMap) -> Option<Value> {
-        let pointer = members.get("$ref")?.as_str()?.strip_prefix('#')?;
-        self.root.pointer(pointer).cloned()
-    }
-}
-
-/// Adds the keywords of a branch of `allOf`, which the subset does not have. A keyword of the schema itself stays; properties
-/// and required members are added.
-fn add_condition(members: &mut JsonMap, condition: Value) {
-    let Value::Object(condition) = condition else {
-        return;
+    let Some(kind) = schema.get("type").and_then(Value::as_str) else {
+        return choice(any(MAX_ANY), text, true);
     };
-    for (keyword, value) in condition {
-        match (members.get_mut(&keyword), value) {
-            (None, value) => {
-                members.insert(keyword, value);
-            }
-            (Some(Value::Object(own)), Value::Object(more)) if keyword == "properties" => {
-                for (name, schema) in more {
-                    own.entry(name).or_insert(schema);
-                }
-            }
-            (Some(Value::Array(own)), Value::Array(more)) if keyword == "required" => {
-                for name in more {
-                    if !own.contains(&name) {
-                        own.push(name);
-                    }
-                }
-            }
-            _ => {}
+    let mut out = JsonMap::from_iter([("type".to_owned(), json!(kind))]);
+    if let Some(text) = text {
+        out.insert("description".to_owned(), text.into());
+    }
+    if is_nullable {
+        out.insert("nullable".to_owned(), true.into());
+    }
+    match kind {
+        "object" => object(&schema, &mut out),
+        "array" => {
+            let items = match schema.get("items") {
+                Some(Value::Object(items)) => node(items.clone()),
+                _ => choice(any(MAX_ANY), None, false),
+            };
+            out.insert("items".to_owned(), Value::Object(items));
         }
-    }
-}
-
-/// Replaces a list of types with its first type other than `null`, and `null` with a flag.
-fn single_type(members: &mut JsonMap) {
-    let Some(Value::Array(types)) = members.get("type") else {
-        return;
-    };
-    let nullable = types.iter().any(|kind| kind == "null");
-    let first = types.iter().find(|kind| *kind != "null").cloned();
-    match first {
-        Some(first) => members.insert("type".to_owned(), first),
-        None => members.shift_remove("type"),
-    };
-    if nullable {
-        members.insert("nullable".to_owned(), Value::Bool(true));
-    }
-}
-
-/// Converts enumerated values to strings, because only strings can be enumerated.
-fn textual_enum(members: &mut JsonMap) {
-    let Some(Value::Array(values)) = members.get_mut("enum") else {
-        return;
-    };
-    for value in values.iter_mut() {
-        if !value.is_string() {
-            *value = Value::String(value.to_string());
-        }
-    }
-    if matches!(
-        members.get("type").and_then(Value::as_str),
-        None | Some("integer" | "number")
-    ) {
-        members.insert("type".to_owned(), "string".into());
-    }
-}
-
-/// Removes members that do not match the type, and adds a missing item type.
-fn fit_type(members: &mut JsonMap) {
-    match members.get("type").and_then(Value::as_str) {
-        Some("array") => {
-            let typed = members
-                .get("items")
-                .is_some_and(|items| ["type", "anyOf"].iter().any(|key| items.get(key).is_some()));
-            if !typed {
-                members.insert("items".to_owned(), json!({"type": "string"}));
-            }
-        }
-        Some("string" | "number" | "integer" | "boolean") => {
-            members.shift_remove("properties");
-            members.shift_remove("required");
+        "null" => {
+            out.insert("type".to_owned(), "string".into());
+            out.insert("nullable".to_owned(), true.into());
+            describe(&mut out, "The value is always null.");
         }
         _ => {}
     }
-    let known = members
-        .get("properties")
-        .and_then(Value::as_object)
-        .cloned();
-    if let (Some(known), Some(Value::Array(required))) = (known, members.get_mut("required")) {
-        required.retain(|name| name.as_str().is_some_and(|name| known.contains_key(name)));
+    if let Some(Value::Array(values)) = schema.get("enum") {
+        enumerate(kind, values, &mut out);
+    }
+    let mut said = vec![
+        "type",
+        "nullable",
+        "enum",
+        "items",
+        "properties",
+        "required",
+        "default",
+    ];
+    for keyword in ["format", "minLength"] {
+        if let Some(value) = schema
+            .get(keyword)
+            .filter(|value| is_accepted(kind, keyword, value))
+            && out.get("type").is_some_and(|own| own == kind)
+            && !out.contains_key("enum")
+        {
+            out.insert(keyword.to_owned(), value.clone());
+            said.push(keyword);
+        }
+    }
+    tell(&schema, &said, &mut out);
+    out
+}
+
+fn object_of(value: Value) -> Option<JsonMap> {
+    match value {
+        Value::Object(members) => Some(members),
+        _ => None,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keywords_are_reduced() {
-        let schema = json!({"type": "object", "additionalProperties": false, "title": "t", "required": ["a", "gone"],
-        "properties": {
-            "a": {"type": ["null", "integer"], "enum": [1, 2], "maximum": 3},
-            "b": {"const": "x"},
-            "c": {"type": "array"},
-            "d": {"type": "array", "items": {"type": "number", "required": ["x"], "properties": {}}},
-            "e": {"oneOf": [{"type": "string", "minLength": 1, "pattern": "x"}]},
-            "f": true
-        }});
-        assert_eq!(
-            project(&schema),
-            json!({"type": "object", "required": ["a"], "properties": {
-                "a": {"type": "string", "enum": ["1", "2"], "nullable": true},
-                "b": {"enum": ["x"], "type": "string"},
-                "c": {"type": "array", "items": {"type": "string"}},
-                "d": {"type": "array", "items": {"type": "number"}},
-                "e": {"anyOf": [{"type": "string", "minLength": 1}]},
-                "f": {}
-            }})
-        );
+fn is_accepted(kind: &str, keyword: &str, value: &Value) -> bool {
+    match (keyword, kind) {
+        ("minLength", "string") => true,
+        ("format", "string") => value == "date-time",
+        ("format", "integer") => value == "int32" || value == "int64",
+        ("format", "number") => value == "float" || value == "double",
+        _ => false,
     }
+}
 
-    #[test]
-    fn conditions_are_merged() {
-        let schema = json!({"type": "object", "required": ["a"], "properties": {
-            "a": {"allOf": [{"type": "string"}], "description": "An a."}, "b": {"type": "string"},
-        }, "allOf": [
-            {"required": ["b", "c"], "properties": {"b": {"type": "number"}, "c": {"type": "integer"}}},
-            true,
-        ]});
-        assert_eq!(
-            project(&schema),
-            json!({"type": "object", "required": ["a", "b", "c"], "properties": {
-                "a": {"description": "An a.", "type": "string"},
-                "b": {"type": "string"},
-                "c": {"type": "integer"},
-            }})
-        );
-    }
-
-    #[test]
-    fn a_recursive_schema_is_expanded_to_a_limit() {
-        let schema = json!({"type": "object", "properties": {"next": {"$ref": "#"}, "also": {"$ref": "#"}},
-            "$defs": {"loop": {"$ref": "#/$defs/loop"}}});
-        let mut node = &project(&schema);
-        let mut depth = 0;
-        while let Some(next) = node.pointer("/properties/next") {
-            node = next;
-            depth += 1;
+/// Lists the values as texts. Truth values cannot be listed, and neither can an empty text.
+fn enumerate(kind: &str, values: &[Value], out: &mut JsonMap) {
+    let is_empty = |value: &Value| value.as_str().is_some_and(str::is_empty);
+    if kind == "boolean" || values.iter().any(is_empty) {
+        if kind != "boolean" || values.len() == 1 {
+            let values: Vec<String> = values.iter().map(Value::to_string).collect();
+            describe(out, &format!("One of: {}", values.join(", ")));
         }
-        assert!(depth > 2 && depth <= MAX_DEPTH);
-        assert_eq!(*node, json!({"type": "object"}));
-        assert_eq!(
-            project(&json!({"$ref": "#/$defs/loop", "$defs": {"loop": {"$ref": "#/$defs/loop"}}})),
-            json!({"type": "object"})
-        );
+        return;
     }
+    let texts = values.iter().map(text_of);
+    out.insert("enum".to_owned(), texts.collect::<Vec<_>>().into());
+    out.insert("type".to_owned(), "string".into());
+}
+
+/// Returns the text that stands for a value in a list.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn object(schema: &JsonMap, out: &mut JsonMap) {
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return;
+    };
+    let replaced = Names::Gemini.replaced(properties);
+    let wire = |name: &str| {
+        let found = replaced.iter().find(|(known, _)| known == name);
+        found.map_or_else(|| name.to_owned(), |(_, wire)| wire.clone())
+    };
+    let mut named = JsonMap::new();
+    for (name, child) in properties {
+        let Value::Object(child) = child else {
+            continue;
+        };
+        let mut child = child.clone();
+        let new = wire(name);
+        if new != *name {
+            tell_name(name, &mut child);
+        }
+        named.insert(new, Value::Object(node(child)));
+    }
+    out.insert("properties".to_owned(), Value::Object(named));
+    if let Some(Value::Array(required)) = schema.get("required") {
+        let required = required.iter().filter_map(Value::as_str).map(wire);
+        out.insert("required".to_owned(), required.collect::<Vec<_>>().into());
+    }
+}
+
+/// Returns a choice. Its description and the permission of `null` move to the first alternative, because a choice
+/// has no other members.
+fn choice(mut branches: Vec<JsonMap>, text: Option<&str>, is_nullable: bool) -> JsonMap {
+    if let Some(first) = branches.first_mut() {
+        if let Some(text) = text {
+            let own = first.shift_remove("description");
+            first.insert("description".to_owned(), text.into());
+            if let Some(own) = own.as_ref().and_then(Value::as_str) {
+                describe(first, own);
+            }
+        }
+        if is_nullable {
+            first.insert("nullable".to_owned(), true.into());
+        }
+    }
+    if branches.len() == 1 {
+        return branches.remove(0);
+    }
+    let branches = branches.into_iter().map(Value::Object);
+    JsonMap::from_iter([("anyOf".to_owned(), branches.collect())])
+}
+
+/// Returns the alternatives of a value of any type. Each schema needs a type, and each array needs items, so arrays
+/// within arrays have an end.
+fn any(arrays: usize) -> Vec<JsonMap> {
+    let kinds = ["string", "number", "boolean", "object"];
+    let kinds = kinds
+        .into_iter()
+        .map(|kind| JsonMap::from_iter([("type".to_owned(), kind.into())]));
+    let mut branches: Vec<JsonMap> = kinds.collect();
+    if let Some(inner) = arrays.checked_sub(1) {
+        branches.push(JsonMap::from_iter([
+            ("type".to_owned(), "array".into()),
+            (
+                "items".to_owned(),
+                Value::Object(choice(any(inner), None, false)),
+            ),
+        ]));
+    }
+    branches
 }

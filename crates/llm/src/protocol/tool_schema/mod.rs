@@ -1,20 +1,45 @@
-//! Conversion of tool schemas to the subsets that models accept.
+//! The input schemas of tools, in the forms that providers accept.
 //!
-//! A tool describes its input in full JSON Schema. Some servers ignore unknown keywords and others
-//! refuse the request, so each target has its own conversion.
+//! A tool describes its input in full JSON Schema. Some servers ignore what they do not know, and others refuse the whole
+//! request. Each group of servers has its own form, which is made from the normal form of the schema.
+//! A form admits all arguments that the schema admits. What it cannot express is told in descriptions.
+//! What it changes about values and names is changed back in the arguments of calls.
 
+mod combine;
+mod flat;
 mod gemini;
+mod keywords;
 mod moonshot;
-mod openai;
+mod names;
+mod normal;
+mod reduced;
+mod restore;
+mod standard;
+#[cfg(test)]
+mod tests;
+mod told;
 
-use std::borrow::Cow;
+use serde_json::{Value, json};
 
-use serde_json::Value;
+use self::names::Names;
+pub use self::normal::NormalSchema;
+use self::standard::Accepted;
+use crate::canonical::model::{ProtocolId, ResolvedModel, ToolSchema};
 
-use crate::canonical::model::{ResolvedModel, ToolSchema};
-
-/// Maximum nesting depth. Deeper schemas are cut off. No real schema reaches it.
+/// Maximum depth of the schema that arguments are changed back by.
 const MAX_DEPTH: usize = 64;
+
+const OPENAI: Accepted = Accepted {
+    names: Names::Any,
+    references: true,
+    any_bounds: false,
+};
+
+const ANTHROPIC: Accepted = Accepted {
+    names: Names::Anthropic,
+    references: false,
+    any_bounds: true,
+};
 
 /// Returns the subset that a model requires: the configured one, otherwise a guess from its names.
 pub(super) fn subset(model: &ResolvedModel) -> ToolSchema {
@@ -25,88 +50,81 @@ pub(super) fn subset(model: &ResolvedModel) -> ToolSchema {
             ToolSchema::Moonshot
         } else if named("gemini") {
             ToolSchema::Gemini
+        } else if named("claude") {
+            ToolSchema::Anthropic
         } else {
             ToolSchema::Standard
         }
     })
 }
 
-/// Returns the schema for OpenAI protocols, after conversion to the subset of the model.
+/// Returns the schema for OpenAI protocols, in the form for the model.
 pub(super) fn for_openai(schema: &Value, subset: ToolSchema) -> Value {
-    openai::project(&within(schema, subset))
+    let schema = NormalSchema::of(schema).schema;
+    let mut form = match subset {
+        ToolSchema::Standard => standard::project(&schema, OPENAI),
+        ToolSchema::Anthropic => standard::project(
+            &schema,
+            Accepted {
+                any_bounds: false,
+                ..ANTHROPIC
+            },
+        ),
+        ToolSchema::Gemini => gemini::project(&schema),
+        ToolSchema::Moonshot => moonshot::project(&schema),
+    };
+    if let Value::Object(form) = &mut form {
+        form.entry("properties").or_insert_with(|| json!({}));
+    }
+    form
 }
 
-/// Returns the schema for Anthropic, after conversion to the subset of the model.
+/// Returns the schema for Anthropic and Bedrock, in the form for the model.
 pub(super) fn for_anthropic(schema: &Value, subset: ToolSchema) -> Value {
-    let schema = within(schema, subset);
-    let mut root = schema.as_object().cloned().unwrap_or_default();
-    root.shift_remove("$schema");
-    if !root.contains_key("type") {
-        root.insert("type".to_owned(), "object".into());
+    let schema = NormalSchema::of(schema).schema;
+    match subset {
+        ToolSchema::Standard | ToolSchema::Anthropic => standard::project(&schema, ANTHROPIC),
+        ToolSchema::Gemini => gemini::project(&schema),
+        ToolSchema::Moonshot => moonshot::project(&schema),
     }
-    Value::Object(root)
 }
 
 /// Returns the schema for Gemini. `None` for a tool without parameters.
 pub(super) fn for_gemini(schema: &Value) -> Option<Value> {
-    let projected = gemini::project(schema);
-    let has_properties = |name| {
-        let members = projected.get(name).and_then(Value::as_object);
-        members.is_some_and(|members| !members.is_empty())
+    let schema = NormalSchema::of(schema).schema;
+    let form = gemini::project(&schema);
+    let is_open = schema
+        .get("additionalProperties")
+        .is_some_and(|rest| rest != false)
+        || schema.get("patternProperties").is_some();
+    (is_open || form.get("properties").is_some()).then_some(form)
+}
+
+/// Returns the schema for a model of the program, whose provider is unknown.
+pub(super) fn for_program(schema: &Value, subset: ToolSchema) -> Value {
+    let schema = NormalSchema::of(schema).schema;
+    let accepted = Accepted {
+        names: match subset {
+            ToolSchema::Anthropic => Names::Anthropic,
+            ToolSchema::Gemini => Names::Gemini,
+            ToolSchema::Moonshot => Names::Moonshot,
+            ToolSchema::Standard => Names::Any,
+        },
+        references: true,
+        any_bounds: false,
     };
-    let is_object = projected.get("type").is_none_or(|kind| kind == "object");
-    let has_branches = ["anyOf", "oneOf", "allOf"]
-        .iter()
-        .any(|name| projected.get(*name).is_some());
-    (!is_object || has_properties("properties") || has_branches).then_some(projected)
+    standard::project(&schema, accepted)
 }
 
-fn within(schema: &Value, subset: ToolSchema) -> Cow<'_, Value> {
-    match subset {
-        ToolSchema::Standard => Cow::Borrowed(schema),
-        ToolSchema::Gemini => Cow::Owned(gemini::project(schema)),
-        ToolSchema::Moonshot => Cow::Owned(moonshot::project(schema)),
-    }
-}
-
-/// True for members that hold data or names instead of schemas.
-fn holds_data(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "enum" | "const" | "default" | "example" | "examples" | "required"
-    )
-}
-
-/// True for members that hold maps from names to schemas.
-fn holds_named_schemas(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
-    )
-}
-
-/// Replaces the direct child schemas of a schema.
-fn map_children(schema: &mut Value, map: &mut impl FnMut(&Value) -> Value) {
-    let Value::Object(members) = schema else {
-        return;
+/// Changes the arguments of a call back to the form that the tool expects.
+pub(super) fn restore(model: &ResolvedModel, schema: &Value, input: &mut Value) {
+    let names = match (model.protocol, subset(model)) {
+        (ProtocolId::Gemini, _) | (_, ToolSchema::Gemini) => Names::Gemini,
+        (_, ToolSchema::Moonshot) => Names::Moonshot,
+        (ProtocolId::AnthropicMessages | ProtocolId::BedrockConverse, _)
+        | (_, ToolSchema::Anthropic) => Names::Anthropic,
+        (_, ToolSchema::Standard) => Names::Any,
     };
-    for (keyword, value) in members {
-        if holds_data(keyword) {
-            continue;
-        }
-        match value {
-            Value::Object(named) if holds_named_schemas(keyword) => {
-                for child in named.values_mut() {
-                    *child = map(child);
-                }
-            }
-            Value::Array(children) => {
-                for child in children.iter_mut() {
-                    *child = map(child);
-                }
-            }
-            Value::Object(_) => *value = map(value),
-            _ => {}
-        }
-    }
+    let reduced = reduced::reduced(&NormalSchema::of(schema).schema, MAX_DEPTH);
+    restore::restore(&reduced, names, input);
 }

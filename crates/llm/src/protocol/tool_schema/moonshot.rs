@@ -1,83 +1,208 @@
-//! Moonshot (Kimi): a reference has no siblings, and an array has one item schema.
+//! The subset of Moonshot (Kimi): few keywords, one type per schema, and a list of values has one type.
 
 use serde_json::{Value, json};
 
-use super::{MAX_DEPTH, map_children};
+use super::flat::describe;
+use super::keywords::{TYPES, type_of};
+use super::names::Names;
+use super::reduced::reduced;
+use super::told::{tell, tell_name};
 use crate::canonical::request::JsonMap;
 
-/// Converts a schema.
-pub(super) fn project(schema: &Value) -> Value {
-    project_to(schema, MAX_DEPTH)
-}
+/// Depths to which the schema is written, the next one if its form is too large or too deep.
+const DEPTHS: [usize; 5] = [9, 7, 5, 3, 2];
 
-fn project_to(schema: &Value, depth: usize) -> Value {
-    let Some(depth) = depth.checked_sub(1) else {
-        return json!({});
-    };
-    let mut schema = schema.clone();
-    if let Value::Object(members) = &mut schema {
-        if let Some(reference) = members.get("$ref").cloned() {
-            // The definitions for a reference at the root are not siblings in this sense.
-            members.retain(|keyword, _| matches!(keyword.as_str(), "$defs" | "definitions"));
-            members.insert("$ref".to_owned(), reference);
+/// Maximum depth.
+const MAX_DEPTH: usize = 10;
+
+/// Maximum size as JSON, in bytes.
+const MAX_SIZE: usize = 100_000;
+
+/// Maximum number of values in a list, and of alternatives.
+const MAX_VALUES: usize = 500;
+
+/// Keywords that are copied unchanged if their values are accepted.
+const COPIED: [&str; 6] = [
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+];
+
+/// Makes the form of a normal schema.
+pub(super) fn project(normal: &Value) -> Value {
+    let mut schema = json!({"type": "object"});
+    for depth in DEPTHS {
+        schema = Value::Object(node(reduced(normal, depth)));
+        if levels(&schema) <= MAX_DEPTH && schema.to_string().len() <= MAX_SIZE {
+            break;
         }
-        unify_items(members);
     }
-    map_children(&mut schema, &mut |child| project_to(child, depth));
     schema
 }
 
-/// Replaces item schemas by position with one schema that allows each of them at every position.
-fn unify_items(members: &mut JsonMap) {
-    members.shift_remove("unevaluatedItems");
-    let mut choices = Vec::new();
-    if let Some(Value::Array(prefix)) = members.shift_remove("prefixItems") {
-        choices.extend(prefix);
-    }
-    match members.get("items") {
-        Some(Value::Array(items)) => choices.extend(items.iter().cloned()),
-        Some(items @ Value::Object(_)) if !choices.is_empty() => choices.push(items.clone()),
-        _ if choices.is_empty() => return,
-        _ => {}
-    }
-    let items = match choices.len() {
-        0 => json!({}),
-        1 => choices.remove(0),
-        _ => json!({"anyOf": choices}),
+/// Returns the number of schemas within each other.
+fn levels(schema: &Value) -> usize {
+    let Value::Object(schema) = schema else {
+        return 0;
     };
-    members.insert("items".to_owned(), items);
+    let named = schema.get("properties").and_then(Value::as_object);
+    let branches = schema.get("anyOf").and_then(Value::as_array);
+    let others = ["items", "additionalProperties"].into_iter();
+    let others = others.filter_map(|keyword| schema.get(keyword));
+    let named = named.into_iter().flat_map(JsonMap::values);
+    let children = named.chain(branches.into_iter().flatten()).chain(others);
+    1 + children.map(levels).max().unwrap_or(0)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_lose_siblings_and_tuples_become_unions() {
-        let rows = [
-            (
-                json!({"properties": {"a": {"$ref": "#/$defs/x", "description": "d"}}, "$defs": {"x": {"type": "string"}}}),
-                json!({"properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"type": "string"}}}),
-            ),
-            (
-                json!({"type": "array", "items": [{"type": "string"}], "unevaluatedItems": false}),
-                json!({"type": "array", "items": {"type": "string"}}),
-            ),
-            (
-                json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]}),
-                json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}}),
-            ),
-            (
-                json!({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "number"}}),
-                json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}}),
-            ),
-            (
-                json!({"type": "array", "items": {"type": "number"}}),
-                json!({"type": "array", "items": {"type": "number"}}),
-            ),
-        ];
-        for (schema, expected) in rows {
-            assert_eq!(project(&schema), expected);
+fn node(mut schema: JsonMap) -> JsonMap {
+    let text = schema.shift_remove("description");
+    let is_nullable = schema.shift_remove("nullable").is_some();
+    let mut out = JsonMap::new();
+    let branches = match schema.shift_remove("anyOf") {
+        Some(Value::Array(branches)) if branches.len() <= MAX_VALUES => branches,
+        None if schema.contains_key("type") => Vec::new(),
+        // An empty schema admits nothing in particular.
+        _ => TYPES
+            .into_iter()
+            .filter(|kind| *kind != "integer")
+            .map(|kind| json!({"type": kind}))
+            .collect(),
+    };
+    let mut branches: Vec<Value> = branches.into_iter().filter_map(branch).collect();
+    if branches.is_empty() {
+        typed(&schema, &mut out);
+        if is_nullable {
+            branches.push(Value::Object(std::mem::take(&mut out)));
         }
+    }
+    if is_nullable {
+        branches.push(json!({"type": "null"}));
+    }
+    if !branches.is_empty() {
+        out.insert("anyOf".to_owned(), Value::Array(branches));
+    }
+    if let Some(text) = text.as_ref().and_then(Value::as_str) {
+        let own = out.shift_remove("description");
+        out.insert("description".to_owned(), text.into());
+        if let Some(own) = own.as_ref().and_then(Value::as_str) {
+            describe(&mut out, own);
+        }
+    }
+    if let Some(value) = schema.get("default") {
+        out.insert("default".to_owned(), value.clone());
+    }
+    out
+}
+
+fn branch(schema: Value) -> Option<Value> {
+    match schema {
+        Value::Object(schema) => Some(Value::Object(node(schema))),
+        _ => None,
+    }
+}
+
+/// Writes a schema with one type.
+fn typed(schema: &JsonMap, out: &mut JsonMap) {
+    let kind = schema
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or("object");
+    out.insert("type".to_owned(), json!(kind));
+    let mut said = vec![
+        "type",
+        "enum",
+        "items",
+        "properties",
+        "required",
+        "additionalProperties",
+    ];
+    match schema.get("enum") {
+        Some(Value::Array(values)) if is_list(kind, values) => {
+            out.insert("enum".to_owned(), json!(values));
+        }
+        Some(Value::Array(values)) if kind != "boolean" || values.len() == 1 => {
+            let values: Vec<String> = values
+                .iter()
+                .take(MAX_VALUES)
+                .map(Value::to_string)
+                .collect();
+            describe(out, &format!("One of: {}", values.join(", ")));
+        }
+        _ => {}
+    }
+    for keyword in COPIED {
+        if let Some(value) = schema.get(keyword).filter(|value| value.is_u64())
+            && is_in_order(schema, keyword)
+        {
+            out.insert(keyword.to_owned(), value.clone());
+            said.push(keyword);
+        }
+    }
+    if let Some(Value::Object(items)) = schema.get("items") {
+        out.insert("items".to_owned(), Value::Object(node(items.clone())));
+    }
+    object(schema, out);
+    tell(schema, &said, out);
+}
+
+/// True if the values can be listed: texts, or numbers of one kind.
+fn is_list(kind: &str, values: &[Value]) -> bool {
+    let first = values.first().map(type_of);
+    values.len() <= MAX_VALUES
+        && matches!(kind, "string" | "integer" | "number")
+        && values.iter().all(|value| Some(type_of(value)) == first)
+}
+
+/// True unless the lower bound is above the upper one.
+fn is_in_order(schema: &JsonMap, keyword: &str) -> bool {
+    let part = keyword.trim_start_matches("min").trim_start_matches("max");
+    let part = part.trim_start_matches("imum");
+    let suffix = if part.is_empty() { "imum" } else { part };
+    let bound = |prefix: &str| schema.get(&format!("{prefix}{suffix}"))?.as_f64();
+    match (bound("min"), bound("max")) {
+        (Some(least), Some(most)) => least <= most,
+        _ => true,
+    }
+}
+
+fn object(schema: &JsonMap, out: &mut JsonMap) {
+    if let Some(Value::Object(properties)) = schema.get("properties") {
+        let replaced = Names::Moonshot.replaced(properties);
+        let wire = |name: &str| {
+            let found = replaced.iter().find(|(known, _)| known == name);
+            found.map_or_else(|| name.to_owned(), |(_, wire)| wire.clone())
+        };
+        let mut named = JsonMap::new();
+        for (name, child) in properties {
+            let Value::Object(child) = child else {
+                continue;
+            };
+            let mut child = child.clone();
+            let new = wire(name);
+            if new != *name {
+                tell_name(name, &mut child);
+            }
+            named.insert(new, Value::Object(node(child)));
+        }
+        out.insert("properties".to_owned(), Value::Object(named));
+        if let Some(Value::Array(required)) = schema.get("required") {
+            let required = required.iter().filter_map(Value::as_str).map(wire);
+            out.insert("required".to_owned(), required.collect::<Vec<_>>().into());
+        }
+    }
+    match schema.get("additionalProperties") {
+        Some(Value::Object(rest)) => {
+            out.insert(
+                "additionalProperties".to_owned(),
+                Value::Object(node(rest.clone())),
+            );
+        }
+        Some(value) => {
+            out.insert("additionalProperties".to_owned(), value.clone());
+        }
+        None => {}
     }
 }

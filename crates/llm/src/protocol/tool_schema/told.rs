@@ -1,0 +1,37 @@
+//! What a form for a provider cannot express, in words.
+
+use serde_json::Value;
+
+use super::flat::describe;
+use crate::canonical::request::JsonMap;
+
+/// Maximum length of a text about keywords, in characters.
+const MAX_TEXT: usize = 400;
+
+/// Adds the keywords of a reduced schema that the form does not have to its description.
+pub(super) fn tell(reduced: &JsonMap, said: &[&str], out: &mut JsonMap) {
+    let mut unsaid = Vec::new();
+    for (keyword, value) in reduced {
+        let keyword = keyword.as_str();
+        let text = match (keyword, value) {
+            ("title" | "description" | "default" | "anyOf" | "prefixItems", _) => continue,
+            (_, _) if said.contains(&keyword) => continue,
+            ("additionalProperties", Value::Bool(false)) => continue,
+            ("additionalProperties", Value::Bool(true)) => "more properties are allowed".to_owned(),
+            ("additionalProperties", schema) => format!("more properties are allowed: {schema}"),
+            (_, Value::String(text)) => format!("{keyword}: {text}"),
+            (_, value) => format!("{keyword}: {value}"),
+        };
+        unsaid.push(text);
+    }
+    if !unsaid.is_empty() {
+        let text: String = unsaid.join(", ").chars().take(MAX_TEXT).collect();
+        describe(out, &format!("({text})"));
+    }
+}
+
+/// Adds the name that the tool gives to a property.
+pub(super) fn tell_name(name: &str, out: &mut JsonMap) {
+    let name: String = name.chars().take(MAX_TEXT).collect();
+    describe(out, &format!("(The tool calls it `{name}`.)"));
+}
