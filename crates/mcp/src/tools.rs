@@ -26,7 +26,7 @@ pub struct ServerTool {
     pub name: String,
     /// The description for models.
     pub description: String,
-    /// The JSON Schema of its input: an object without additional properties.
+    /// The JSON Schema of its input, in normal form.
     pub input_schema: Value,
     slot: Arc<Slot>,
 }
@@ -63,7 +63,7 @@ impl ServerTool {
     }
 }
 
-/// The tools of a server and the problems of those that were left out.
+/// The tools of a server, and the problems of those that were left out or simplified.
 #[derive(Default)]
 pub(crate) struct Tools {
     pub(crate) tools: Vec<Arc<ServerTool>>,
@@ -86,13 +86,15 @@ pub(crate) async fn list_tools(
             return ControlFlow::Break(());
         }
         match read(item, slot) {
-            Ok(tool) => {
+            Ok((tool, simplified)) => {
                 size += tool.description.len() + tool.input_schema.to_string().len();
                 if size > MAX_LISTED {
                     let problem = "the definitions of its tools are too large";
                     found.problems.push(problem.to_owned());
                     return ControlFlow::Break(());
                 }
+                let problem = simplified.filter(|_| found.problems.len() < MAX_ITEMS);
+                found.problems.extend(problem);
                 found.tools.push(Arc::new(tool));
             }
             Err(problem) if found.problems.len() < MAX_ITEMS => found.problems.push(problem),
@@ -115,8 +117,8 @@ pub(crate) async fn list_tools(
     Ok(found)
 }
 
-/// Reads the definition of a tool.
-fn read(mut item: Value, slot: &Arc<Slot>) -> Result<ServerTool, String> {
+/// Reads the definition of a tool. Returns it with the problem of its schema.
+fn read(mut item: Value, slot: &Arc<Slot>) -> Result<(ServerTool, Option<String>), String> {
     let tool = take(&mut item, "name").filter(|name| !name.is_empty());
     let Some(tool) = tool.filter(|name| name.len() <= MAX_NAME) else {
         return Err("a tool has no name, or one that is too long".to_owned());
@@ -128,17 +130,21 @@ fn read(mut item: Value, slot: &Arc<Slot>) -> Result<ServerTool, String> {
         ));
     }
     let schema = item.get_mut("inputSchema").map(Value::take);
-    let input_schema = normalise(schema.unwrap_or(Value::Null))
+    let normal = normalise(&schema.unwrap_or(Value::Null))
         .map_err(|reason| format!("the tool {tool:?} is left out: {reason}"))?;
-    Ok(ServerTool {
+    let simplified = normal.simplified.join(", ");
+    let problem = (!simplified.is_empty())
+        .then(|| format!("the input schema of the tool {tool:?} is simplified: {simplified}"));
+    let tool = ServerTool {
         name: tool_name(&slot.server, &tool),
         description: cut(
             take(&mut item, "description").unwrap_or_default(),
             MAX_DESCRIPTION,
         ),
-        input_schema,
+        input_schema: normal.schema,
         server: slot.server.clone(),
         tool,
         slot: Arc::clone(slot),
-    })
+    };
+    Ok((tool, problem))
 }

@@ -170,7 +170,7 @@ async fn a_tool_that_lies_is_left_out() {
         {"name": "n".repeat(300), "inputSchema": {}},
         7,
         bad("circular", circular),
-        bad("recursive", recursive.clone()),
+        bad("recursive", recursive),
         {"name": "task", "inputSchema": {}, "execution": {"taskSupport": "required"}},
         {"name": "either", "inputSchema": {}, "execution": {"taskSupport": "optional"}},
     ]}))
@@ -183,7 +183,10 @@ async fn a_tool_that_lies_is_left_out() {
         .collect();
     assert_eq!(names, ["good", "recursive", "either"]);
     let schema = &bench.tool("s_recursive").input_schema;
-    assert_eq!(schema["properties"], recursive["properties"]);
+    assert_eq!(
+        schema["properties"]["children"]["items"]["$ref"],
+        "#/$defs/root"
+    );
     let problems = bench.servers.problems();
     let problems: Vec<_> = problems
         .iter()
@@ -194,7 +197,7 @@ async fn a_tool_that_lies_is_left_out() {
         [
             "the tool \"text\" is left out: its input schema is not an object",
             "the tool \"none\" is left out: its input schema is not an object",
-            "the tool \"large\" is left out: its input schema has 10485839 bytes",
+            "the tool \"large\" is left out: its input schema has 10485778 bytes",
             "the tool \"deep\" is left out: its input schema has more than 32 levels",
             "a tool has no name, or one that is too long",
             "a tool has no name, or one that is too long",
