@@ -377,7 +377,9 @@ impl Servers {
         servers.get(name).cloned().ok_or_else(|| {
             let names: Vec<&str> = servers.keys().map(String::as_str).collect();
             let names = names.join(", ");
-            CallError::Failed(format!("There is no server {name:?}. The servers are: {names}."))
+            CallError::Failed(format!(
+                "There is no server {name:?}. The servers are: {names}."
+            ))
         })
     }
 

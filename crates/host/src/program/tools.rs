@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use opencode_llm::NormalSchema;
 use opencode_protocol::failure::Failure;
 use opencode_schema::check::{Nulls, check, convert_meant};
 use opencode_schema::message::ToolContent;
@@ -94,11 +95,22 @@ impl ProgramTools {
         tool: ToolRegistration,
         directory: Option<&str>,
     ) -> Result<u32, Failure> {
+        let NormalSchema { schema, simplified } = NormalSchema::of(&tool.input_schema);
+        if !simplified.is_empty() {
+            let (tool, simplified) = (&tool.name, simplified.join(", "));
+            tracing::warn!(
+                target: LOG_TARGET,
+                tool,
+                simplified,
+                "the input schema of a tool is simplified for models"
+            );
+        }
         let registered = self.tools.add(|number| {
             let name = tool.name.clone();
             let tool: Arc<dyn Tool> = Arc::new(ProgramTool {
                 number,
                 calls: self.calls.clone(),
+                advertised: schema,
                 tool,
             });
             let tools = vec![(name, tool)];
@@ -130,6 +142,8 @@ impl ProgramTools {
 struct ProgramTool {
     number: u32,
     calls: ProgramCalls,
+    /// The normal form of the schema of the input. Arguments are checked against the schema of the program.
+    advertised: Value,
     tool: ToolRegistration,
 }
 
@@ -174,7 +188,7 @@ impl Tool for ProgramTool {
     }
 
     fn input_schema(&self) -> Value {
-        self.tool.input_schema.clone()
+        self.advertised.clone()
     }
 
     fn permission(&self) -> Option<&str> {
