@@ -4,14 +4,14 @@
 //
 // Behaviours: `exit` ends at once, `noise` writes a line that is no message, `flood` writes without an end, `silent`
 // never answers, `prompts` has a prompt and refuses its first request, `instructions` has instructions, `parent` starts a child process and writes the ids of both processes
-// to the file.
+// to the file, `tools` has the tools of the file, which return their input.
 //
 // Tools: `echo` returns its input, `pid` the number of the process, `die` ends the process, `hang` never answers, `add`
 // adds the tool `added`, `fail` fails, `env` returns a variable, `big` returns many bytes, `wrong` returns a result of
 // another shape.
 
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [behaviour = "ordinary", file = ""] = process.argv.slice(2);
@@ -54,6 +54,7 @@ function answer(method, params) {
         instructions: behaviour === "instructions" ? "Prefer echo." : undefined,
       };
     case "tools/list":
+      if (behaviour === "tools") return { tools: JSON.parse(readFileSync(file, "utf8")) };
       return { tools: tools.map((name) => ({ name, description: `The tool ${name}.`, inputSchema: schema })) };
     case "prompts/list":
       return { prompts: [{ name: "greet", arguments: [{ name: "name" }] }] };
@@ -95,7 +96,7 @@ function call(name, input) {
     case "wrong":
       return { content: "a text" };
     default:
-      return text("called");
+      return text(behaviour === "tools" ? JSON.stringify(input) : "called");
   }
 }
 
