@@ -65,7 +65,7 @@ pub use canonical::{authorizer, cited_source, error, event, model, request, usag
 pub use cited_source::{CitedSource, is_web_address};
 pub use client::{EventStream, ModelClient};
 pub use error::{ErrorKind, LlmError, LlmErrorReason};
-pub use event::{BlockId, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};
+pub use event::{BlockId, CallProblem, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};
 pub use lifecycle::Lifecycle;
 pub use model::{
     Auth, Capabilities, Compatibility, CompatibleServer, Endpoint, Limits, ProtocolId,

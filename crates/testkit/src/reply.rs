@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use opencode_llm::{
-    BlockId, ErrorKind, FinishReason, LlmError, LlmEvent, ProviderMetadata, ToolOutput,
-    ToolResultValue, Usage,
+    BlockId, CallProblem, ErrorKind, FinishReason, LlmError, LlmEvent, ProviderMetadata,
+    ToolOutput, ToolResultValue, Usage,
 };
 use serde_json::{Value, json};
 
@@ -173,6 +173,24 @@ impl Reply {
     pub fn call(self, id: &str, tool: &str, input: Value) -> Self {
         self.begin_call(id, tool, &input.to_string())
             .end_call(id, tool, input)
+    }
+
+    /// A call that cannot run. The model wrote this input.
+    #[must_use]
+    pub fn invalid_call(self, id: &str, tool: &str, written: &str, problem: CallProblem) -> Self {
+        let (id, name): (BlockId, BlockId) = (id.into(), tool.into());
+        let end = LlmEvent::ToolInputEnd {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            provider_metadata: None,
+        };
+        let call = LlmEvent::InvalidToolCall {
+            id: Arc::clone(&id),
+            name,
+            problem,
+            provider_metadata: None,
+        };
+        self.begin_call(&id, tool, written).events([end, call])
     }
 
     /// A call that the provider executes itself.

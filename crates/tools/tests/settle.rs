@@ -121,7 +121,8 @@ async fn unknown_and_hidden_names_reach_no_tool() {
         let settled = turn
             .settle(call(name, json!({})), context(temp.path()))
             .await;
-        assert_eq!(settled, failed(format!("Unknown tool: {name}")));
+        let message = format!("Unknown tool: {name}. No tools are available");
+        assert_eq!(settled, failed(message));
     }
 }
 

@@ -48,6 +48,20 @@ impl FinishReason {
     }
 }
 
+/// The reason that a call of the model cannot run. It concerns this call only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallProblem {
+    /// The call has no usable name of a tool. Contains a sentence.
+    Name(String),
+    /// The input is not readable.
+    Input {
+        /// What is wrong with it, and where. It repeats nothing of the input.
+        reason: String,
+        /// The input as the model wrote it.
+        written: String,
+    },
+}
+
 /// The output of a provider-executed tool, in the stored form of local tool output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
@@ -119,6 +133,13 @@ pub enum LlmEvent {
         name: BlockId,
         input: Value,
         provider_executed: bool,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// A call of a local tool that must not run, in place of `ToolCall`. It has no result.
+    InvalidToolCall {
+        id: BlockId,
+        name: BlockId,
+        problem: CallProblem,
         provider_metadata: Option<ProviderMetadata>,
     },
     /// The result of a provider-executed call.

@@ -7,13 +7,13 @@ use crate::canonical::request::ToolResultValue;
 
 /// Maximum nesting depth. JSON is parsed up to 128 levels, and events, messages and pages add
 /// levels around the value.
-const MAX_DEPTH: usize = 100;
+pub(crate) const MAX_DEPTH: usize = 100;
 
 /// Maximum length of a tool name, in bytes. Servers accept 64 letters.
-const MAX_NAME: usize = 1 << 10;
+pub(crate) const MAX_NAME: usize = 1 << 10;
 
 /// Maximum length of an identifier, in bytes. Some servers encode encrypted state in it.
-const MAX_ID: usize = 16 << 10;
+pub(crate) const MAX_ID: usize = 16 << 10;
 
 /// Fails if an event exceeds a limit, and names the member that does.
 pub(super) fn check(event: &LlmEvent) -> Result<(), String> {
@@ -49,7 +49,9 @@ fn named(event: &LlmEvent) -> Option<(&str, &str)> {
     use LlmEvent as E;
     match event {
         E::TextStart { id, .. } | E::ReasoningStart { id, .. } => Some((id, "")),
-        E::ToolInputStart { id, name, .. } | E::ToolCall { id, name, .. } => Some((id, name)),
+        E::ToolInputStart { id, name, .. }
+        | E::ToolCall { id, name, .. }
+        | E::InvalidToolCall { id, name, .. } => Some((id, name)),
         _ => None,
     }
 }
@@ -82,6 +84,9 @@ fn metadata(event: &LlmEvent) -> Option<&ProviderMetadata> {
             provider_metadata, ..
         }
         | E::ToolCall {
+            provider_metadata, ..
+        }
+        | E::InvalidToolCall {
             provider_metadata, ..
         }
         | E::ToolResult {
@@ -123,7 +128,7 @@ fn check_depth(what: &str, value: &Value) -> Result<(), String> {
 }
 
 /// True if a value is nested at most `levels` deep. Stops there, so the recursion is bounded.
-fn is_within(value: &Value, levels: usize) -> bool {
+pub(crate) fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
         Value::Object(members) => {

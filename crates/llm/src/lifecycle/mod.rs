@@ -1,13 +1,14 @@
 //! The grammar of the event stream, enforced in one place for all adapters.
 //!
 //! ```text
-//! step-start ( block | tool-call | tool-result | tool-error | cited )* step-finish finish
-//!                                                                    | provider-error
+//! step-start ( block | tool-call | invalid-tool-call | tool-result | tool-error | cited )* step-finish finish
+//!                                                                                        | provider-error
 //! ```
 //!
 //! A block is `start delta* end`. Several blocks may be open at once. The consumer writes durable
 //! records from these events. A repeated start, a delta for a closed block or a tool that changes
-//! its name must therefore fail the step visibly, instead of leaving an incomplete record.
+//! its name must therefore fail the step visibly, instead of leaving an incomplete record. Adapters
+//! give each call an identifier and one name, so a mistake of a model in a call does not get here.
 
 mod blocks;
 mod bounds;
@@ -21,6 +22,7 @@ use crate::canonical::error::LlmError;
 use crate::canonical::event::{FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::usage::Usage;
 use blocks::OpenBlocks;
+pub(crate) use bounds::{MAX_DEPTH, MAX_ID, MAX_NAME, is_within};
 pub(crate) use tools::MAX_TOOL_CALLS;
 use tools::Tools;
 
@@ -216,6 +218,15 @@ impl Lifecycle {
                 provider_metadata: pm,
                 ..
             } => self.tools.call(id, name, pm),
+            E::InvalidToolCall {
+                id,
+                name,
+                provider_metadata: pm,
+                ..
+            } => {
+                self.tools.call(id, name, pm)?;
+                self.tools.settle(id, name)
+            }
             E::ToolResult { id, name, .. } | E::ToolError { id, name, .. } => {
                 self.tools.settle(id, name)
             }
@@ -256,7 +267,7 @@ fn is_empty_delta(event: &LlmEvent) -> bool {
 
 /// Merges metadata key by key within each namespace. An identifier from the start of a block and a
 /// signature from its end are both kept.
-fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
+pub(crate) fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
     let Some(into) = into else {
         *into = Some(more);
         return;

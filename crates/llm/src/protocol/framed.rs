@@ -6,12 +6,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::body_start::BodyStart;
+use super::call_ids::CallIds;
 use super::pending_surrogates::{Kind, PendingSurrogates};
 use super::stream_data::{Data, classify, glued};
 use super::{Decoder, deviations, failure, surrogates};
 use crate::canonical::cited_source::CitedSource;
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::event::{BlockId, CallProblem, FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::model::ResolvedModel;
 use crate::canonical::usage::Usage;
 use crate::lifecycle::Lifecycle;
@@ -23,6 +24,9 @@ pub(super) const DONE: &[u8] = b"[DONE]";
 
 /// Maximum length in characters of the data that a failure shows.
 const SHOWN_CHARS: usize = 120;
+
+/// The reason that a call is not complete, as a part of a sentence.
+const AT_LIMIT: &str = "the answer reached its limit of output tokens";
 
 /// The frame handling of a protocol.
 pub(super) trait Frames: Send {
@@ -37,7 +41,8 @@ pub(super) trait Frames: Send {
 pub(super) struct Sink<'a> {
     lifecycle: &'a mut Lifecycle,
     halves: &'a mut PendingSurrogates,
-    held: &'a mut Option<LlmError>,
+    ids: &'a mut CallIds,
+    held: &'a mut Option<LlmEvent>,
     /// The number of the frame in the answer, from one.
     number: u64,
     out: &'a mut Vec<LlmEvent>,
@@ -83,9 +88,14 @@ impl Sink<'_> {
         self.halves.join(Kind::Input, id, text)
     }
 
+    /// Returns an identifier for a call that no other call of the step has.
+    pub(super) fn call_id(&mut self, given: Option<&str>) -> BlockId {
+        self.ids.assign(given)
+    }
+
     /// Forwards an event to the lifecycle.
     pub(super) fn emit(&mut self, mut event: LlmEvent) -> Result<(), LlmError> {
-        if !matches!(event, LlmEvent::ProviderError { .. }) {
+        if self.held.is_some() && !matches!(event, LlmEvent::ProviderError { .. }) {
             self.release(None)?;
         }
         if !self.halves.is_idle() {
@@ -106,14 +116,21 @@ impl Sink<'_> {
         }
     }
 
-    /// Keeps a failure until the stream reports why the answer ends, which may explain the failure.
-    pub(super) fn hold(&mut self, error: LlmError) {
-        self.held.get_or_insert(error);
+    /// Keeps a call that the output limit may have cut, until the next event or the reason of the end shows
+    /// whether it did.
+    pub(super) fn hold(&mut self, call: LlmEvent) -> Result<(), LlmError> {
+        self.release(None)?;
+        *self.held = Some(call);
+        Ok(())
     }
 
-    fn release(&mut self, reason: Option<FinishReason>) -> Result<(), LlmError> {
+    /// Forwards a kept call.
+    pub(super) fn release(&mut self, reason: Option<FinishReason>) -> Result<(), LlmError> {
         match self.held.take() {
-            Some(error) => Err(error.ended_by(reason)),
+            Some(call) if reason == Some(FinishReason::Length) => {
+                self.lifecycle.accept(cut_by_limit(call), self.out)
+            }
+            Some(call) => self.lifecycle.accept(call, self.out),
             None => Ok(()),
         }
     }
@@ -175,7 +192,13 @@ impl Sink<'_> {
 
     /// Fails the step if the stream ended before it was complete.
     pub(super) fn end(&mut self) -> Result<(), LlmError> {
-        self.release(None)?;
+        // Without an end, a call that may be cut must not run.
+        match self.held.take() {
+            Some(call @ LlmEvent::InvalidToolCall { .. }) => {
+                self.lifecycle.accept(call, self.out)?;
+            }
+            _ => {}
+        }
         self.lifecycle.end()
     }
 
@@ -199,8 +222,9 @@ pub(super) struct Reading<F> {
     opening: BodyStart,
     lifecycle: Lifecycle,
     halves: PendingSurrogates,
-    /// The failure of a call with unreadable input.
-    held: Option<LlmError>,
+    ids: CallIds,
+    /// A call that the output limit may have cut.
+    held: Option<LlmEvent>,
     /// The number of frames so far.
     number: u64,
     frames: F,
@@ -276,6 +300,7 @@ impl<F: Frames> Reading<F> {
             opening: BodyStart::default(),
             lifecycle: Lifecycle::new(model.route()),
             halves: PendingSurrogates::default(),
+            ids: CallIds::new(sources),
             held: None,
             number: 0,
             frames,
@@ -384,11 +409,45 @@ impl<F: Frames> Reading<F> {
         let sink = Sink {
             lifecycle: &mut self.lifecycle,
             halves: &mut self.halves,
+            ids: &mut self.ids,
             held: &mut self.held,
             number: self.number,
             out,
         };
         (&mut self.frames, sink)
+    }
+}
+
+/// Returns a call that was the last event before the output limit, as a call that must not run.
+fn cut_by_limit(call: LlmEvent) -> LlmEvent {
+    let (id, name, problem, provider_metadata) = match call {
+        LlmEvent::ToolCall {
+            id,
+            name,
+            provider_metadata,
+            ..
+        } => {
+            let (reason, written) = (AT_LIMIT.to_owned(), String::new());
+            let problem = CallProblem::Input { reason, written };
+            (id, name, problem, provider_metadata)
+        }
+        LlmEvent::InvalidToolCall {
+            id,
+            name,
+            problem: CallProblem::Input { reason, written },
+            provider_metadata,
+        } => {
+            let reason = format!("{reason}; {AT_LIMIT}");
+            let problem = CallProblem::Input { reason, written };
+            (id, name, problem, provider_metadata)
+        }
+        other => return other,
+    };
+    LlmEvent::InvalidToolCall {
+        id,
+        name,
+        problem,
+        provider_metadata,
     }
 }
 

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::framed::Sink;
-use super::surrogates;
+use super::{repaired_input, surrogates};
 use crate::canonical::error::LlmError;
-use crate::lifecycle::MAX_TOOL_CALLS;
+use crate::lifecycle::{MAX_DEPTH, MAX_TOOL_CALLS, is_within};
 use crate::sse::MAX_FRAME_BYTES;
 
 /// Maximum input of all calls of a step, in bytes. Input is held until a call is complete; together
@@ -21,18 +21,29 @@ pub(super) fn check_size(calls: usize, bytes: usize, sink: &Sink<'_>) -> Result<
     Err(LlmError::invalid_output(sink.route(), problem))
 }
 
-/// Parses the input of a complete call. Empty input becomes an empty object.
-pub(super) fn parse(
-    text: &str,
-    tool: &str,
-    protocol: &str,
-    sink: &Sink<'_>,
-) -> Result<Value, LlmError> {
-    if text.trim().is_empty() {
+/// Reads the input of a complete call. Empty input becomes an empty object. Input with a certain
+/// repair is repaired; no value is ever guessed.
+///
+/// Fails with the reason, which repeats nothing of the input.
+pub(super) fn read(text: &str) -> Result<Value, String> {
+    let text = trimmed(text);
+    if text.is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    surrogates::parse(text.as_bytes()).map_err(|_| {
-        let problem = format!("Invalid JSON input for {protocol} tool call {tool}");
-        LlmError::undecodable(sink.route(), problem, text.as_bytes())
-    })
+    let read = surrogates::parse(text.as_bytes());
+    let value = read.or_else(|error| repaired_input::read(text).ok_or_else(|| error.to_string()));
+    value.and_then(checked)
+}
+
+/// Fails if the input cannot be stored.
+pub(super) fn checked(input: Value) -> Result<Value, String> {
+    match is_within(&input, MAX_DEPTH) {
+        true => Ok(input),
+        false => Err(format!("it is nested more than {MAX_DEPTH} levels deep")),
+    }
+}
+
+/// Removes white space and byte order marks around a text.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }

@@ -176,7 +176,8 @@ fn tool_turn() -> Vec<Message> {
 
 fn decoder() -> Box<dyn Decoder> {
     let request = LlmRequest::new(model(|_| {}));
-    protocol::adapter(ProtocolId::AnthropicMessages).decoder(&request, &Sources::default())
+    protocol::adapter(ProtocolId::AnthropicMessages)
+        .decoder(&request, &Sources::new(|| 0, || std::time::UNIX_EPOCH))
 }
 
 fn decode(chunks: &[&[u8]]) -> Outcome {

@@ -165,7 +165,8 @@ fn turn() -> Vec<u8> {
 
 fn decoder() -> Box<dyn Decoder> {
     let request = LlmRequest::new(model(CLAUDE));
-    protocol::adapter(ProtocolId::BedrockConverse).decoder(&request, &Sources::default())
+    protocol::adapter(ProtocolId::BedrockConverse)
+        .decoder(&request, &Sources::new(|| 0, || std::time::UNIX_EPOCH))
 }
 
 fn decode(wire: &[u8]) -> (Vec<LlmEvent>, Result<(), LlmError>) {

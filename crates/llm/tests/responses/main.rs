@@ -182,7 +182,8 @@ fn tool_turn() -> Vec<Message> {
 
 fn decoder_of(options: Value) -> Box<dyn Decoder> {
     let request = request_with(options, vec![]);
-    protocol::adapter(ProtocolId::OpenAiResponses).decoder(&request, &Sources::default())
+    protocol::adapter(ProtocolId::OpenAiResponses)
+        .decoder(&request, &Sources::new(|| 0, || std::time::UNIX_EPOCH))
 }
 
 fn decode(chunks: &[&[u8]]) -> Outcome {

@@ -41,7 +41,8 @@ fn messages() {
             "tool-use-invalid-json",
             &[
                 WEATHER,
-                "error Invalid JSON input for anthropic-messages tool call get_weather",
+                "invalid call toolu_01NRLabsLyVHZPKxbKvkfSMn get_weather: expected value at line 1 column 31",
+                "tool-calls 377 65 0 0 0",
             ],
         ),
         (
@@ -49,8 +50,9 @@ fn messages() {
             &[
                 "text I'll create a comprehensive tax guide for someone with multiple W2s and save it in a file called \
                  taxes.txt. Let me do that for you now.",
-                "error Invalid JSON input for anthropic-messages tool call make_file. The answer reached its limit of \
-                 output tokens",
+                "invalid call toolu_01EKqbqmZrGRXy18eN7m9kvY make_file: EOF while parsing a string at line 6 \
+                 column 13; the answer reached its limit of output tokens",
+                "length 450 124 0 0 0",
             ],
         ),
         (

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use self::run::{Outcome, decode_by};
 use opencode_llm::protocol::{self, Decoder};
 use opencode_llm::{
-    BlockId, LlmEvent, LlmRequest, ProtocolId, ResolvedModel, Sources, ToolResultValue,
+    BlockId, CallProblem, LlmEvent, LlmRequest, ProtocolId, ResolvedModel, Sources, ToolResultValue,
 };
 
 /// A stream, and the lines that [`outline`] returns for it.
@@ -103,6 +103,14 @@ fn outline((events, end): &Outcome) -> Vec<String> {
             } => {
                 let kind = ["call", "hosted call"][usize::from(*provider_executed)];
                 lines.push(format!("{kind} {id} {name} {input}"));
+            }
+            LlmEvent::InvalidToolCall {
+                id, name, problem, ..
+            } => {
+                let reason = match problem {
+                    CallProblem::Name(reason) | CallProblem::Input { reason, .. } => reason,
+                };
+                lines.push(format!("invalid call {id} {name}: {reason}"));
             }
             LlmEvent::ToolResult {
                 id, name, result, ..

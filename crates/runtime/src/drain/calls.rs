@@ -171,6 +171,20 @@ impl Calls {
         self.settle(id, refused)
     }
 
+    /// Fails a recorded call whose name or input is unusable. No hook and no rule sees it.
+    pub(super) fn invalidate(&mut self, id: &str, message: String) -> Option<SessionEvent> {
+        self.hold(id);
+        self.settle(id, Settlement::failed(message))
+    }
+
+    /// Returns sentences about the tools of the turn, for a model that called none of them.
+    pub(super) fn choices(&self) -> String {
+        match &self.local {
+            LocalCalls::Run(tools, _) => tools.choices(""),
+            LocalCalls::Refused => TOOLS_DISABLED.to_owned(),
+        }
+    }
+
     /// Keeps a recorded call from being started. The caller settles it.
     pub(super) fn hold(&mut self, id: &str) {
         self.waiting.retain(|(waiting, _)| waiting != id);

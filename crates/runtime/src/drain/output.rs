@@ -140,8 +140,8 @@ pub(super) struct TurnOutput {
     due: DueOutput,
     /// The text of the answer so far.
     text: String,
-    /// Complete calls of the tool that takes the output, with their arguments.
-    calls: Vec<(String, Value)>,
+    /// Complete calls of the tool that takes the output, with their arguments, or why these are unreadable.
+    calls: Vec<(String, Result<Value, String>)>,
     valid: Option<Record>,
     /// The problem of the newest invalid call.
     problem: Option<String>,
@@ -181,7 +181,7 @@ impl TurnOutput {
     }
 
     /// Collects a complete call of the tool.
-    pub(super) fn call(&mut self, id: &str, input: Value) {
+    pub(super) fn call(&mut self, id: &str, input: Result<Value, String>) {
         self.calls.push((id.to_owned(), input));
     }
 
@@ -192,15 +192,12 @@ impl TurnOutput {
             let settlement = if self.valid.is_some() {
                 ToolFailure::new(REPEATED).into()
             } else {
-                match self.due.schema.check(input).await {
+                match self.check_call(input).await {
                     Ok(output) => {
                         self.valid = Some(output);
                         accepted()
                     }
-                    Err(problems) => {
-                        let problem = format!(
-                            "The output does not conform to the schema:\n{problems}\nCall the tool again with the whole corrected output."
-                        );
+                    Err(problem) => {
                         self.problem = Some(problem.clone());
                         ToolFailure::new(problem).into()
                     }
@@ -209,6 +206,15 @@ impl TurnOutput {
             settled.push((id, settlement));
         }
         settled
+    }
+
+    async fn check_call(&self, input: Result<Value, String>) -> Result<Record, String> {
+        let checked = self.due.schema.check(input?).await;
+        checked.map_err(|problems| {
+            format!(
+                "The output does not conform to the schema:\n{problems}\nCall the tool again with the whole corrected output."
+            )
+        })
     }
 
     /// Decides about a complete answer. `has_work` is true if the model waits for results of other calls, or if the

@@ -132,6 +132,13 @@ impl Publisher {
         self.sources.add(source);
     }
 
+    /// Returns a text of the provider without secrets. One that is cut must be cleaned before, because a cut could
+    /// split a secret.
+    pub(super) fn cleaned(&self, mut text: String) -> String {
+        self.secrets.clean(&mut text);
+        text
+    }
+
     /// Collects a durable event.
     pub(super) fn push(&mut self, payload: impl Into<SessionEvent>) {
         let mut payload = payload.into();

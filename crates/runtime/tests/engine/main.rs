@@ -44,6 +44,7 @@ mod identity;
 mod inbox;
 #[cfg(test)]
 mod interruption;
+mod invalid_calls;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]

@@ -150,7 +150,8 @@ async fn invalid_calls_fail_and_the_turn_continues() {
         .tool_calls();
     f.model.reply(reply).reply(Reply::says("I see."));
     f.prompt(&session, "Go").await;
-    let unknown = "tool.failed a Unknown tool: nothing";
+    let message = "Unknown tool: nothing. Available tools: apply_patch, bash, edit, glob, grep, question, read, skill, task, todowrite, webfetch, websearch, write";
+    let unknown = &*format!("tool.failed a {message}");
     let invalid = "tool.failed b Invalid tool input: Missing key\n  at [\"path\"]";
     f.recorded(&session, unknown).await;
     first.release();
@@ -180,7 +181,6 @@ async fn invalid_calls_fail_and_the_turn_continues() {
     );
     let failed = f.payloads(&session, "tool.failed").await;
     let data = failed.iter().find(|it| it["callID"] == "a").unwrap();
-    let message = "Unknown tool: nothing";
     assert_eq!(
         *data,
         json!({

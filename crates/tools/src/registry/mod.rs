@@ -4,6 +4,7 @@
 //! [`Registration`] is dropped. Contributions with the same name form a stack, so dropping the latest
 //! one makes the one before it current again.
 
+mod choices;
 pub(crate) mod materialized;
 
 use std::{

@@ -10,6 +10,7 @@ use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, LlmEvent};
 use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::protocol::framed::Sink;
+use crate::protocol::open_call::{OpenCall, WholeInput};
 use crate::protocol::tool_input;
 
 /// Maximum number of blocks. No answer has more.
@@ -19,8 +20,8 @@ const MAX_BLOCKS: usize = 16_384;
 #[derive(Default)]
 pub(super) struct Blocks {
     blocks: Vec<(i64, Block)>,
-    /// Identifiers and names of provider-executed calls.
-    hosted: Vec<(BlockId, BlockId)>,
+    /// Provider-executed calls without a result.
+    hosted: Vec<HostedCall>,
     calls: usize,
     /// Number of bytes that are held until their blocks are complete.
     held: usize,
@@ -47,12 +48,17 @@ struct Thinking {
 }
 
 struct Tool {
-    id: BlockId,
-    name: BlockId,
-    input: String,
+    written: OpenCall,
     /// The whole input, which some servers send at the start.
     given: Value,
     is_hosted: bool,
+}
+
+struct HostedCall {
+    /// The identifier that the server gave.
+    given: String,
+    id: BlockId,
+    name: BlockId,
 }
 
 impl Blocks {
@@ -67,11 +73,9 @@ impl Blocks {
             let last = self.blocks.iter().map(|(at, _)| *at).max();
             last.map_or(0, |last| last.saturating_add(1))
         });
-        let is_reused = match self.find(index) {
-            None => false,
-            Some(Block::Silent) => true,
-            Some(_) => return Err(Self::refused(index, sink)),
-        };
+        // A block that begins at the place of another one ends that one.
+        let is_reused = self.find(index).is_some();
+        self.stop(Some(index), sink)?;
         if self.blocks.len() >= MAX_BLOCKS {
             return Err(Self::refused(index, sink));
         }
@@ -106,7 +110,7 @@ impl Blocks {
                 Block::Silent
             }
             "tool_use" | "server_tool_use" => {
-                Block::Tool(self.call(name, kind == "server_tool_use", start, sink)?)
+                Block::Tool(self.call(kind == "server_tool_use", start, sink)?)
             }
             _ => {
                 self.result(kind, start, sink)?;
@@ -145,7 +149,7 @@ impl Blocks {
             ("input_json_delta", Some(Block::Tool(tool))) => {
                 let text = delta.partial_json.0;
                 let bytes = text.len();
-                tool.push(text, sink)?;
+                tool.written.push(text, sink)?;
                 self.hold(bytes, sink)
             }
             // Some proxies leave the start out.
@@ -155,9 +159,12 @@ impl Blocks {
                 delta.set_kind(kind);
                 self.delta(Some(index), delta, sink)
             }
+            // The start of the call is missing, so nothing tells its name.
             ("input_json_delta", None) => {
-                let problem = format!("{PROTOCOL} tool input belongs to no tool call");
-                Err(LlmError::invalid_output(sink.route(), problem))
+                let tool = self.call(false, Start::default(), sink)?;
+                self.blocks.push((index, Block::Tool(tool)));
+                delta.set_kind(kind);
+                self.delta(Some(index), delta, sink)
             }
             _ => Ok(()),
         }
@@ -203,30 +210,24 @@ impl Blocks {
 
     fn call(
         &mut self,
-        unnamed: String,
         is_hosted: bool,
         mut start: Start,
         sink: &mut Sink<'_>,
     ) -> Result<Tool, LlmError> {
-        let Some(name) = start.name.take() else {
-            let problem = format!("{PROTOCOL} tool call is missing a name");
-            return Err(LlmError::invalid_output(sink.route(), problem));
-        };
-        let id: BlockId = start.id.take().unwrap_or(unnamed).into();
-        let name: BlockId = name.into();
         self.calls += 1;
-        if is_hosted {
-            self.hosted.push((Arc::clone(&id), Arc::clone(&name)));
+        tool_input::check_size(self.calls, self.held, sink)?;
+        let given = start.id.take().unwrap_or_default();
+        let mut written = OpenCall::new(Some(&given), sink);
+        written.announce(&start.name.take().unwrap_or_default(), None, sink)?;
+        if let (true, Some(name)) = (is_hosted, written.name()) {
+            self.hosted.push(HostedCall {
+                given,
+                id: Arc::clone(written.id()),
+                name: Arc::clone(name),
+            });
         }
-        sink.emit(LlmEvent::ToolInputStart {
-            id: Arc::clone(&id),
-            name: Arc::clone(&name),
-            provider_metadata: None,
-        })?;
         Ok(Tool {
-            id,
-            name,
-            input: String::new(),
+            written,
             given: start.input,
             is_hosted,
         })
@@ -240,11 +241,11 @@ impl Blocks {
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
         let of = start.tool_use_id.take().unwrap_or_default();
-        let call = self.hosted.iter().position(|(id, _)| **id == *of);
+        let call = self.hosted.iter().position(|call| call.given == of);
         let (Some(call), true) = (call, kind.ends_with("_tool_result")) else {
             return Ok(());
         };
-        let (id, name) = self.hosted.swap_remove(call);
+        let HostedCall { id, name, .. } = self.hosted.remove(call);
         let content_type = start.content.get("type").and_then(Value::as_str);
         let is_error = content_type.is_some_and(|kind| kind.ends_with("_tool_result_error"));
         let result = if is_error {
@@ -355,43 +356,21 @@ impl Thinking {
 }
 
 impl Tool {
-    fn push(&mut self, text: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        let text = sink.input(&self.id, text);
-        self.input.push_str(&text);
-        sink.emit(LlmEvent::ToolInputDelta {
-            id: Arc::clone(&self.id),
-            name: Arc::clone(&self.name),
-            text,
-        })
-    }
-
     fn complete(mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        let is_given = self
-            .given
-            .as_object()
-            .is_some_and(|given| !given.is_empty());
-        if self.input.is_empty() && is_given {
-            self.push(self.given.to_string(), sink)?;
-        }
-        let input = match tool_input::parse(&self.input, &self.name, PROTOCOL, sink) {
-            Ok(input) => input,
-            Err(error) => {
-                sink.hold(error);
-                return Ok(());
-            }
+        let is_given = match &self.given {
+            Value::Null => false,
+            Value::Object(members) => !members.is_empty(),
+            Value::String(text) => !text.is_empty(),
+            _ => true,
         };
-        sink.emit(LlmEvent::ToolInputEnd {
-            id: Arc::clone(&self.id),
-            name: Arc::clone(&self.name),
-            provider_metadata: None,
-        })?;
-        sink.emit(LlmEvent::ToolCall {
-            id: self.id,
-            name: self.name,
-            input,
-            provider_executed: self.is_hosted,
-            provider_metadata: None,
-        })
+        let input = match self.written.input().is_empty() && is_given {
+            true => WholeInput::Value(self.given),
+            false => WholeInput::Pieces,
+        };
+        match self.is_hosted {
+            true => self.written.end_hosted(input, None, sink),
+            false => self.written.end(input, None, sink),
+        }
     }
 }
 

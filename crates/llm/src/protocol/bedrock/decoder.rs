@@ -18,10 +18,8 @@ use crate::protocol::failure;
 use crate::protocol::framed::{Frames, Sink};
 use crate::protocol::loose::{JsonText, Prose, Read as _, Whole, prose};
 use crate::protocol::metadata::within;
+use crate::protocol::open_call::{OpenCall, WholeInput};
 use crate::protocol::tool_input;
-
-/// The name of this protocol in failures.
-const PROTOCOL: &str = "bedrock-converse";
 
 /// The member of the metadata of a text that contains its citations.
 const CITATIONS: &str = "citations";
@@ -58,16 +56,9 @@ struct TextDelta {
 }
 
 enum Block {
-    Text {
-        id: BlockId,
-        citations: Vec<Value>,
-    },
+    Text { id: BlockId, citations: Vec<Value> },
     Reasoning(BlockId),
-    Call {
-        id: BlockId,
-        name: BlockId,
-        input: String,
-    },
+    Call(OpenCall),
 }
 
 impl Frames for ConverseFrames {
@@ -149,22 +140,24 @@ impl ConverseFrames {
         let Some(call) = payload["start"].get("toolUse") else {
             return Ok(());
         };
-        let text = |name: &str| call[name].as_str().unwrap_or_default();
-        if text("name").is_empty() || self.open.contains_key(&index) || self.is_full() {
+        // A block that begins at the place of another one ends that one.
+        self.stop(index, sink)?;
+        self.begin_call(index, call, data, sink)
+    }
+
+    fn begin_call(
+        &mut self,
+        index: u64,
+        about: &Value,
+        data: &[u8],
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        if self.is_full() {
             return Err(sink.undecodable(data));
         }
-        let id: BlockId = match text("toolUseId") {
-            "" => format!("call_{index}").into(),
-            id => id.into(),
-        };
-        let name: BlockId = text("name").into();
-        sink.emit(LlmEvent::ToolInputStart {
-            id: Arc::clone(&id),
-            name: Arc::clone(&name),
-            provider_metadata: None,
-        })?;
-        let input = String::new();
-        self.open.insert(index, Block::Call { id, name, input });
+        let mut call = OpenCall::new(about["toolUseId"].as_str(), sink);
+        call.announce(about["name"].as_str().unwrap_or_default(), None, sink)?;
+        self.open.insert(index, Block::Call(call));
         Ok(())
     }
 
@@ -193,18 +186,16 @@ impl ConverseFrames {
         if piece.is_empty() {
             return Ok(());
         }
-        let Some(Block::Call { id, name, input }) = self.open.get_mut(&index) else {
-            return Err(sink.undecodable(data));
-        };
-        let text = sink.input(id, piece);
-        input.push_str(&text);
-        self.held += text.len();
+        self.held += piece.len();
         tool_input::check_size(self.calls, self.held, sink)?;
-        sink.emit(LlmEvent::ToolInputDelta {
-            id: Arc::clone(id),
-            name: Arc::clone(name),
-            text,
-        })
+        if !self.open.contains_key(&index) {
+            // The start of the call is missing, so nothing tells its name.
+            self.begin_call(index, &Value::Null, data, sink)?;
+        }
+        match self.open.get_mut(&index) {
+            Some(Block::Call(call)) => call.push(piece, sink),
+            _ => Err(sink.undecodable(data)),
+        }
     }
 
     fn text_piece(
@@ -323,27 +314,9 @@ impl ConverseFrames {
                 id,
                 provider_metadata,
             }),
-            Some(Block::Call { id, name, input }) => {
+            Some(Block::Call(mut call)) => {
                 self.calls += 1;
-                let parsed = match tool_input::parse(&input, &name, PROTOCOL, sink) {
-                    Ok(parsed) => parsed,
-                    Err(error) => {
-                        sink.hold(error);
-                        return Ok(());
-                    }
-                };
-                sink.emit(LlmEvent::ToolInputEnd {
-                    id: Arc::clone(&id),
-                    name: Arc::clone(&name),
-                    provider_metadata: None,
-                })?;
-                sink.emit(LlmEvent::ToolCall {
-                    id,
-                    name,
-                    input: parsed,
-                    provider_executed: false,
-                    provider_metadata,
-                })
+                call.end(WholeInput::Pieces, None, sink)
             }
         }
     }

@@ -13,6 +13,8 @@ use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::generated_file::{self, Content};
 use crate::protocol::loose::Members;
+use crate::protocol::open_call::{OpenCall, WholeInput};
+use crate::protocol::tool_input;
 use crate::sources::Sources;
 
 /// The state of one reply.
@@ -250,39 +252,20 @@ impl ContentFrames {
         }
         self.close(sink, None)?;
         let given = call.id.take();
+        let mut written = OpenCall::new(given.as_deref(), sink);
         let mut members = Map::new();
         if let Some(signature) = signature {
             members.insert(SIGNATURE.to_owned(), signature.into());
         }
-        if let Some(id) = &given {
-            members.insert(CALL_ID.to_owned(), id.clone().into());
+        if given.is_some() {
+            // The result of the call has this identifier, which no other result may have.
+            members.insert(CALL_ID.to_owned(), (**written.id()).into());
         }
-        let id: BlockId = given.unwrap_or_else(|| self.new_id()).into();
-        let name: BlockId = call.name.take().unwrap_or_default().into();
+        let name = call.name.take().unwrap_or_default();
         let input = call.args.take().unwrap_or_else(|| json!({}));
         self.calls += 1;
-        sink.emit(LlmEvent::ToolInputStart {
-            id: Arc::clone(&id),
-            name: Arc::clone(&name),
-            provider_metadata: metadata(members),
-        })?;
-        sink.emit(LlmEvent::ToolInputDelta {
-            id: Arc::clone(&id),
-            name: Arc::clone(&name),
-            text: input.to_string(),
-        })?;
-        sink.emit(LlmEvent::ToolInputEnd {
-            id: Arc::clone(&id),
-            name: Arc::clone(&name),
-            provider_metadata: None,
-        })?;
-        sink.emit(LlmEvent::ToolCall {
-            id,
-            name,
-            input,
-            provider_executed: false,
-            provider_metadata: None,
-        })
+        written.announce(&name, metadata(members), sink)?;
+        written.end(WholeInput::Value(input), None, sink)
     }
 
     /// The provider runs code. Its result follows in another part.
@@ -298,7 +281,7 @@ impl ContentFrames {
         sink.emit(LlmEvent::ToolCall {
             id,
             name: CODE_EXECUTION.into(),
-            input: code,
+            input: tool_input::checked(code).unwrap_or_default(),
             provider_executed: true,
             provider_metadata: signature.and_then(signed),
         })

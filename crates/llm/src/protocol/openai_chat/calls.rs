@@ -2,31 +2,29 @@
 
 use std::sync::Arc;
 
-use serde::de::IgnoredAny;
-use serde_json::Value;
-
 use super::chunk::ToolDelta;
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, LlmEvent};
+use crate::canonical::event::FinishReason;
+use crate::canonical::request::ToolDefinition;
 use crate::protocol::framed::Sink;
+use crate::protocol::open_call::{OpenCall, WholeInput, is_whole};
 use crate::protocol::tool_input;
-use crate::sources::Sources;
 
 /// The calls of one step, in order of their first deltas.
-#[derive(Default)]
 pub(super) struct Calls {
     calls: Vec<Call>,
     input_bytes: usize,
+    /// The tools of the request, which show where a name ends.
+    tools: Arc<[ToolDefinition]>,
 }
 
 struct Call {
     index: i64,
-    id: BlockId,
-    /// True if the server sent no identifier. A later identifier then does not start another call.
-    id_is_ours: bool,
-    /// Unknown until the server sends it. No event is emitted before.
-    name: Option<BlockId>,
-    input: String,
+    /// The identifier that the server sent. Another one then starts another call.
+    given: Option<String>,
+    /// The name so far. Some servers send it in pieces, others repeat it.
+    name: String,
+    written: OpenCall,
     done: bool,
 }
 
@@ -50,74 +48,67 @@ impl From<ToolDelta> for Fragment {
     }
 }
 
-impl Fragment {
-    /// True for an object without a piece of a call, which some servers send for no call.
-    const fn is_empty(&self) -> bool {
-        self.id.is_none() && self.name.is_none() && self.input.is_empty()
-    }
-}
-
 impl Calls {
+    pub(super) fn new(tools: Arc<[ToolDefinition]>) -> Self {
+        Self {
+            calls: Vec::new(),
+            input_bytes: 0,
+            tools,
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
     /// Handles one delta.
-    pub(super) fn push(
-        &mut self,
-        delta: ToolDelta,
-        sources: &Sources,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), LlmError> {
-        let mut fragment = Fragment::from(delta);
+    pub(super) fn push(&mut self, delta: ToolDelta, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let fragment = Fragment::from(delta);
         if fragment.is_empty() {
             return Ok(());
         }
         let at = match self.find(&fragment) {
             Some(at) if self.calls[at].is_continued_by(&fragment) => at,
-            Some(at) => self.open(self.calls[at].index, &fragment, sources),
+            Some(at) => self.open(self.calls[at].index, &fragment, sink),
             None => {
                 let index = fragment.index.unwrap_or_else(|| self.next_index());
-                self.open(index, &fragment, sources)
+                self.open(index, &fragment, sink)
             }
         };
         self.input_bytes += fragment.input.len();
         tool_input::check_size(self.calls.len(), self.input_bytes, sink)?;
-        fragment.input = sink.input(&self.calls[at].id, fragment.input);
-        self.calls[at].append(fragment, sink)
+        self.calls[at].append(fragment, &self.tools, sink)
     }
 
-    /// Completes all calls, in order of their indices. Parses all inputs first: an answer with a
-    /// broken call results in no calls.
-    pub(super) fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    /// Completes all calls, in order of their indices. The reason for the end tells whether the last one may be cut.
+    pub(super) fn complete(
+        &mut self,
+        reason: Option<FinishReason>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
         // Calls with equal indices keep their order, because the sort is stable.
         self.calls.sort_by_key(|call| call.index);
-        let mut open: Vec<&mut Call> = self.calls.iter_mut().filter(|call| !call.done).collect();
-        let inputs: Result<Vec<Value>, LlmError> =
-            open.iter_mut().map(|call| call.read(sink)).collect();
-        match inputs {
-            Ok(inputs) => {
-                for (call, input) in open.into_iter().zip(inputs) {
-                    call.end(sink)?;
-                    call.make(input, sink)?;
-                }
-                Ok(())
-            }
-            Err(error) => {
-                for call in open {
-                    call.end(sink)?;
-                }
-                Err(error)
-            }
+        for call in self.calls.iter_mut().filter(|call| !call.done) {
+            call.complete(sink)?;
         }
+        sink.release(reason)
     }
 
     /// Returns the call of a delta. It is found by index, otherwise by identifier. A delta with
     /// neither continues the last open call.
     fn find(&self, fragment: &Fragment) -> Option<usize> {
+        let with_id = |id: &String| {
+            let mut calls = self.calls.iter();
+            calls.rposition(|call| call.given.as_ref() == Some(id))
+        };
         match (&fragment.index, &fragment.id) {
-            (Some(index), _) => self.calls.iter().rposition(|call| call.index == *index),
-            (None, Some(id)) => self.calls.iter().rposition(|call| *call.id == **id),
+            (Some(index), id) => {
+                let found = self.calls.iter().rposition(|call| call.index == *index);
+                // Some servers count the deltas of one call.
+                let known = id.as_ref().filter(|_| fragment.name.is_none());
+                found.or_else(|| known.and_then(with_id))
+            }
+            (None, Some(id)) => with_id(id),
             (None, None) => self.calls.iter().rposition(|call| !call.done),
         }
     }
@@ -127,112 +118,104 @@ impl Calls {
         highest.map_or(0, |index| index.saturating_add(1))
     }
 
-    fn open(&mut self, index: i64, fragment: &Fragment, sources: &Sources) -> usize {
-        let id: BlockId = match &fragment.id {
-            Some(id) => Arc::from(id.as_str()),
-            None => format!("call_{}", sources.uuid()).into(),
-        };
+    fn open(&mut self, index: i64, fragment: &Fragment, sink: &mut Sink<'_>) -> usize {
         self.calls.push(Call {
             index,
-            id,
-            id_is_ours: fragment.id.is_none(),
-            name: None,
-            input: String::new(),
+            given: fragment.id.clone(),
+            name: String::new(),
+            written: OpenCall::new(fragment.id.as_deref(), sink),
             done: false,
         });
         self.calls.len() - 1
     }
 }
 
+impl Fragment {
+    fn is_empty(&self) -> bool {
+        self.id.is_none() && self.name.is_none() && self.input.is_empty()
+    }
+}
+
 impl Call {
     /// True if the delta belongs to this call. A new identifier with a known index starts another call,
-    /// unless the known identifier is generated here and the delta has no name. A delta without an
-    /// identifier starts another call if it has a name and input, and the input of this call is complete.
+    /// unless the server sent none before and the delta has no name. A delta with a name and input starts
+    /// another call if the input of this call is complete, unless the delta repeats it.
     fn is_continued_by(&self, fragment: &Fragment) -> bool {
-        match &fragment.id {
-            None => fragment.name.is_none() || fragment.input.is_empty() || !self.is_whole(),
-            Some(id) if **id == *self.id => true,
-            Some(_) => self.id_is_ours && fragment.name.is_none(),
-        }
+        let is_same = match (&fragment.id, &self.given) {
+            (None, _) => true,
+            (Some(id), Some(known)) if id == known => true,
+            (Some(_), known) => return known.is_none() && fragment.name.is_none(),
+        };
+        let is_named = fragment.name.is_some() && !fragment.input.is_empty();
+        let is_identified = fragment.index.is_some() || fragment.id.is_some();
+        is_same
+            && (!is_named
+                || !is_whole(self.written.input())
+                || is_identified && self.is_repeated_by(fragment))
     }
 
-    fn is_whole(&self) -> bool {
-        // The last character excludes nearly every fragment without parsing the rest.
-        self.input.starts_with('{')
-            && self.input.trim_end().ends_with('}')
-            && serde_json::from_str::<IgnoredAny>(&self.input).is_ok()
+    fn is_repeated_by(&self, fragment: &Fragment) -> bool {
+        fragment.name.as_deref() == Some(&self.name) && fragment.input == self.written.input()
     }
 
-    fn append(&mut self, fragment: Fragment, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        if self.done && fragment.input.is_empty() {
+    fn append(
+        &mut self,
+        fragment: Fragment,
+        tools: &[ToolDefinition],
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        if self.done {
+            // The call has run.
             return Ok(());
         }
-        let Some(name) = self.name.clone() else {
-            self.input.push_str(&fragment.input);
-            return match fragment.name {
-                Some(name) => self.start(name.into(), sink),
-                None => Ok(()),
+        let has_input = !fragment.input.is_empty() || !self.written.input().is_empty();
+        let follows_name = fragment.name.is_none() && has_input;
+        if let Some(piece) = fragment.name {
+            match self.written.name() {
+                Some(_) => self.written.rename(&piece),
+                None => self.extend_name(piece, tools),
+            }
+        }
+        self.written.push(fragment.input, sink)?;
+        if self.written.name().is_none() && !self.name.is_empty() {
+            let is_whole = match self.known_names(tools) {
+                (true, false) => true,
+                (false, true) => false,
+                // Input that follows the name ends it.
+                (true, true) => follows_name,
+                (false, false) => has_input,
             };
-        };
-        self.input.push_str(&fragment.input);
-        // The lifecycle refuses a name that changes.
-        let name = match fragment.name {
-            Some(repeated) if *repeated != *name => repeated.into(),
-            _ => name,
-        };
-        sink.emit(LlmEvent::ToolInputDelta {
-            id: Arc::clone(&self.id),
-            name,
-            text: fragment.input,
-        })
+            if is_whole {
+                return self.written.announce(&self.name, None, sink);
+            }
+        }
+        Ok(())
     }
 
-    fn start(&mut self, name: BlockId, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        self.name = Some(Arc::clone(&name));
-        sink.emit(LlmEvent::ToolInputStart {
-            id: Arc::clone(&self.id),
-            name: Arc::clone(&name),
-            provider_metadata: None,
-        })?;
-        sink.emit(LlmEvent::ToolInputDelta {
-            id: Arc::clone(&self.id),
-            name,
-            text: self.input.clone(),
-        })
-    }
-
-    fn read(&mut self, sink: &Sink<'_>) -> Result<Value, LlmError> {
-        let Some(name) = &self.name else {
-            let problem = "openai-chat tool call delta is missing a name";
-            return Err(LlmError::invalid_output(sink.route(), problem));
+    /// Adds a piece to the name. A piece that begins with the name so far repeats it, unless a tool needs both.
+    fn extend_name(&mut self, piece: String, tools: &[ToolDefinition]) {
+        let joined = format!("{}{piece}", self.name);
+        let is_begun = tools.iter().any(|tool| tool.name.starts_with(&joined));
+        self.name = match piece.starts_with(&self.name) && !is_begun {
+            true => piece,
+            false => joined,
         };
-        let text = std::mem::take(&mut self.input);
-        tool_input::parse(&text, name, "openai-chat", sink)
     }
 
-    /// Ends the input. A call without a name was never announced and needs no end.
-    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    /// Returns whether a tool has the name so far, and whether one has a longer name.
+    fn known_names(&self, tools: &[ToolDefinition]) -> (bool, bool) {
+        let mut begun = tools
+            .iter()
+            .filter(|tool| tool.name.starts_with(&self.name));
+        let is_tool = begun.clone().any(|tool| tool.name == self.name);
+        (is_tool, begun.any(|tool| tool.name != self.name))
+    }
+
+    fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         self.done = true;
-        let Some(name) = &self.name else {
-            return Ok(());
-        };
-        sink.emit(LlmEvent::ToolInputEnd {
-            id: Arc::clone(&self.id),
-            name: Arc::clone(name),
-            provider_metadata: None,
-        })
-    }
-
-    fn make(&self, input: Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        let Some(name) = &self.name else {
-            return Ok(());
-        };
-        sink.emit(LlmEvent::ToolCall {
-            id: Arc::clone(&self.id),
-            name: Arc::clone(name),
-            input,
-            provider_executed: false,
-            provider_metadata: None,
-        })
+        if self.written.name().is_none() {
+            self.written.announce(&self.name, None, sink)?;
+        }
+        self.written.end(WholeInput::Pieces, None, sink)
     }
 }

@@ -10,6 +10,7 @@ use super::{failure, usage};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
 use crate::canonical::model::CompatibleServer;
+use crate::canonical::request::ToolDefinition;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::generated_file;
 use crate::protocol::openai_annotations::Annotations;
@@ -46,7 +47,11 @@ pub(super) struct ChatFrames {
 }
 
 impl ChatFrames {
-    pub(super) fn new(sources: Sources, server: Option<CompatibleServer>) -> Self {
+    pub(super) fn new(
+        sources: Sources,
+        server: Option<CompatibleServer>,
+        tools: Arc<[ToolDefinition]>,
+    ) -> Self {
         Self {
             sources,
             text: None,
@@ -56,7 +61,7 @@ impl ChatFrames {
             has_images: false,
             reasoning: None,
             reasoning_blocks: 0,
-            calls: Calls::default(),
+            calls: Calls::new(tools),
             finish: None,
             usage: String::new(),
             server,
@@ -101,7 +106,7 @@ impl Frames for ChatFrames {
             }
             None => return sink.end(),
         };
-        self.complete_calls(Some(reason), sink)?;
+        self.calls.complete(Some(reason), sink)?;
         let reason = match reason {
             FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
             reason => reason,
@@ -132,7 +137,7 @@ impl ChatFrames {
         };
         if let (None, Some(reason)) = (self.finish, reason) {
             self.finish = Some(finish_reason(&reason));
-            self.complete_calls(self.finish, sink)?;
+            self.calls.complete(self.finish, sink)?;
             // The answer is complete here, even if the connection stays open. The text must end
             // before a call that completes quickly.
             self.close_reasoning(sink)?;
@@ -144,15 +149,6 @@ impl ChatFrames {
             }
         }
         Ok(())
-    }
-
-    fn complete_calls(
-        &mut self,
-        reason: Option<FinishReason>,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), LlmError> {
-        let completed = self.calls.complete(sink);
-        completed.map_err(|error| error.ended_by(reason))
     }
 
     fn delta(&mut self, mut delta: Delta, sink: &mut Sink<'_>) -> Result<(), LlmError> {
@@ -183,7 +179,7 @@ impl ChatFrames {
         let calls = std::mem::take(&mut delta.tool_calls.0);
         for call in calls.into_iter().chain(former) {
             self.close_reasoning(sink)?;
-            self.calls.push(call, &self.sources, sink)?;
+            self.calls.push(call, sink)?;
         }
         for (mime, content) in delta.images() {
             self.close_reasoning(sink)?;

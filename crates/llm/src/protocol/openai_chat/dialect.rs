@@ -87,7 +87,11 @@ impl Dialect {
         }
         let plain: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
         let end = &plain[plain.len().saturating_sub(9)..];
-        format!("{end:0<9}")
+        // Another fill behind a zero, so that `call_1` and `call_10` stay different.
+        match end.ends_with('0') {
+            true => format!("{end:x<9}"),
+            false => format!("{end:0<9}"),
+        }
     }
 }
 
@@ -167,6 +171,8 @@ mod tests {
         let rows = [
             ("abcDEF123", "abcDEF123"),
             ("call_1", "call10000"),
+            ("call_10", "call10xxx"),
+            ("call_100", "call100xx"),
             ("toolu_01AbCdEfGhIjKlMn", "fGhIjKlMn"),
             ("functions.read:0", "ionsread0"),
             ("ü_-", "000000000"),

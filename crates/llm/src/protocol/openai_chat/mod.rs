@@ -20,6 +20,8 @@ mod sealed;
 mod usage;
 mod user;
 
+use std::sync::Arc;
+
 pub(super) use dialect::Dialect;
 
 use super::framed::Framed;
@@ -52,7 +54,8 @@ impl Protocol for OpenAiChat {
 
     fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
         let server = openai::server(&request.model);
-        let frames = decoder::ChatFrames::new(sources.clone(), server);
+        let tools = Arc::clone(&request.tools);
+        let frames = decoder::ChatFrames::new(sources.clone(), server, tools);
         Box::new(Framed::new(&request.model, sources, frames))
     }
 }

@@ -15,6 +15,7 @@ use crate::canonical::request::ToolResultValue;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::openai_annotations::{self, Annotations};
+use crate::protocol::tool_input;
 
 /// Maximum number of items. No answer has more.
 const MAX_ITEMS: usize = 16_384;
@@ -31,8 +32,8 @@ pub(super) struct ResponseFrames {
     reasoning: Vec<Reasoning>,
     texts: Vec<Text>,
     calls: Calls,
-    /// Identifiers and names of provider-executed calls without a result.
-    hosted: Vec<(BlockId, BlockId)>,
+    /// The calls that the provider runs.
+    hosted: Vec<HostedCall>,
     items: usize,
     response: Option<String>,
 }
@@ -41,6 +42,13 @@ struct Text {
     id: BlockId,
     phase: Option<String>,
     is_begun: bool,
+}
+
+struct HostedCall {
+    item: String,
+    id: BlockId,
+    name: BlockId,
+    is_settled: bool,
 }
 
 impl Frames for ResponseFrames {
@@ -63,7 +71,7 @@ impl Frames for ResponseFrames {
             "response.output_item.added" => {
                 let item = item(sink.read(event.item).unwrap_or_default());
                 self.open(place, &item);
-                self.added(&item, sink)
+                self.added(place, &item, sink)
             }
             "response.output_item.done" => {
                 let mut item = item(sink.read(event.item).unwrap_or_default());
@@ -72,7 +80,7 @@ impl Frames for ResponseFrames {
                     self.open.retain(|(_, open)| *open != known);
                     item["id"] = known.into();
                 }
-                self.done(item, sink)
+                self.done(place, item, sink)
             }
             "response.reasoning_summary_part.added" => {
                 let part = event.part();
@@ -101,8 +109,12 @@ impl Frames for ResponseFrames {
             }
             "response.function_call_arguments.delta" => {
                 let delta = event.delta.take_json();
-                self.calls.push(&of, delta, sink)
+                self.calls.push(place, &of, delta, sink)
             }
+            "response.function_call_arguments.done" => match sink.read(event.arguments) {
+                Some(whole) => self.calls.complete_input(place, &of, whole, sink),
+                None => Ok(()),
+            },
             "response.completed" | "response.incomplete" => {
                 let response = sink.read(event.response).unwrap_or_default();
                 self.finish(&response, sink)
@@ -158,14 +170,19 @@ impl ResponseFrames {
         open.map_or(id, |(_, open)| open.clone())
     }
 
-    fn added(&mut self, item: &Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    fn added(
+        &mut self,
+        place: Option<i64>,
+        item: &Value,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
         let id = text(item, "id").unwrap_or_default();
         match text(item, "type").unwrap_or_default() {
             "reasoning" => {
                 let encrypted = encrypted(item);
                 self.open_reasoning(id, encrypted, sink)?.begin(0, sink)
             }
-            "function_call" => self.calls.start(item, sink),
+            "function_call" => self.calls.start(place, item, sink),
             "message" => {
                 self.text(id, text(item, "phase"), sink)?;
                 Ok(())
@@ -177,14 +194,19 @@ impl ResponseFrames {
         }
     }
 
-    fn done(&mut self, mut item: Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    fn done(
+        &mut self,
+        place: Option<i64>,
+        mut item: Value,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
         let id = text(&item, "id").unwrap_or_default().to_owned();
         match text(&item, "type").unwrap_or_default() {
             "reasoning" => {
                 let encrypted = encrypted(&item);
                 self.reasoning(&id, sink)?.complete(encrypted, sink)
             }
-            "function_call" => self.calls.complete(&item, sink),
+            "function_call" => self.calls.complete(place, item, sink),
             "message" => {
                 // Some servers send a text only as a whole.
                 let whole = message(&item);
@@ -206,38 +228,46 @@ impl ResponseFrames {
     /// Announces a provider-executed call, unless it is already announced.
     fn call_hosted(
         &mut self,
-        id: &str,
+        item: &str,
         name: String,
         input: Value,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        if self.hosted.iter().any(|(known, _)| **known == *id) {
+        if self.hosted.iter().any(|known| known.item == item) {
             return Ok(());
         }
-        let (id, name): (BlockId, BlockId) = (id.into(), name.into());
-        self.hosted.push((Arc::clone(&id), Arc::clone(&name)));
-        let attached = metadata([(ITEM_ID, (*id).into())]);
+        let (id, name): (BlockId, BlockId) = (sink.call_id(Some(item)), name.into());
+        self.hosted.push(HostedCall {
+            item: item.to_owned(),
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            is_settled: false,
+        });
+        tool_input::check_size(self.hosted.len(), 0, sink)?;
+        let input = tool_input::checked(input).unwrap_or_default();
         sink.emit(LlmEvent::ToolCall {
             id,
             name,
             input,
             provider_executed: true,
-            provider_metadata: attached,
+            provider_metadata: metadata([(ITEM_ID, item.into())]),
         })
     }
 
     fn settle_hosted(
         &mut self,
-        id: &str,
+        of: &str,
         mut item: Value,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        let Some(call) = self.hosted.iter().position(|(known, _)| **known == *id) else {
+        let mut open = self.hosted.iter_mut().filter(|call| !call.is_settled);
+        let Some(call) = open.find(|call| call.item == of) else {
             return Ok(());
         };
-        let (id, name) = self.hosted.swap_remove(call);
+        call.is_settled = true;
+        let (id, name) = (Arc::clone(&call.id), Arc::clone(&call.name));
         let error = item.get("error").filter(|error| !error.is_null()).cloned();
-        let attached = metadata([(ITEM_ID, (*id).into())]);
+        let attached = metadata([(ITEM_ID, of.into())]);
         let output = hosted::take_image(&mut item).filter(|_| error.is_none());
         sink.emit(LlmEvent::ToolResult {
             id,

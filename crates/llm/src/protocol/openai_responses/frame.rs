@@ -15,6 +15,8 @@ pub(super) struct Event<'a> {
     pub(super) item_id: Id,
     #[serde(default)]
     pub(super) delta: Piece,
+    #[serde(borrow, default)]
+    pub(super) arguments: Option<&'a RawValue>,
     #[serde(default)]
     pub(super) output_index: Whole,
     #[serde(default)]

@@ -1,6 +1,5 @@
 //! Decodes events of the program.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -11,8 +10,10 @@ use crate::canonical::cited_source::is_web_address;
 use crate::canonical::error::{ErrorKind, HttpFailure, LlmError, bounded, in_stream_kind};
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::model::ResolvedModel;
+use crate::lifecycle::merge_metadata;
 use crate::protocol::framed::{Frames, Reading, Sink};
 use crate::protocol::generated_file::{self, Content};
+use crate::protocol::open_call::{OpenCall, UNNAMED, WholeInput};
 use crate::protocol::{Decoder, tool_input};
 use crate::sources::Sources;
 use crate::sse::Frame;
@@ -30,8 +31,9 @@ impl Batches {
         let frames = ProgramFrames {
             model: format!("{}/{}", model.provider_id, model.model_id),
             sources: sources.clone(),
+            held: 0,
             blocks: Vec::new(),
-            calls: HashMap::new(),
+            calls: Vec::new(),
             has_local_calls: false,
         };
         Self {
@@ -84,10 +86,30 @@ struct ProgramFrames {
     sources: Sources,
     /// The open blocks. A delta may begin its block.
     blocks: Vec<(Block, BlockId)>,
-    /// The tools of the calls, which only the first event of a call must name.
-    calls: HashMap<BlockId, BlockId>,
+    /// The calls, in the order of their first events.
+    calls: Vec<Call>,
+    /// Bytes of the input of all calls.
+    held: usize,
     /// True if a call waits for a result of the host.
     has_local_calls: bool,
+}
+
+struct Call {
+    /// The id that the program gave.
+    given: String,
+    phase: Phase,
+    written: OpenCall,
+    /// The metadata of the end of its input.
+    attached: Option<ProviderMetadata>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Its input is being written.
+    Input,
+    /// The program may give its result.
+    Hosted,
+    Over,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,7 +138,7 @@ impl Frames for ProgramFrames {
             "reasoning-end" => self.finish_block(Block::Reasoning, event, sink),
             "tool-input-start" => self.start_input(event, sink),
             "tool-input-delta" => self.input(event, sink),
-            "tool-input-end" => self.end_input(event, sink),
+            "tool-input-end" => self.end_input(event),
             "tool-call" => self.call(event, sink),
             "tool-result" => self.result(event, sink),
             "file" => self.file(event, sink),
@@ -262,81 +284,104 @@ impl ProgramFrames {
         })?)
     }
 
-    /// Returns the call of an event and its tool.
-    fn known_call(&self, event: &ProgramEvent<'_>) -> Result<(BlockId, BlockId), Problem> {
+    /// Returns the first call of an event in this phase.
+    fn known_call(&mut self, event: &ProgramEvent<'_>, phase: Phase) -> Result<&mut Call, Problem> {
         let id = required(event.id.as_deref(), "id")?;
-        let call = self.calls.get_key_value(id).ok_or(Problem::UnknownCall)?;
-        Ok((Arc::clone(call.0), Arc::clone(call.1)))
+        let mut calls = self.calls.iter_mut();
+        let found = calls.find(|call| call.phase == phase && call.given == id);
+        found.ok_or(Problem::UnknownCall)
     }
 
-    fn new_call(&mut self, event: &ProgramEvent<'_>) -> Result<(BlockId, BlockId), Problem> {
-        let id: BlockId = required(event.id.as_deref(), "id")?.into();
-        let name: BlockId = required(event.name.as_deref(), "name")?.into();
-        self.calls.insert(Arc::clone(&id), Arc::clone(&name));
-        Ok((id, name))
+    fn new_call(
+        &mut self,
+        event: &ProgramEvent<'_>,
+        provider_metadata: Option<ProviderMetadata>,
+        sink: &mut Sink<'_>,
+    ) -> Result<&mut Call, Problem> {
+        let id = required(event.id.as_deref(), "id")?;
+        let name = required(event.name.as_deref(), "name")?;
+        tool_input::check_size(self.calls.len() + 1, self.held, sink)?;
+        let mut written = OpenCall::new(Some(id), sink);
+        written.announce(name, provider_metadata, sink)?;
+        self.calls.push(Call {
+            given: id.to_owned(),
+            phase: Phase::Input,
+            written,
+            attached: None,
+        });
+        self.calls.last_mut().ok_or(Problem::UnknownCall)
     }
 
-    fn start_input(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
-        let (id, name) = self.new_call(&event)?;
-        Ok(sink.emit(LlmEvent::ToolInputStart {
-            id,
-            name,
-            provider_metadata: event.provider_metadata,
-        })?)
+    fn start_input(&mut self, mut event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
+        let provider_metadata = event.provider_metadata.take();
+        self.new_call(&event, provider_metadata, sink)?;
+        Ok(())
     }
 
-    fn input(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
-        let (id, name) = self.known_call(&event)?;
-        let text = sink.input(&id, required(event.text, "text")?);
-        Ok(sink.emit(LlmEvent::ToolInputDelta { id, name, text })?)
+    fn input(&mut self, mut event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
+        let text = required(event.text.take(), "text")?;
+        self.held += text.len();
+        tool_input::check_size(self.calls.len(), self.held, sink)?;
+        let call = self.known_call(&event, Phase::Input)?;
+        Ok(call.written.push(text, sink)?)
     }
 
-    fn end_input(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
-        let (id, name) = self.known_call(&event)?;
-        Ok(sink.emit(LlmEvent::ToolInputEnd {
-            id,
-            name,
-            provider_metadata: event.provider_metadata,
-        })?)
+    fn end_input(&mut self, mut event: ProgramEvent<'_>) -> Outcome {
+        let attached = event.provider_metadata.take();
+        self.known_call(&event, Phase::Input)?.attached = attached;
+        Ok(())
     }
 
-    /// Forwards a call. Input that is not JSON fails the answer once the reason of its end is known.
-    fn call(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
-        let (id, name) = match self.known_call(&event) {
-            Ok(known) if event.name.as_deref().is_none_or(|name| *name == *known.1) => known,
-            _ => self.new_call(&event)?,
+    /// Completes a call, which its input may precede.
+    fn call(&mut self, mut event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
+        let is_hosted = event.provider_executed;
+        self.has_local_calls |= !is_hosted;
+        let whole = match (event.input.take(), event.input_text.take()) {
+            (Some(input), _) => WholeInput::Value(input),
+            (None, Some(text)) => WholeInput::Text(text.into_owned()),
+            (None, None) => WholeInput::Value(Value::Object(Map::new())),
         };
-        let input = match (event.input, event.input_text) {
-            (Some(input), _) => input,
-            (None, Some(text)) => match tool_input::parse(&text, &name, "program", sink) {
-                Ok(input) => input,
-                Err(error) => {
-                    sink.hold(error);
-                    return Ok(());
-                }
-            },
-            (None, None) => Value::Object(Map::new()),
+        let provider_metadata = event.provider_metadata.take();
+        let is_begun = self.known_call(&event, Phase::Input).is_ok();
+        let call = match is_begun {
+            true => self.known_call(&event, Phase::Input)?,
+            false => self.new_call(&event, None, sink)?,
         };
-        self.has_local_calls |= !event.provider_executed;
-        Ok(sink.emit(LlmEvent::ToolCall {
-            id,
-            name,
-            input,
-            provider_executed: event.provider_executed,
-            provider_metadata: event.provider_metadata,
-        })?)
+        if let (true, Some(name)) = (is_begun, event.name.as_deref()) {
+            call.written.rename(name);
+        }
+        let mut attached = call.attached.take();
+        if let Some(more) = provider_metadata {
+            merge_metadata(&mut attached, more);
+        }
+        call.phase = if is_hosted {
+            Phase::Hosted
+        } else {
+            Phase::Over
+        };
+        Ok(match is_hosted {
+            true => call.written.end_hosted(whole, attached, sink)?,
+            false => call.written.end(whole, attached, sink)?,
+        })
     }
 
     /// Forwards the result of a call that the provider ran itself.
-    fn result(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
-        let (id, name) = self.known_call(&event)?;
+    fn result(&mut self, mut event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
+        let result = event.result.take();
+        let provider_metadata = event.provider_metadata.take();
+        let call = self.known_call(&event, Phase::Hosted)?;
+        call.phase = Phase::Over;
         Ok(sink.emit(LlmEvent::ToolResult {
-            id,
-            name,
-            result: required(event.result, "result")?,
+            id: Arc::clone(call.written.id()),
+            name: call
+                .written
+                .name()
+                .cloned()
+                .unwrap_or_else(|| UNNAMED.into()),
+            result: required(result, "result")?,
             output: None,
             provider_executed: true,
-            provider_metadata: event.provider_metadata,
+            provider_metadata,
         })?)
     }
 
@@ -357,6 +402,13 @@ impl ProgramFrames {
     fn finish(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
         let name = required(event.reason, "reason")?;
         let reason = finish_reason(&name).ok_or_else(|| Problem::Reason(name.into_owned()))?;
+        let open = self.calls.iter_mut();
+        for call in open.filter(|call| call.phase == Phase::Input) {
+            call.phase = Phase::Over;
+            self.has_local_calls = true;
+            let attached = call.attached.take();
+            call.written.end(WholeInput::Missing, attached, sink)?;
+        }
         let reason = match reason {
             FinishReason::Stop if self.has_local_calls => FinishReason::ToolCalls,
             reason => reason,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use opencode_llm::{LlmError, LlmEvent};
+use opencode_llm::{BlockId, LlmError, LlmEvent};
 use opencode_schema::message::{ErrorCause, SessionErrorUnknown};
 use opencode_tools::ToolCall;
 
@@ -68,6 +68,12 @@ impl Turn<'_> {
                 publisher.append(FragmentKind::ToolInput, &id, text);
             }
             LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
+            LlmEvent::InvalidToolCall {
+                id,
+                name,
+                problem,
+                provider_metadata,
+            } => self.record_invalid_call(&id, &name, problem, from_llm(provider_metadata)),
             call @ (LlmEvent::ToolCall { .. }
             | LlmEvent::ToolResult { .. }
             | LlmEvent::ToolError { .. }) => return self.apply_call(call, paths),
@@ -125,6 +131,16 @@ impl Turn<'_> {
         None
     }
 
+    /// Ends the input of a call.
+    pub(super) fn end_input(&mut self, id: &BlockId, name: &str) {
+        if !self.calls.is_begun(id) {
+            // Some protocols send a call in one piece. Its record still needs a beginning.
+            self.calls.begin(id);
+            self.publisher.begin_tool_input(Arc::clone(id), name);
+        }
+        self.publisher.end(FragmentKind::ToolInput, id, None);
+    }
+
     /// Records a complete call, or the outcome of a call that the provider ran itself.
     fn apply_call(&mut self, event: LlmEvent, paths: Vec<String>) -> Option<LlmError> {
         let (id, outcome) = match event {
@@ -140,12 +156,7 @@ impl Turn<'_> {
                         format!("The provider repeated the tool call {id} in one message");
                     return Some(LlmError::invalid_output(&self.route, message));
                 }
-                if !self.calls.is_begun(&id) {
-                    // Some protocols send a call in one piece. Its record still needs a beginning.
-                    self.calls.begin(&id);
-                    self.publisher.begin_tool_input(Arc::clone(&id), &name);
-                }
-                self.publisher.end(FragmentKind::ToolInput, &id, None);
+                self.end_input(&id, &name);
                 let metadata = from_llm(provider_metadata);
                 if !provider_executed && self.takes_output(&name) {
                     self.record_output_call(&id, &name, input, metadata);

@@ -31,6 +31,7 @@ use crate::snapshots::StepSnapshot;
 
 mod events;
 mod generated;
+mod invalid_calls;
 mod output;
 
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";

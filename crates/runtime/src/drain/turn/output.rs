@@ -33,7 +33,15 @@ impl Turn<'_> {
         self.publisher.push(called);
         self.calls.hold(id);
         if let Some(output) = &mut self.output {
-            output.call(id, input);
+            output.call(id, Ok(input));
+        }
+    }
+
+    /// Keeps a recorded call that should give the output and has a problem. It counts as an attempt.
+    pub(super) fn hold_invalid_output(&mut self, id: &str, problem: String) {
+        self.calls.hold(id);
+        if let Some(output) = &mut self.output {
+            output.call(id, Err(problem));
         }
     }
 

@@ -204,7 +204,6 @@ async fn an_answer_outside_of_the_protocol_is_a_failed_step() {
         let chunk = json!({"choices": [{"delta": {"tool_calls": calls}}]});
         format!("data: {chunk}\n\n")
     };
-    let finish = json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]});
     let unfinished = "step.failed The wire/openai-chat stream ended before a finish event";
     let text = ["text.started", "text.ended Hel"];
     for (body, before, failed) in [
@@ -228,11 +227,6 @@ async fn an_answer_outside_of_the_protocol_is_a_failed_step() {
             &["tool.input.started c1 echo", "tool.input.ended c1 {\"n\""],
             unfinished,
         ),
-        (
-            format!("{}data: {finish}\n\n", call("{\"n\"")),
-            &["tool.input.started c1 echo", "tool.input.ended c1 {\"n\""],
-            "step.failed Invalid JSON input for openai-chat tool call echo",
-        ),
     ] {
         let (events, cause, requests) = outcome(vec![Script::Answer(format!("{OK}{body}"))]).await;
         let expected = [&ASKED[..], before, &[failed]].concat();
@@ -243,6 +237,29 @@ async fn an_answer_outside_of_the_protocol_is_a_failed_step() {
         );
         assert_eq!(requests, 1);
     }
+}
+
+#[tokio::test]
+async fn a_call_with_broken_arguments_fails_alone() {
+    let function = json!({"name": "echo", "arguments": "{\"n\""});
+    let calls = json!([{"index": 0, "id": "c1", "function": function}]);
+    let chunk =
+        json!({"choices": [{"delta": {"tool_calls": calls}, "finish_reason": "tool_calls"}]});
+    let first = format!("{OK}data: {chunk}\n\ndata: [DONE]\n\n");
+    let then = format!("{OK}{}{}", says("Hello."), stop());
+    let scripts = vec![Script::Answer(first), Script::Answer(then)];
+    let (events, cause, requests) = outcome(scripts).await;
+    let failed = "tool.failed c1 Invalid tool input: the arguments are not one JSON object: EOF while parsing an object at line 1 column 4. The tool did not run. Call it again with the whole corrected arguments.\nThe arguments were:\n{\"n\"";
+    let broken = [
+        "tool.input.started c1 echo",
+        "tool.input.ended c1 {\"n\"",
+        "tool.called c1 echo {}",
+        failed,
+        "step.ended tool-calls",
+        "step.started",
+    ];
+    assert_eq!(events, [&ASKED[..], &broken, &HELLO].concat());
+    assert_eq!((cause, requests), (Value::Null, 2));
 }
 
 #[tokio::test]

@@ -1,0 +1,116 @@
+//! The tools that a model may have meant.
+
+/// Maximum number of similar names.
+const MAX_SIMILAR: usize = 3;
+
+/// Maximum number of names in the list of all tools.
+const MAX_LISTED: usize = 40;
+
+/// Returns sentences about tools with names similar to an unknown one, and about all tools.
+pub(super) fn choices(unknown: &str, names: &[&str]) -> String {
+    if names.is_empty() {
+        return "No tools are available".to_owned();
+    }
+    let mut text = String::new();
+    let similar = similar(unknown, names);
+    if !similar.is_empty() {
+        text = format!("Similar tools: {}. ", similar.join(", "));
+    }
+    let listed = &names[..names.len().min(MAX_LISTED)];
+    text.push_str(&format!("Available tools: {}", listed.join(", ")));
+    match names.len() - listed.len() {
+        0 => {}
+        more => text.push_str(&format!(" and {more} more")),
+    }
+    text
+}
+
+/// Returns the names that are most similar, the best first.
+fn similar<'a>(unknown: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let unknown = letters(unknown);
+    let rated = names.iter().filter_map(|name| {
+        let distance = distance(&unknown, &letters(name))?;
+        Some((distance, *name))
+    });
+    let mut rated: Vec<_> = rated.collect();
+    rated.sort_by_key(|(distance, _)| *distance);
+    let best = rated.into_iter().take(MAX_SIMILAR);
+    best.map(|(_, name)| name).collect()
+}
+
+/// Returns the letters and digits of a name in lower case. Longer names than tools have are cut.
+fn letters(name: &str) -> Vec<u8> {
+    let letters = name.bytes().filter(u8::is_ascii_alphanumeric).take(80);
+    letters.map(|byte| byte.to_ascii_lowercase()).collect()
+}
+
+/// Returns how different two names are, or `None` if they are not similar. A name within the other is similar.
+fn distance(one: &[u8], other: &[u8]) -> Option<usize> {
+    let (short, long) = match one.len() <= other.len() {
+        true => (one, other),
+        false => (other, one),
+    };
+    if short.is_empty() {
+        return None;
+    }
+    let edits = edits(short, long);
+    let is_within = short.len() >= 3 && long.windows(short.len()).any(|part| part == short);
+    (is_within || edits <= long.len() / 3).then_some(edits)
+}
+
+/// Returns the number of letters to insert, remove, replace or exchange with their neighbour.
+fn edits(one: &[u8], other: &[u8]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in other.iter().enumerate() {
+            let replaced = last[j] + usize::from(a != b);
+            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similar_names_come_first() {
+        let names = ["bash", "edit", "glob", "read", "todo_write", "write"];
+        let rows: [(&str, &[&str]); 9] = [
+            ("raed", &["read"]),
+            ("Read", &["read"]),
+            ("read_file", &["read"]),
+            ("functions.bash", &["bash"]),
+            ("TodoWrite", &["todo_write", "write"]),
+            ("wrte", &["write"]),
+            ("weather", &[]),
+            ("", &[]),
+            ("\u{fc}", &[]),
+        ];
+        for (unknown, expected) in rows {
+            assert_eq!(similar(unknown, &names), expected, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn the_list_is_bounded() {
+        assert_eq!(choices("x", &[]), "No tools are available");
+        assert_eq!(
+            choices("x", &["read", "bash"]),
+            "Available tools: read, bash"
+        );
+        let expected = "Similar tools: read. Available tools: bash, read";
+        assert_eq!(choices("reed", &["bash", "read"]), expected);
+        let names: Vec<String> = (0..50).map(|n| format!("tool{n:02}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(choices("x", &names).ends_with("tool38, tool39 and 10 more"));
+    }
+}
