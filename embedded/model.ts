@@ -222,7 +222,7 @@ interface BlockEvent {
 }
 
 interface CallEvent {
-  /** The call, unique in the answer. */
+  /** The call. If another call of the answer has the same id, the host gives this one an id of its own. */
   readonly id: string;
   /** Data that the model must get back with the call. */
   readonly providerMetadata?: ProviderMetadata | undefined;
