@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use opencode_llm::protocol::{self, Decoder};
 use opencode_llm::{
-    BlockId, CompatibleServer, LlmEvent, LlmRequest, ProtocolId, ResolvedModel, Sources,
-    ToolResultValue, Usage,
+    BlockId, CallProblem, CompatibleServer, LlmEvent, LlmRequest, ProtocolId, ResolvedModel,
+    Sources, ToolResultValue, Usage,
 };
 use serde_json::{Map, Value, json};
 
@@ -217,6 +217,12 @@ fn lines((events, end): &Outcome) -> Vec<Map<String, Value>> {
                     "call"
                 };
                 lines.push(json!({kind: name, "id": id, "input": input}));
+            }
+            LlmEvent::InvalidToolCall {
+                id, name, problem, ..
+            } => {
+                let (CallProblem::Name(reason) | CallProblem::Input { reason, .. }) = problem;
+                lines.push(json!({"invalid-call": name, "id": id, "message": reason}));
             }
             LlmEvent::ToolResult {
                 id, name, result, ..
