@@ -51,7 +51,7 @@ describe.each(WITH_TEXT)("%s", (npm) => {
     const { host, sessionID } = await open(setup, npm);
     const tools = [read(input, "call_a"), read('{"path":"b.txt"}', "call_b")];
     setup.model.reply({ text: "Reading.", tools }, { text: "I see." }, { text: "Yes." });
-    const result = await host.sessions.run({ sessionID, prompt: { text: "Read" } });
+    const result = await host.sessions.run({ sessionID, prompt: { text: "Read" } }).result;
     expect(result.outcome).toBe("completed");
     expect(await readTranscript(host, sessionID)).toEqual([
       "user: Read",
@@ -177,7 +177,8 @@ test("an answer that the output limit cut in a call goes on", async () => {
   expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: Shorter.");
 });
 
-const chunk = (call: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] })}\n\n`;
+const chunk = (call: object) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] })}\n\n`;
 const END = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n';
 const part = (name: string | null, argumentsOf: string) => ({ index: 0, function: { name, arguments: argumentsOf } });
 const PATH = '{"path":"a.txt"}';

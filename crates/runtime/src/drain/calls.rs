@@ -16,7 +16,7 @@ use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown,
 use opencode_schema::model::ModelRef;
 use opencode_store::SessionRow;
 use opencode_tools::{
-    Commitment, Materialized, Progress, Settlement, Shell, ToolCall, ToolContext, ToolFailure,
+    Commitment, Materialized, Progress, Settlement, Shell, ToolCall, ToolContext,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -169,12 +169,6 @@ impl Calls {
             kind: ErrorKind::StepLimit,
         };
         self.settle(id, refused)
-    }
-
-    /// Fails a recorded call whose name or input is unusable. No hook and no rule sees it.
-    pub(super) fn invalidate(&mut self, id: &str, message: String) -> Option<SessionEvent> {
-        self.hold(id);
-        self.settle(id, ToolFailure::new(message).into())
     }
 
     /// Returns sentences about the tools of the turn, for a model that called none of them.

@@ -3,7 +3,7 @@
 
 use opencode_llm::{BlockId, CallProblem};
 use opencode_schema::message::ProviderMetadata;
-use opencode_tools::{CallKind, ToolCall};
+use opencode_tools::{CallKind, ToolCall, ToolFailure};
 use serde_json::{Map, Value};
 
 use super::Turn;
@@ -37,7 +37,12 @@ impl Turn<'_> {
         self.publisher.push(called);
         if self.takes_output(name) {
             self.hold_invalid_output(id, message);
-        } else if let Some(failed) = self.calls.invalidate(id, message) {
+            return;
+        }
+        // No hook and no rule sees the call.
+        self.calls.hold(id);
+        let failure = ToolFailure::new(message);
+        if let Some(failed) = self.calls.settle(id, failure.into()) {
             self.publisher.push(failed);
         }
     }
