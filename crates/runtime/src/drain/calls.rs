@@ -88,13 +88,12 @@ pub(super) struct Settled {
 
 impl Calls {
     pub(super) fn new(local: LocalCalls, context: ToolContext) -> Self {
-        let running = FuturesUnordered::new();
         Self {
             local,
             context,
             calls: Vec::new(),
             waiting: Vec::new(),
-            running,
+            running: FuturesUnordered::new(),
         }
     }
 
@@ -409,7 +408,7 @@ pub(super) enum Hosted {
     },
 }
 
-/// Returns the value as an object. A record must be an object, so any other value is wrapped.
+/// Returns the value as an object. Any other value is wrapped.
 fn as_record(value: Value) -> Record {
     match value {
         Value::Object(record) => record,
