@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::boundary::Boundary;
 use crate::error::DrainError;
-use crate::structured::{OutputSchema, parse};
+use crate::structured::OutputSchema;
 
 /// Name of an output if the caller gave none.
 const NAME: &str = "structured_output";
@@ -170,9 +170,7 @@ impl TurnOutput {
 
     /// Collects text of the answer.
     pub(super) fn append(&mut self, text: &str) {
-        if self.due.way == Way::Text {
-            self.text.push_str(text);
-        }
+        self.text.push_str(text);
     }
 
     /// True if a call of this tool gives the output.
@@ -229,19 +227,12 @@ impl TurnOutput {
             if has_work {
                 return OutputStep::Unfinished;
             }
-            if self.due.way == Way::Text {
-                match self.check_text().await {
-                    Ok(output) => self.valid = Some(output),
-                    Err(problems) => {
-                        return self.reject(message, text_problem(&problems), Some(ids));
-                    }
+            // A model may write the arguments of the tool as text instead of calling it.
+            match self.due.schema.check_text(&self.text).await {
+                Ok(output) => self.valid = Some(output),
+                Err(problems) => {
+                    return self.reject(message, self.text_problem(&problems), Some(ids));
                 }
-            } else {
-                let text = format!(
-                    "The output is missing. Call the tool {} with the whole output.",
-                    self.due.name
-                );
-                return self.reject(message, text, Some(ids));
             }
         }
         if let Some(output) = self.valid {
@@ -258,8 +249,16 @@ impl TurnOutput {
         self.reject(message, problem, None)
     }
 
-    async fn check_text(&self) -> Result<Record, String> {
-        self.due.schema.check(parse(&self.text)?).await
+    fn text_problem(&self, problems: &str) -> String {
+        match self.due.way {
+            Way::Text => format!(
+                "The answer is not the requested output:\n{problems}\nAnswer again with the whole corrected output as JSON and nothing else."
+            ),
+            Way::Call => format!(
+                "The output is missing. Call the tool {} with the whole output.",
+                self.due.name
+            ),
+        }
     }
 
     /// Asks for another attempt, or fails the output after the last one. With `ids` a message tells the model the problem.
@@ -294,10 +293,4 @@ fn accepted() -> Settlement {
         output_paths: Vec::new(),
         explored: Vec::new(),
     }
-}
-
-fn text_problem(problems: &str) -> String {
-    format!(
-        "The answer is not the requested output:\n{problems}\nAnswer again with the whole corrected output as JSON and nothing else."
-    )
 }

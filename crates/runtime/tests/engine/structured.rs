@@ -153,6 +153,42 @@ async fn a_server_with_formats_gets_the_format_of_the_answer() {
 }
 
 #[tokio::test]
+async fn what_surrounds_the_only_valid_document_is_ignored() {
+    for text in [
+        "{\"count\":3}",
+        "```json\n{\"count\":3}\n```",
+        "\u{feff}{\"count\":3}",
+        "Here it is: {\"count\":3}. Is {\"count\":0} better?",
+    ] {
+        // In the format of the answer, and in place of a call of the tool.
+        for model in ["m3", "m1"] {
+            let (f, session) = opened().await;
+            f.model.reply(Reply::says(text));
+            let mut wanted = settings(json!({}));
+            wanted["model"] = json!({"providerID": "mock", "id": model});
+            f.ask_with(&session, "a", wanted).await;
+            assert_eq!(outputs(&f, &session).await, [json!({"count": 3})], "{text}");
+            assert_eq!(f.model.requests().len(), 1, "{model} {text}");
+        }
+    }
+    for text in ["{\"count\":3} or {\"count\":4}", "```\n{\"count\":0}\n```"] {
+        let (f, session) = opened().await;
+        f.model
+            .reply(Reply::says(text))
+            .reply(Reply::says("{\"count\":3}"));
+        let mut wanted = settings(json!({}));
+        wanted["model"] = json!({"providerID": "mock", "id": "m3"});
+        f.ask_with(&session, "a", wanted).await;
+        assert_eq!(
+            f.payloads(&session, "output.rejected").await.len(),
+            1,
+            "{text}"
+        );
+        assert_eq!(outputs(&f, &session).await, [json!({"count": 3})], "{text}");
+    }
+}
+
+#[tokio::test]
 async fn the_attempts_continue_after_a_crash() {
     let (mut f, session) = opened().await;
     let gate = Gate::new();

@@ -3,6 +3,8 @@
 //! Schemas come from clients and outputs from models, so neither is trusted: a schema refers to nothing outside of
 //! itself, its size is bounded after its references are expanded, and a check has a time limit.
 
+mod documents;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +13,8 @@ use jsonschema::{Draft, Validator};
 use opencode_schema::Record;
 use serde_json::Value;
 use tokio::sync::Semaphore;
+
+use self::documents::documents;
 
 /// Maximum number of schemas after references are expanded. Alternatives that refer to alternatives grow exponentially.
 const MAX_EXPANDED: u64 = 100_000;
@@ -58,6 +62,29 @@ impl OutputSchema {
     /// Fails with the problems, for the model.
     pub(crate) async fn check(&self, value: Value) -> Result<Record, String> {
         self.check_within(value, MAX_DURATION).await
+    }
+
+    /// Checks an output that a model wrote as text. What surrounds the only valid document is ignored.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the problems, for the model.
+    pub(crate) async fn check_text(&self, text: &str) -> Result<Record, String> {
+        let mut valid = Vec::new();
+        let mut problem = String::new();
+        for document in documents(text)? {
+            match self.check(document).await {
+                Ok(output) => valid.push(output),
+                Err(problems) => problem = problems,
+            }
+        }
+        match valid.len() {
+            0 => Err(problem),
+            1 => Ok(valid.swap_remove(0)),
+            count => Err(format!(
+                "the answer contains {count} different documents that conform to the schema"
+            )),
+        }
     }
 
     async fn check_within(&self, value: Value, limit: Duration) -> Result<Record, String> {
@@ -142,15 +169,6 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// Reads an output that a model wrote as text.
-///
-/// # Errors
-///
-/// Fails with the problem, for the model.
-pub(crate) fn parse(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("the answer is not JSON: {error}"))
-}
-
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_DESCRIPTION) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -210,6 +228,47 @@ mod tests {
             match problems {
                 None => assert_eq!(Value::Object(checked.unwrap()), value),
                 Some(problems) => assert_eq!(checked.unwrap_err(), problems, "{value}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn one_valid_document_is_found_in_a_text() {
+        let wanted = schema(json!({
+            "type": "object",
+            "properties": {"answer": {"type": "number"}},
+            "required": ["answer"],
+            "additionalProperties": false,
+        }))
+        .unwrap();
+        for (text, problem) in [
+            ("```json\n{\"answer\":42}\n```", None),
+            (
+                "Not {\"answer\":\"42\"} but {\"answer\":42}, see [1].",
+                None,
+            ),
+            ("{\"answer\":42} {\"answer\":42}", None),
+            (
+                "{\"answer\":42} or {\"answer\":43}",
+                Some("the answer contains 2 different documents that conform to the schema"),
+            ),
+            (
+                "Is it {\"answer\":\"42\"}?",
+                Some("/answer: \"42\" is not of type \"number\""),
+            ),
+            (
+                "[{\"answer\":42}]",
+                Some("/: [{\"answer\":42}] is not of type \"object\""),
+            ),
+        ] {
+            let checked = wanted.check_text(text).await;
+            match problem {
+                None => assert_eq!(
+                    Value::Object(checked.unwrap()),
+                    json!({"answer": 42}),
+                    "{text}"
+                ),
+                Some(problem) => assert_eq!(checked.unwrap_err(), problem, "{text}"),
             }
         }
     }
