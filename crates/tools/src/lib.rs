@@ -44,7 +44,7 @@ pub use ports::question::{QuestionError, QuestionRequest, Questions};
 pub use ports::search::{SearchProvider, SearchService, SearchServices};
 pub use ports::shell::Shell;
 pub use ports::skill::Skills;
-pub use ports::task::{TaskError, TaskOutcome, TaskRequest, Tasks};
+pub use ports::task::{Incomplete, TaskError, TaskOutcome, TaskRequest, Tasks};
 pub use ports::todo::{Todos, TodosError};
 pub use ports::web::{Web, WebError, WebRequest, WebResponse};
 pub use registry::materialized::{CallKind, Materialized, ToolCall};

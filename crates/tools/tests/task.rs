@@ -8,8 +8,8 @@ use common::{Recorder, call, context, denied, failed, registry, success, text};
 use futures::future::BoxFuture;
 use opencode_schema::{clock::SystemClock, id::SessionID, message::ErrorKind};
 use opencode_tools::{
-    Contributions, PermissionError, Settlement, TaskError, TaskOutcome, TaskRequest, Tasks,
-    ToolContext, built_in_tools,
+    Contributions, Incomplete, PermissionError, Settlement, TaskError, TaskOutcome, TaskRequest,
+    Tasks, ToolContext, built_in_tools,
 };
 use serde_json::{Value, json};
 
@@ -55,6 +55,7 @@ fn says(text: &str) -> Outcome {
     Ok(TaskOutcome {
         session_id: child(),
         text: text.to_owned(),
+        incomplete: None,
     })
 }
 
@@ -103,6 +104,30 @@ async fn settle(
         settlement,
         given: given.clone(),
         asked: permissions.asked(),
+    }
+}
+
+#[tokio::test]
+async fn an_incomplete_answer_is_told() {
+    for (incomplete, note) in [
+        (
+            Incomplete::Length,
+            "(the answer is incomplete: it reached the limit of its length; continue the session for the rest)",
+        ),
+        (
+            Incomplete::ContentFilter,
+            "(the answer is incomplete: the provider withheld the rest)",
+        ),
+    ] {
+        let outcome = says("In the").map(|said| TaskOutcome {
+            incomplete: Some(incomplete),
+            ..said
+        });
+        let settled = settle(input("general"), Ok(()), outcome, |_| {}).await;
+        let structured =
+            json!({"sessionID": "ses_child", "text": "In the", "finish": incomplete.finish()});
+        let content = vec![text("In the"), text(note), text("(session ses_child)")];
+        assert_eq!(settled.settlement, success(structured, content));
     }
 }
 

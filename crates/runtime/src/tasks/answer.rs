@@ -3,6 +3,7 @@
 use opencode_schema::id::SessionID;
 use opencode_schema::message::{AssistantMessage, AssistantPart, SessionMessage};
 use opencode_store::{Anchored, Order, Reader, Sequence, SessionKey, StoreError};
+use opencode_tools::Incomplete;
 
 use super::TaskSessions;
 use crate::error::RuntimeError;
@@ -15,8 +16,8 @@ const UNANSWERED: &str = "nothing was answered";
 
 /// The answer of a child session to its prompt.
 pub(super) enum TaskAnswer {
-    /// The last text.
-    Text(String),
+    /// The last text, and the reason if the newest answer is not complete.
+    Text(String, Option<Incomplete>),
     /// The error of its newest turn.
     Failure(String),
 }
@@ -40,6 +41,7 @@ fn answer_after(
     seq: Sequence,
 ) -> Result<TaskAnswer, StoreError> {
     let mut is_answered = false;
+    let mut incomplete = None;
     let mut anchor = None;
     loop {
         let page = reader.messages(session, Order::Descending, anchor.as_ref(), PAGE)?;
@@ -51,9 +53,12 @@ fn answer_after(
             if !is_answered && let Some(error) = &message.error {
                 return Ok(TaskAnswer::Failure(error.message.clone()));
             }
+            if !is_answered {
+                incomplete = message.finish.as_deref().and_then(Incomplete::of);
+            }
             is_answered = true;
             if let Some(text) = last_text(message) {
-                return Ok(TaskAnswer::Text(text.to_owned()));
+                return Ok(TaskAnswer::Text(text.to_owned(), incomplete));
             }
         }
         match page.last() {
@@ -61,7 +66,7 @@ fn answer_after(
                 let (at, before) = (*at, false);
                 anchor = Some(Anchored { at, before });
             }
-            _ if is_answered => return Ok(TaskAnswer::Text(String::new())),
+            _ if is_answered => return Ok(TaskAnswer::Text(String::new(), incomplete)),
             _ => return Ok(TaskAnswer::Failure(UNANSWERED.to_owned())),
         }
     }

@@ -105,9 +105,10 @@ impl TurnTasks {
         let answered = self.tasks.answer_after(&child, admitted.into()).await;
         match answered.map_err(unavailable)? {
             TaskAnswer::Failure(reason) => Err(failed(reason)),
-            TaskAnswer::Text(text) => Ok(TaskOutcome {
+            TaskAnswer::Text(text, incomplete) => Ok(TaskOutcome {
                 session_id: child,
                 text,
+                incomplete,
             }),
         }
     }

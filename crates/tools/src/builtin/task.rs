@@ -9,7 +9,7 @@ use super::reasons::one_of;
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
-use crate::ports::task::{TaskOutcome, TaskRequest};
+use crate::ports::task::{Incomplete, TaskOutcome, TaskRequest};
 
 pub(super) struct Task;
 
@@ -85,6 +85,9 @@ Say in the prompt what to do, what is known already, where to look, and what to 
 answer back while it works. The user does not see the report, so pass on what matters. It ends with a \
 session, by which you can go on with the same task.";
 
+const CUT: &str = "(the answer is incomplete: it reached the limit of its length; continue the session for the rest)";
+const WITHHELD: &str = "(the answer is incomplete: the provider withheld the rest)";
+
 fn session(id: &str) -> Result<SessionID, ToolFailure> {
     SessionID::parse(id).map_err(|error| {
         ToolFailure::new(format!("Invalid tool input: {error}\n  at [\"sessionID\"]"))
@@ -93,10 +96,22 @@ fn session(id: &str) -> Result<SessionID, ToolFailure> {
 
 /// Returns the text for the model and the session id, which it needs to continue the task.
 fn output(outcome: &TaskOutcome) -> Result<ToolOutput, ToolFailure> {
-    let TaskOutcome { session_id, text } = outcome;
-    let structured = json!({ "sessionID": session_id, "text": text });
+    let TaskOutcome {
+        session_id,
+        text,
+        incomplete,
+    } = outcome;
+    let mut structured = json!({ "sessionID": session_id, "text": text });
+    if let Some(incomplete) = incomplete {
+        structured["finish"] = incomplete.finish().into();
+    }
     let last = Some(text.clone()).filter(|text| !text.is_empty());
-    let content = last.into_iter().chain([format!("(session {session_id})")]);
+    let note = incomplete.map(|incomplete| match incomplete {
+        Incomplete::Length => CUT.to_owned(),
+        Incomplete::ContentFilter => WITHHELD.to_owned(),
+    });
+    let content = last.into_iter().chain(note);
+    let content = content.chain([format!("(session {session_id})")]);
     let content = content.map(|text| ToolContent::Text { text }).collect();
     Ok(ToolOutput::encode(&structured)?.with_content(content))
 }

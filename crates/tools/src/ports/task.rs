@@ -41,6 +41,35 @@ pub struct TaskOutcome {
     pub session_id: SessionID,
     /// The last text of that session; empty if it ended without one.
     pub text: String,
+    /// The reason why the newest answer is not complete.
+    pub incomplete: Option<Incomplete>,
+}
+
+/// The reason why an answer is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incomplete {
+    /// It reached a limit of its length.
+    Length,
+    /// The provider withheld its rest.
+    ContentFilter,
+}
+
+impl Incomplete {
+    /// Returns the reason for this `finish` of a message.
+    #[must_use]
+    pub fn of(finish: &str) -> Option<Self> {
+        let all = [Self::Length, Self::ContentFilter];
+        all.into_iter().find(|it| it.finish() == finish)
+    }
+
+    /// Returns the `finish` of a message.
+    #[must_use]
+    pub const fn finish(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::ContentFilter => "content-filter",
+        }
+    }
 }
 
 /// Reason why a task has no outcome.

@@ -1,6 +1,6 @@
 //! The execution of a task and its result.
 
-use opencode_llm::{ErrorKind, LlmError};
+use opencode_llm::{ErrorKind, FinishReason, LlmError};
 use opencode_runtime::CreateSession;
 use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
@@ -360,4 +360,32 @@ async fn a_task_without_a_description_has_the_title_of_a_child() {
             "ä".repeat(100)
         ]
     );
+}
+
+#[tokio::test]
+async fn the_model_reads_that_the_answer_of_a_task_failed_or_is_incomplete() {
+    let half = || Reply::new().text("In the");
+    let cut = "(the answer is incomplete: it reached the limit of its length";
+    let withheld = "(the answer is incomplete: the provider withheld the rest)";
+    for (reply, is_failure, told) in [
+        (half().finish(FinishReason::Length), false, cut),
+        (half().finish(FinishReason::ContentFilter), false, withheld),
+        (
+            half().provider_error("cut", ErrorKind::Overloaded),
+            true,
+            "cut",
+        ),
+    ] {
+        let f = open().await;
+        let session = f.session().await;
+        f.model
+            .reply(task("general", "Where is it?"))
+            .reply(reply)
+            .reply(Reply::says("Found."));
+        f.ask(&session, "Find it").await;
+        let failures = f.payloads(&session, "tool.failed").await;
+        assert_eq!(!failures.is_empty(), is_failure);
+        let request = format!("{:?}", f.model.last_request().messages);
+        assert!(request.contains(told), "{request}");
+    }
 }
