@@ -76,7 +76,7 @@ export interface StreamPart extends StreamSource {
   readonly preliminary?: boolean;
   readonly providerExecuted?: boolean;
   readonly providerMetadata?: Readonly<Record<string, JsonValue>>;
-  readonly finishReason?: string | { readonly unified?: string };
+  readonly finishReason?: string | { readonly unified?: string; readonly raw?: string | undefined };
   readonly usage?: unknown;
   readonly error?: unknown;
   readonly warnings?: readonly unknown[];

@@ -6,7 +6,7 @@ import type { JsonValue, ModelEvent, ModelFinishReason, ModelToolResult } from "
 import type { StreamPart, StreamSource } from "./language-model.js";
 
 /** The finish reasons that the host knows under the same name. */
-const REASONS = new Set(["stop", "length", "tool-calls", "content-filter", "error"]);
+const REASONS = new Set(["stop", "length", "tool-calls", "content-filter"]);
 
 /**
  * Reads one stream. Parts that the host has no use for give no events: metadata, raw chunks, and drafts of files among the
@@ -129,10 +129,15 @@ function readResult({ result: value = null, isError }: StreamPart): ModelToolRes
 }
 
 function readFinish({ finishReason, usage, providerMetadata }: StreamPart): ModelEvent {
-  const reason = typeof finishReason === "string" ? finishReason : (finishReason?.unified ?? "unknown");
-  return {
-    type: "finish",
-    reason: REASONS.has(reason) ? (reason as ModelFinishReason) : "unknown",
-    usage: readUsage(usage, providerMetadata),
-  };
+  return { type: "finish", reason: readReason(finishReason), usage: readUsage(usage, providerMetadata) };
+}
+
+/** The host reads the name of the provider, where the AI SDK has no word for it. */
+function readReason(finishReason: StreamPart["finishReason"]): ModelFinishReason {
+  if (typeof finishReason === "string") return finishReason;
+  const { unified = "other", raw } = finishReason ?? {};
+  if (REASONS.has(unified)) return unified;
+  // Without a name, `other` is the reason of a stream that gave none.
+  if (unified === "other") return raw ?? "unknown";
+  return raw === undefined ? unified : `${unified}: ${raw}`;
 }

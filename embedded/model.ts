@@ -169,8 +169,20 @@ export type ModelToolResult =
   | { readonly type: "error"; readonly value: JsonValue }
   | { readonly type: "content"; readonly value: readonly (ModelTextPart | ModelFilePart)[] };
 
-/** The reason for the end of an answer. A call that the host must run makes `"stop"` `"tool-calls"`. */
-export type ModelFinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error" | "unknown";
+/**
+ * The reason for the end of an answer. A call that the host must run makes `"stop"` `"tool-calls"`. `"error"` means that
+ * the answer failed; the event `error` can also tell why. `"unknown"`: the provider gave no reason. Any other text is the
+ * name that the provider gives to the end, such as `"end_turn"` or `"network_error"`: the host reads it as it reads the
+ * names of its own protocols, and an unknown name that tells of no regular end means that the answer failed.
+ */
+export type ModelFinishReason =
+  | "stop"
+  | "length"
+  | "tool-calls"
+  | "content-filter"
+  | "error"
+  | "unknown"
+  | (string & {});
 
 /** Token counts of an answer. Those that are unknown are absent. */
 export interface ModelUsage {

@@ -297,9 +297,14 @@ test.each<[string, Version, object, object]>([
 test.each<[unknown, ModelFinishReason]>([
   ["stop", "stop"],
   ["length", "length"],
-  ["other", "unknown"],
+  ["other", "other"],
+  ["unknown", "unknown"],
   [{ unified: "content-filter", raw: undefined }, "content-filter"],
-  [{ unified: "interrupted", raw: "x" }, "unknown"],
+  [{ unified: "other", raw: "eos" }, "eos"],
+  [{ unified: "other", raw: undefined }, "unknown"],
+  [{ unified: "error", raw: undefined }, "error"],
+  [{ unified: "error", raw: "MALFORMED_FUNCTION_CALL" }, "error: MALFORMED_FUNCTION_CALL"],
+  [{ unified: "interrupted", raw: "x" }, "interrupted: x"],
   [undefined, "unknown"],
 ])("the finish reason %j is %s", async (finishReason, reason) => {
   const { given } = model("v4", [{ type: "finish", finishReason, usage: {} }]);

@@ -16,7 +16,8 @@ pub type BlockId = Arc<str>;
 /// Boxed because almost no event has any.
 pub type ProviderMetadata = Box<JsonMap>;
 
-/// The reason for the end of a step.
+/// The reason for the end of a step. An answer that failed has none: it ends with
+/// [`LlmEvent::ProviderError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinishReason {
     /// The model finished its answer.
@@ -27,9 +28,7 @@ pub enum FinishReason {
     ToolCalls,
     /// The provider withheld the rest of the answer.
     ContentFilter,
-    /// The provider reported a failure as the reason for the end.
-    Error,
-    /// The provider gave an unknown reason or none.
+    /// The provider gave no reason.
     Unknown,
 }
 
@@ -42,7 +41,6 @@ impl FinishReason {
             Self::Length => "length",
             Self::ToolCalls => "tool-calls",
             Self::ContentFilter => "content-filter",
-            Self::Error => "error",
             Self::Unknown => "unknown",
         }
     }

@@ -61,6 +61,12 @@ impl Lifecycle {
         }
     }
 
+    /// True if an event was forwarded.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.phase != Phase::Fresh
+    }
+
     /// True if a terminal event was forwarded or a failure was reported.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -140,7 +146,7 @@ impl Lifecycle {
         }
         self.fail();
         let message = format!("The {} stream ended before a finish event", self.route);
-        Err(LlmError::invalid_output(&self.route, message))
+        Err(LlmError::unfinished(&self.route, message))
     }
 
     /// Moves to the phase of the event and emits the events that this requires.

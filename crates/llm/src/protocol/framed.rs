@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::body_start::BodyStart;
 use super::call_ids::CallIds;
+use super::ends::End;
 use super::pending_surrogates::{Kind, PendingSurrogates};
 use super::stream_data::{Data, classify, glued};
 use super::{Decoder, deviations, failure, surrogates};
@@ -43,6 +44,7 @@ pub(super) struct Sink<'a> {
     halves: &'a mut PendingSurrogates,
     ids: &'a mut CallIds,
     held: &'a mut Option<LlmEvent>,
+    waiting: &'a mut Vec<LlmEvent>,
     /// The number of the frame in the answer, from one.
     number: u64,
     out: &'a mut Vec<LlmEvent>,
@@ -95,9 +97,14 @@ impl Sink<'_> {
 
     /// Forwards an event to the lifecycle.
     pub(super) fn emit(&mut self, mut event: LlmEvent) -> Result<(), LlmError> {
-        if self.held.is_some() && !matches!(event, LlmEvent::ProviderError { .. }) {
-            self.release(None)?;
+        if !matches!(event, LlmEvent::ProviderError { .. }) {
+            self.release(None);
         }
+        if is_local_call(&event) {
+            self.waiting.push(event);
+            return Ok(());
+        }
+        self.release_calls()?;
         if !self.halves.is_idle() {
             for missing in self.complete(&mut event) {
                 self.lifecycle.accept(missing, self.out)?;
@@ -116,23 +123,29 @@ impl Sink<'_> {
         }
     }
 
-    /// Keeps a call that the output limit may have cut, until the next event or the reason of the end shows
-    /// whether it did.
-    pub(super) fn hold(&mut self, call: LlmEvent) -> Result<(), LlmError> {
-        self.release(None)?;
-        *self.held = Some(call);
+    /// Forwards the complete calls. Each call waits for the next event of the answer, or for its regular end: if the
+    /// answer fails instead, the consumer reads the failure together with the call and does not run it.
+    pub(super) fn release_calls(&mut self) -> Result<(), LlmError> {
+        for call in self.waiting.drain(..) {
+            self.lifecycle.accept(call, self.out)?;
+        }
         Ok(())
     }
 
-    /// Forwards a kept call.
-    pub(super) fn release(&mut self, reason: Option<FinishReason>) -> Result<(), LlmError> {
-        match self.held.take() {
-            Some(call) if reason == Some(FinishReason::Length) => {
-                self.lifecycle.accept(cut_by_limit(call), self.out)
-            }
-            Some(call) => self.lifecycle.accept(call, self.out),
-            None => Ok(()),
-        }
+    /// Keeps a call that the output limit may have cut, until the next event or the reason of the end shows
+    /// whether it did.
+    pub(super) fn hold(&mut self, call: LlmEvent) {
+        self.release(None);
+        *self.held = Some(call);
+    }
+
+    /// Lets a kept call follow the complete calls. `reason` is that of the end, if the answer ends.
+    pub(super) fn release(&mut self, reason: Option<FinishReason>) {
+        let held = self.held.take();
+        self.waiting.extend(held.map(|call| match reason {
+            Some(FinishReason::Length) => cut_by_limit(call),
+            _ => call,
+        }));
     }
 
     /// Completes the text of an event to whole characters. Returns events with replacements for
@@ -157,14 +170,20 @@ impl Sink<'_> {
         }
     }
 
-    /// Ends the step.
+    /// Ends the step. `has_calls` is true if the model waits for the result of a call.
     pub(super) fn finish(
         &mut self,
-        reason: FinishReason,
+        end: &End,
+        has_calls: bool,
         usage: Option<Usage>,
         metadata: Option<ProviderMetadata>,
     ) -> Result<(), LlmError> {
-        self.release(Some(reason))?;
+        if let Some(failure) = end.failure(self.lifecycle.has_begun()) {
+            return self.emit(failure);
+        }
+        let reason = end.reason(has_calls);
+        self.release(Some(reason));
+        self.release_calls()?;
         for missing in self.halves.end_all() {
             self.lifecycle.accept(missing, self.out)?;
         }
@@ -193,12 +212,12 @@ impl Sink<'_> {
     /// Fails the step if the stream ended before it was complete.
     pub(super) fn end(&mut self) -> Result<(), LlmError> {
         // Without an end, a call that may be cut must not run.
-        match self.held.take() {
-            Some(call @ LlmEvent::InvalidToolCall { .. }) => {
-                self.lifecycle.accept(call, self.out)?;
-            }
-            _ => {}
-        }
+        self.waiting.extend(
+            self.held
+                .take()
+                .filter(|call| matches!(call, LlmEvent::InvalidToolCall { .. })),
+        );
+        self.release_calls()?;
         self.lifecycle.end()
     }
 
@@ -225,6 +244,8 @@ pub(super) struct Reading<F> {
     ids: CallIds,
     /// A call that the output limit may have cut.
     held: Option<LlmEvent>,
+    /// Complete calls that wait for the next event.
+    waiting: Vec<LlmEvent>,
     /// The number of frames so far.
     number: u64,
     frames: F,
@@ -302,6 +323,7 @@ impl<F: Frames> Reading<F> {
             halves: PendingSurrogates::default(),
             ids: CallIds::new(sources),
             held: None,
+            waiting: Vec::new(),
             number: 0,
             frames,
         }
@@ -329,6 +351,15 @@ impl<F: Frames> Reading<F> {
 
     /// Handles a server-sent event, which may hold several frames or none.
     fn event(&mut self, frame: Frame<'_>, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        let outcome = self.frames_of(frame, out);
+        if outcome.is_err() {
+            // The calls before a frame that is invalid are complete.
+            self.split(out).1.release_calls()?;
+        }
+        outcome
+    }
+
+    fn frames_of(&mut self, frame: Frame<'_>, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
         let of = |data| Frame { data, ..frame };
         match classify(frame.data) {
             _ if frame.is_error => self.frame(frame, out),
@@ -411,6 +442,7 @@ impl<F: Frames> Reading<F> {
             halves: &mut self.halves,
             ids: &mut self.ids,
             held: &mut self.held,
+            waiting: &mut self.waiting,
             number: self.number,
             out,
         };
@@ -449,6 +481,17 @@ fn cut_by_limit(call: LlmEvent) -> LlmEvent {
         problem,
         provider_metadata,
     }
+}
+
+/// True for a complete call of a tool of the host.
+const fn is_local_call(event: &LlmEvent) -> bool {
+    matches!(
+        event,
+        LlmEvent::ToolCall {
+            provider_executed: false,
+            ..
+        } | LlmEvent::InvalidToolCall { .. }
+    )
 }
 
 /// True if a last frame without its blank line is complete. An incomplete frame is ignored: the

@@ -13,6 +13,7 @@ mod body_start;
 mod call_ids;
 mod copilot;
 mod deviations;
+mod ends;
 mod failure;
 mod framed;
 mod gemini;

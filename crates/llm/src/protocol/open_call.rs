@@ -157,12 +157,13 @@ impl OpenCall {
             (None, Err(_)) if is_hosted => written.into(),
             (problem, read) => {
                 let reason = read.err().unwrap_or_default();
-                return sink.hold(LlmEvent::InvalidToolCall {
+                sink.hold(LlmEvent::InvalidToolCall {
                     id,
                     name,
                     problem: problem.unwrap_or(CallProblem::Input { reason, written }),
                     provider_metadata,
                 });
+                return Ok(());
             }
         };
         let call = LlmEvent::ToolCall {
@@ -173,7 +174,10 @@ impl OpenCall {
             provider_metadata,
         };
         match may_be_cut {
-            true => sink.hold(call),
+            true => {
+                sink.hold(call);
+                Ok(())
+            }
             false => sink.emit(call),
         }
     }

@@ -233,7 +233,7 @@ impl Target {
     pub(super) fn cut(&self, error: &reqwest::Error) -> LlmError {
         let (place, cause) = (self.place(), root_cause(error));
         let message = format!("{place} broke its answer off: {cause}");
-        LlmError::invalid_output(&self.route, message).redacted(&self.redactor)
+        LlmError::unfinished(&self.route, message).redacted(&self.redactor)
     }
 
     fn broken(&self, kind: TransportKind, message: String) -> LlmError {

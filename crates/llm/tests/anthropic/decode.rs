@@ -307,10 +307,9 @@ fn every_stop_reason_is_mapped() {
             metadata(json!({"pauseTurn": true})),
         ),
         ("max_tokens", FinishReason::Length, None),
-        ("model_context_window_exceeded", FinishReason::Length, None),
         ("tool_use", FinishReason::ToolCalls, None),
         ("refusal", FinishReason::ContentFilter, None),
-        ("something", FinishReason::Unknown, None),
+        ("compaction", FinishReason::Stop, None),
     ];
     for (reason, meaning, attached) in rows {
         let events = events_of(&[message_start(), end(reason)]);

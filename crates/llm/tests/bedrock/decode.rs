@@ -85,7 +85,7 @@ fn every_reason_is_mapped() {
         ("model_context_window_exceeded", "length"),
         ("content_filtered", "content-filter"),
         ("guardrail_intervened", "content-filter"),
-        ("new_reason", "unknown"),
+        ("new_reason", "error overloaded true"),
     ] {
         let wire = [delta(0, json!({"text": "a"})), end(reason)].concat();
         let last = shown(&wire).pop().unwrap();

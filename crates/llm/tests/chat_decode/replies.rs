@@ -78,8 +78,8 @@ fn finish_reasons() {
         ("content_filter", FinishReason::ContentFilter),
         ("tool_calls", FinishReason::ToolCalls),
         ("function_call", FinishReason::ToolCalls),
-        ("end_turn", FinishReason::Unknown),
-        ("eos", FinishReason::Unknown),
+        ("end_turn", FinishReason::Stop),
+        ("eos", FinishReason::Stop),
     ];
     for (wire, reason) in rows {
         let expected = [vec![start()], finished(reason, None)].concat();

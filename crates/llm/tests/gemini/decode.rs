@@ -141,15 +141,12 @@ fn a_file_of_an_answer_is_the_result_of_a_hosted_call() {
 }
 
 #[test]
-fn every_reason_is_mapped_and_sources_are_kept() {
+fn reasons_are_mapped_and_sources_are_kept() {
     let rows = [
         ("STOP", FinishReason::Stop),
         ("MAX_TOKENS", FinishReason::Length),
         ("SAFETY", FinishReason::ContentFilter),
         ("IMAGE_SAFETY", FinishReason::ContentFilter),
-        ("MALFORMED_FUNCTION_CALL", FinishReason::Error),
-        ("UNEXPECTED_TOOL_CALL", FinishReason::Error),
-        ("OTHER", FinishReason::Unknown),
     ];
     for (reason, expected) in rows {
         let frames = [parts(json!([{"text": "a"}])), stop(reason)];
@@ -181,10 +178,14 @@ fn a_blocked_prompt_finishes_and_an_early_end_fails() {
         error.to_string().contains("ended before a finish event"),
         "{error}"
     );
-    // Without a reason, a usage report shows that the answer is complete.
+    // Every piece has a usage report, so it does not show that the answer is complete.
     let mut piece = parts(json!([{"text": "a"}]));
     piece["usageMetadata"] = json!({"promptTokenCount": 3, "candidatesTokenCount": 1});
-    assert_eq!(shown(&[piece]).last().unwrap(), "unknown");
+    let unspecified = stop("FINISH_REASON_UNSPECIFIED");
+    for frames in [vec![piece.clone()], vec![piece, unspecified]] {
+        let error = decode(&frames).1.unwrap_err();
+        assert!(error.is_unfinished(), "{error}");
+    }
 }
 
 #[test]

@@ -384,7 +384,6 @@ fn every_stop_reason_is_mapped() {
         "usage": {"input_tokens": 100, "output_tokens": 10}}})
     };
     let rows = [
-        (json!(null), FinishReason::Stop, FinishReason::ToolCalls),
         (
             json!({"reason": "max_output_tokens"}),
             FinishReason::Length,
@@ -394,11 +393,6 @@ fn every_stop_reason_is_mapped() {
             json!({"reason": "content_filter"}),
             FinishReason::ContentFilter,
             FinishReason::ContentFilter,
-        ),
-        (
-            json!({"reason": "other"}),
-            FinishReason::Unknown,
-            FinishReason::ToolCalls,
         ),
     ];
     for (reason, plain, with_call) in rows {

@@ -38,9 +38,9 @@ fn failures_that_the_provider_reports() {
         ),
         (
             failed(json!(null)),
-            "The provider reported an error without a message",
-            ErrorKind::Unknown,
-            false,
+            "The provider ended its answer with \"failed\"",
+            ErrorKind::Overloaded,
+            true,
         ),
         (
             json!({"type": "error", "code": "insufficient_quota", "message": "no"}),

@@ -11,8 +11,7 @@ fn content() {
         (
             "malformed-call",
             &[
-                "error 20 0 0 0 0",
-                r#"about {"finishMessage":"Malformed function call: ` tags."}"#,
+                "InvalidOutput The provider ended its answer with \"MALFORMED_FUNCTION_CALL\": Malformed function call: ` tags.",
             ],
         ),
         // The recorded request asked for the pieces.
@@ -25,7 +24,7 @@ fn content() {
         ),
         (
             "continuation",
-            &["text Stream 1 ", "unknown 150 64000 0 0 0"],
+            &["text Stream 1 ", "length 150 64000 0 0 0"],
         ),
     ];
     check("google", ProtocolId::Gemini, rows);

@@ -37,7 +37,8 @@ const MAX_BYTES_PER_TOKEN: u64 = 8;
 /// Replaces the rest of a summary that is too long.
 const CUT: &str = "\n[truncated]";
 
-const LIMIT: &str = "the model reached its limit of output tokens before it wrote a summary; a larger limit.output or a model that thinks less may help";
+const LIMIT: &str = "the model reached its limit of output tokens before it finished the summary; a larger limit.output or a model that thinks less may help";
+const FILTERED: &str = "the provider withheld a part of the summary";
 const BLANK: &str = "the model answered with nothing";
 const OUTDATED: &str =
     "the Location, agent or model of the session changed while the provider had to be waited for";
@@ -363,8 +364,6 @@ struct Summary {
     most: usize,
     /// The model reported that it is done.
     is_done: bool,
-    /// The answer ended at its limit of output tokens.
-    is_at_limit: bool,
     /// The summary reached its maximum size.
     is_cut: bool,
 }
@@ -375,7 +374,6 @@ impl Summary {
             text: String::new(),
             most,
             is_done: false,
-            is_at_limit: false,
             is_cut: false,
         }
     }
@@ -385,12 +383,16 @@ impl Summary {
         match event {
             LlmEvent::TextDelta { text, .. } => return Ok(self.add(text)),
             LlmEvent::StepFinish { reason, .. } => {
-                if matches!(reason, FinishReason::Error | FinishReason::ContentFilter) {
-                    let message = format!("the answer ended with {}", reason.as_str());
-                    return Err(Failure::new(ErrorKind::InvalidOutput, message));
+                // A summary that lacks its end would replace the history for good.
+                match reason {
+                    FinishReason::Length => {
+                        return Err(Failure::new(ErrorKind::OutputLength, LIMIT));
+                    }
+                    FinishReason::ContentFilter => {
+                        return Err(Failure::new(ErrorKind::ContentPolicy, FILTERED));
+                    }
+                    _ => self.is_done = true,
                 }
-                self.is_done = true;
-                self.is_at_limit = reason == FinishReason::Length;
             }
             LlmEvent::ProviderError {
                 message,
@@ -432,8 +434,6 @@ impl Summary {
     fn whole(self) -> Result<String, Failure> {
         let problem = if !self.is_done && !self.is_cut {
             NO_FINISH
-        } else if self.text.trim().is_empty() && self.is_at_limit {
-            return Err(Failure::new(ErrorKind::OutputLength, LIMIT));
         } else if self.text.trim().is_empty() {
             BLANK
         } else {

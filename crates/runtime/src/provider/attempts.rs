@@ -28,6 +28,9 @@ use crate::timer::Timer;
 /// Time without data from the provider after which clients are notified, and the interval of further notifications.
 const SILENCE: Duration = Duration::from_secs(30);
 
+/// The failure of an answer that only ends.
+pub(crate) const NO_FINISH: &str = "The provider ended its answer without saying that it was done";
+
 /// Maximum number of characters of a provider's response body that are recorded.
 const MAX_BODY: usize = 2_000;
 
@@ -115,7 +118,14 @@ impl Attempts {
                 };
                 self.pass = Some(pass);
             }
-            let item = self.listen().await?;
+            let item = match (self.listen().await, &self.request) {
+                (Some(item), _) => item,
+                // No output, no failure and no end.
+                (None, Some(request)) => {
+                    Err(LlmError::unfinished(&request.model.route(), NO_FINISH))
+                }
+                (None, None) => return None,
+            };
             let Some(request) = &self.request else {
                 break item;
             };
@@ -323,6 +333,8 @@ struct Refused {
     retry_after_ms: Option<u64>,
     headers: BTreeMap<String, String>,
     body: Option<String>,
+    /// The answer ended without an end and without output.
+    is_unfinished: bool,
 }
 
 impl Refused {
@@ -338,14 +350,16 @@ impl Refused {
             retry_after_ms: error.retry_after_ms(),
             headers: said.cloned().collect(),
             body: http.map(|http| http.body.chars().take(MAX_BODY).collect()),
+            is_unfinished: error.is_unfinished(),
         }
     }
 
-    /// True if the server failed without mentioning load or a time to wait. Such a failure either passes
-    /// at once or not at all, so a long wait is not useful.
+    /// True if the server failed without mentioning load or a time to wait, or answered with nothing. Such a failure
+    /// either passes at once or not at all, so a long wait is not useful.
     fn gets_few_attempts(&self) -> bool {
         let failed = |status: u16| status >= 500 && !matches!(status, 503 | 529);
-        self.status.is_some_and(failed) && self.retry_after_ms.is_none()
+        let has_failed = self.status.is_some_and(failed) && self.retry_after_ms.is_none();
+        has_failed || self.is_unfinished
     }
 
     /// Returns the refusal as it is recorded, without the secrets of the Location.
@@ -385,7 +399,7 @@ fn is_limit_header(name: &str) -> bool {
 /// Returns the refusal in an item if it may be temporary and the item contains no output.
 fn refusal(item: &Item) -> Option<Refused> {
     match item {
-        Err(error) => error.retryable().then(|| Refused::of(error)),
+        Err(error) => (error.retryable() || error.is_unfinished()).then(|| Refused::of(error)),
         Ok(events) => {
             let (last, before) = events.split_last()?;
             let LlmEvent::ProviderError {
@@ -405,6 +419,7 @@ fn refusal(item: &Item) -> Option<Refused> {
                 retry_after_ms: None,
                 headers: BTreeMap::new(),
                 body: None,
+                is_unfinished: false,
             })
         }
     }

@@ -8,7 +8,7 @@ mod fence_interleavings;
 mod learnt_windows;
 mod rate_limits;
 
-pub(crate) use self::attempts::{Answer, AskError, Provider};
+pub(crate) use self::attempts::{Answer, AskError, NO_FINISH, Provider};
 pub(crate) use self::cause::{cause_of, kind_of};
 pub(crate) use self::fence::Fence;
 pub(crate) use self::learnt_windows::LearntWindows;

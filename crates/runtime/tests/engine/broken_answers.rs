@@ -85,6 +85,36 @@ async fn a_tool_of_an_unfinished_answer_settles_and_no_turn_follows() {
 }
 
 #[tokio::test]
+async fn the_calls_of_an_answer_that_failed_do_not_run() {
+    let failed = "The call did not run, because the answer failed: cut";
+    for reply in [
+        Reply::new().text("Half").call("c1", "echo", json!({})),
+        Reply::new().text("Half").begin_call("c1", "echo", "{}"),
+    ] {
+        let f = Fixture::open().await;
+        let session = f.session().await;
+        f.tool("echo", |_, _| async { panic!("it must not run") });
+        let reply = reply.provider_error("cut", ErrorKind::Overloaded);
+        f.model.reply(reply.in_one_piece());
+        f.ask(&session, "Go").await;
+        let events = f.events_after(&session, 4).await;
+        let [.., ended, failed_call] = &events[..] else {
+            panic!("{events:?}");
+        };
+        assert_eq!(ended, "step.failed cut");
+        assert_eq!(*failed_call, format!("tool.failed c1 {failed}"));
+        let error = &f.payloads(&session, "tool.failed").await[0]["error"];
+        assert_eq!(error["cause"]["kind"], "overloaded");
+        // The next turn has a result for the call.
+        f.model.reply(Reply::says("Fine."));
+        f.ask(&session, "Again").await;
+        let request = format!("{:?}", f.model.last_request().messages);
+        assert!(request.contains("Half"), "{request}");
+        assert!(request.contains(failed), "{request}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_a_provider_repeats_fails_the_step() {
     let f = Fixture::open().await;
     let session = f.session().await;

@@ -1,6 +1,6 @@
 //! Titles that the agent `title` writes.
 
-use opencode_llm::{ErrorKind, LlmError, LlmRequest};
+use opencode_llm::{ErrorKind, FinishReason, LlmError, LlmRequest};
 use opencode_schema::session::is_default_title;
 use opencode_testkit::{Fixture, Gate, Reply};
 use serde_json::{Value, json};
@@ -111,6 +111,13 @@ async fn a_failure_leaves_the_default_title_and_is_not_repeated() {
         || Reply::fails(LlmError::invalid_request("no")),
         || Reply::says(" \n"),
         || Reply::new().provider_error("no", ErrorKind::Unknown),
+        || Reply::new().text("Half a ti").finish(FinishReason::Length),
+        || {
+            Reply::new()
+                .text("Half")
+                .finish(FinishReason::ContentFilter)
+        },
+        || Reply::new().text("Half"),
     ] {
         answers(&f, answer);
         let session = f.session().await;

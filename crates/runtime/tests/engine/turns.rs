@@ -146,7 +146,6 @@ async fn every_finish_reason_is_recorded() {
         (FinishReason::Length, "length"),
         (FinishReason::ToolCalls, "tool-calls"),
         (FinishReason::ContentFilter, "content-filter"),
-        (FinishReason::Error, "error"),
         (FinishReason::Unknown, "unknown"),
     ];
     for (reason, name) in reasons {

@@ -38,6 +38,8 @@ pub struct LlmError {
     http: Option<Box<HttpContext>>,
     /// True if the provider is known to have produced no output before the failure.
     without_output: bool,
+    /// True if the answer ended without an end that its protocol knows.
+    unfinished: bool,
 }
 
 /// The kinds of failure, with details beyond the message.
@@ -212,6 +214,7 @@ impl LlmError {
             message: message.into(),
             http: None,
             without_output: false,
+            unfinished: false,
         }
     }
 
@@ -233,6 +236,15 @@ impl LlmError {
             raw: None,
         };
         Self::new(reason, message)
+    }
+
+    /// Creates the failure of an answer that ended, or broke off, without an end that its protocol knows.
+    #[must_use]
+    pub fn unfinished(route: &str, message: impl Into<String>) -> Self {
+        Self {
+            unfinished: true,
+            ..Self::invalid_output(route, message)
+        }
     }
 
     /// Creates the failure of provider output that violates its protocol, with the undecodable data.
@@ -345,6 +357,12 @@ impl LlmError {
     pub const fn retryable(&self) -> bool {
         let kind = self.kind();
         kind.is_retryable() || (self.without_output && matches!(kind, ErrorKind::Timeout))
+    }
+
+    /// True if the answer ended without an end that its protocol knows.
+    #[must_use]
+    pub const fn is_unfinished(&self) -> bool {
+        self.unfinished
     }
 
     /// Marks the failure as one of a request that produced no output before.

@@ -5,11 +5,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::blocks::Blocks;
-use super::frame::{End, Event};
+use super::frame::{self, Event};
 use super::metadata;
 use super::usage::Counts;
 use crate::canonical::error::LlmError;
-use crate::canonical::event::FinishReason;
+use crate::protocol::ends::End;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::loose_objects::One;
@@ -72,7 +72,7 @@ impl Frames for MessageFrames {
 
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         if self.is_complete {
-            self.finish(FinishReason::Unknown, Map::new(), sink)
+            self.finish(&End::UNSAID, Map::new(), sink)
         } else {
             sink.end()
         }
@@ -80,8 +80,9 @@ impl Frames for MessageFrames {
 }
 
 impl MessageFrames {
-    fn message_delta(&mut self, mut end: End, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        let Some(reason) = end.stop_reason.take() else {
+    fn message_delta(&mut self, mut end: frame::End, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let reason = end.stop_reason.take();
+        let Some(stop) = reason.as_deref().and_then(End::of) else {
             self.is_complete = true;
             return Ok(());
         };
@@ -89,24 +90,28 @@ impl MessageFrames {
         if let Some(sequence) = end.stop_sequence.take() {
             members.insert("stopSequence".to_owned(), sequence.into());
         }
+        if stop.is_failure() {
+            let stop = stop.with_detail(end.stop_details["explanation"].take());
+            return sink.finish(&stop, false, None, None);
+        }
         if let Some(explanation) = explanation(&end.stop_details) {
             members.insert("refusal".to_owned(), explanation);
         }
-        if reason == "pause_turn" {
+        if reason.as_deref() == Some("pause_turn") {
             members.insert("pauseTurn".to_owned(), Value::Bool(true));
         }
-        self.finish(finish_reason(&reason), members, sink)
+        self.finish(&stop, members, sink)
     }
 
     fn finish(
         &mut self,
-        reason: FinishReason,
+        end: &End,
         members: Map<String, Value>,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
         self.blocks.complete(sink)?;
         let usage = std::mem::take(&mut self.counts).usage();
-        sink.finish(reason, usage, metadata(members))
+        sink.finish(end, false, usage, metadata(members))
     }
 }
 
@@ -128,14 +133,4 @@ fn explanation(details: &Value) -> Option<Value> {
     });
     let reasons: Map<String, Value> = texts.collect();
     (!reasons.is_empty()).then_some(Value::Object(reasons))
-}
-
-fn finish_reason(reason: &str) -> FinishReason {
-    match reason {
-        "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::Stop,
-        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        "tool_use" => FinishReason::ToolCalls,
-        "refusal" => FinishReason::ContentFilter,
-        _ => FinishReason::Unknown,
-    }
 }

@@ -11,9 +11,10 @@ use serde_json::{Map, Value, json};
 use super::{NAMESPACE, REDACTED, SIGNATURE, metadata};
 use crate::canonical::cited_source::{CitedSource, PLACES};
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::event::{BlockId, LlmEvent};
 use crate::canonical::json::{count, report};
 use crate::canonical::usage::Usage;
+use crate::protocol::ends::End;
 use crate::protocol::failure;
 use crate::protocol::framed::{Frames, Sink};
 use crate::protocol::loose::{JsonText, Prose, Read as _, Whole, prose};
@@ -38,7 +39,7 @@ pub(super) struct ConverseFrames {
     calls: usize,
     /// Bytes of the input of all calls.
     held: usize,
-    finish: Option<FinishReason>,
+    finish: Option<End>,
     usage: Option<Usage>,
 }
 
@@ -99,10 +100,13 @@ impl Frames for ConverseFrames {
                 None => Ok(()),
             },
             "messageStop" => {
-                self.finish = Some(reason_of(
-                    payload["stopReason"].as_str().unwrap_or_default(),
-                ));
-                Ok(())
+                let reason = payload["stopReason"].as_str().unwrap_or_default();
+                let end = End::of(reason).unwrap_or(End::UNSAID);
+                if end.is_failure() {
+                    return sink.finish(&end, false, None, None);
+                }
+                self.finish = Some(end);
+                sink.release_calls()
             }
             "metadata" => {
                 self.usage = usage(&payload["usage"]);
@@ -114,17 +118,15 @@ impl Frames for ConverseFrames {
 
     /// The usage follows the end of the message, so the step ends with the body.
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        let reason = match self.finish {
-            Some(FinishReason::Stop) if self.calls > 0 => FinishReason::ToolCalls,
-            Some(reason) => reason,
-            None => return sink.end(),
+        let Some(end) = self.finish.take() else {
+            return sink.end();
         };
         let mut open: Vec<u64> = self.open.keys().copied().collect();
         open.sort_unstable();
         for index in open {
             self.stop(index, sink)?;
         }
-        sink.finish(reason, self.usage.take(), None)
+        sink.finish(&end, self.calls > 0, self.usage.take(), None)
     }
 }
 
@@ -359,16 +361,6 @@ fn exception(name: &str, payload: &Value) -> LlmEvent {
         .into_iter()
         .find_map(|name| payload[name].as_str());
     failure::event(&json!({"type": kind, "message": message.unwrap_or(name)}))
-}
-
-fn reason_of(reason: &str) -> FinishReason {
-    match reason {
-        "end_turn" | "stop_sequence" => FinishReason::Stop,
-        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        "tool_use" => FinishReason::ToolCalls,
-        "content_filtered" | "guardrail_intervened" => FinishReason::ContentFilter,
-        _ => FinishReason::Unknown,
-    }
 }
 
 /// Parses a usage report. Its input excludes the cached part.

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use super::frame::{Candidate, FunctionCall, InlineData, Part, Response};
 use super::{CALL_ID, CODE_EXECUTION, SIGNATURE, grounding, metadata, usage};
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::event::{BlockId, LlmEvent, ProviderMetadata};
 use crate::canonical::request::{JsonMap, ToolResultValue};
+use crate::protocol::ends::End;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::generated_file::{self, Content};
@@ -16,6 +17,9 @@ use crate::protocol::loose::Members;
 use crate::protocol::open_call::{OpenCall, WholeInput};
 use crate::protocol::tool_input;
 use crate::sources::Sources;
+
+/// The end of an answer to a prompt that the provider refuses to read.
+const BLOCKED: &str = "PROHIBITED_CONTENT";
 
 /// The state of one reply.
 pub(super) struct ContentFrames {
@@ -26,7 +30,7 @@ pub(super) struct ContentFrames {
     calls: usize,
     /// The code that runs, whose result follows.
     running: Option<BlockId>,
-    finish: Option<FinishReason>,
+    finish: Option<End>,
     /// The last usage report, not parsed, because the server repeats it in every piece.
     usage: String,
     /// Sources and other data about the whole answer.
@@ -75,20 +79,15 @@ impl Frames for ContentFrames {
             .and_then(|mut it| it.block_reason.take());
         if let (Some(reason), None) = (blocked, &candidate) {
             self.about.insert("blockReason".to_owned(), reason.into());
-            self.finish = Some(FinishReason::ContentFilter);
+            self.finish = End::of(BLOCKED);
         }
         candidate.map_or(Ok(()), |candidate| self.candidate(candidate, sink))
     }
 
     /// The server names no end of its stream other than the end of the body.
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        let reason = match self.finish {
-            Some(FinishReason::Stop) if self.calls > 0 => FinishReason::ToolCalls,
-            Some(reason) => reason,
-            None if !self.usage.is_empty() && (self.blocks > 0 || self.calls > 0) => {
-                FinishReason::Unknown
-            }
-            None => return sink.end(),
+        let Some(end) = self.finish.take() else {
+            return sink.end();
         };
         let about = metadata(std::mem::take(&mut self.about));
         let places = match self.open {
@@ -96,7 +95,7 @@ impl Frames for ContentFrames {
             _ => None,
         };
         self.close(sink, places)?;
-        sink.finish(reason, usage::parse(&self.usage), about)
+        sink.finish(&end, self.calls > 0, usage::parse(&self.usage), about)
     }
 }
 
@@ -113,6 +112,7 @@ impl ContentFrames {
         let [grounding_metadata, url_context_metadata, citation_metadata] =
             [grounding_metadata, url_context_metadata, citation_metadata]
                 .map(|Members(members)| members.map(Value::Object));
+        let message = finish_message.take().map(Value::from);
         for part in content.0.map(|it| it.parts.0).unwrap_or_default() {
             self.part(part, sink)?;
         }
@@ -123,17 +123,23 @@ impl ContentFrames {
             ("groundingMetadata", grounding_metadata),
             ("urlContextMetadata", url_context_metadata),
             ("citationMetadata", citation_metadata),
-            ("finishMessage", finish_message.take().map(Value::from)),
+            ("finishMessage", message.clone()),
         ];
         for (name, value) in about {
             if let Some(value) = value {
                 self.about.insert(name.to_owned(), value);
             }
         }
-        if let Some(reason) = finish_reason.take() {
-            self.finish = Some(reason_of(&reason));
+        let Some(end) = finish_reason.take().and_then(|name| End::of(&name)) else {
+            return Ok(());
+        };
+        if end.is_failure() {
+            // At once, so that a call of this answer does not run.
+            let end = end.with_detail(message.unwrap_or_default());
+            return sink.finish(&end, false, None, None);
         }
-        Ok(())
+        self.finish = Some(end);
+        sink.release_calls()
     }
 
     fn part(&mut self, mut part: Part, sink: &mut Sink<'_>) -> Result<(), LlmError> {
@@ -328,25 +334,4 @@ impl ContentFrames {
 
 fn signed(signature: String) -> Option<ProviderMetadata> {
     metadata(Map::from_iter([(SIGNATURE.to_owned(), signature.into())]))
-}
-
-fn reason_of(reason: &str) -> FinishReason {
-    match reason {
-        "STOP" => FinishReason::Stop,
-        "MAX_TOKENS" => FinishReason::Length,
-        "SAFETY"
-        | "RECITATION"
-        | "BLOCKLIST"
-        | "PROHIBITED_CONTENT"
-        | "SPII"
-        | "IMAGE_SAFETY"
-        | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION" => FinishReason::ContentFilter,
-        "MALFORMED_FUNCTION_CALL"
-        | "UNEXPECTED_TOOL_CALL"
-        | "TOO_MANY_TOOL_CALLS"
-        | "MISSING_THOUGHT_SIGNATURE"
-        | "MALFORMED_RESPONSE" => FinishReason::Error,
-        _ => FinishReason::Unknown,
-    }
 }

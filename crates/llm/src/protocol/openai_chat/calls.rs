@@ -91,7 +91,8 @@ impl Calls {
         for call in self.calls.iter_mut().filter(|call| !call.done) {
             call.complete(sink)?;
         }
-        sink.release(reason)
+        sink.release(reason);
+        Ok(())
     }
 
     /// Returns the call of a delta. It is found by index, otherwise by identifier. A delta with

@@ -20,6 +20,9 @@ pub(super) struct Chunk<'a> {
     usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
+    /// The outcome of the request, of MiniMax.
+    #[serde(borrow, default)]
+    pub(super) base_resp: Option<&'a RawValue>,
     /// The addresses that the answer cites by their positions, of Perplexity and xAI.
     #[serde(borrow, default)]
     pub(super) citations: Option<&'a RawValue>,
@@ -47,10 +50,13 @@ pub(super) struct Choice<'a> {
     pub(super) message: One<Delta>,
     #[serde(default)]
     pub(super) finish_reason: Reason,
+    /// The name of the same end by the provider behind a gateway.
+    #[serde(default)]
+    pub(super) native_finish_reason: Loose,
     /// The token counts of Moonshot.
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
-    /// A failure of the provider behind OpenRouter.
+    /// The failure of this choice, of the provider behind OpenRouter.
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
 }

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::calls::Calls;
 use super::chunk::{Choice, Chunk, Delta, Reason, ToolDelta};
 use super::cited::CitedPages;
 use super::sealed::Collector;
 use super::{failure, usage};
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::event::{BlockId, LlmEvent};
 use crate::canonical::model::CompatibleServer;
 use crate::canonical::request::ToolDefinition;
+use crate::protocol::ends::End;
+use crate::protocol::failure::is_told;
 use crate::protocol::framed::{DONE, Frames, Sink};
+use crate::protocol::surrogates;
 use crate::protocol::generated_file;
 use crate::protocol::openai_annotations::Annotations;
 use crate::sources::Sources;
@@ -31,7 +36,7 @@ pub(super) struct ChatFrames {
     reasoning: Option<BlockId>,
     reasoning_blocks: u32,
     calls: Calls,
-    finish: Option<FinishReason>,
+    finish: Option<End>,
     /// The last usage report, not parsed, because some servers repeat it in every chunk.
     usage: String,
     /// The server, if it extends the protocol.
@@ -98,27 +103,24 @@ impl Frames for ChatFrames {
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let usage = usage::parse(&self.usage, self.server);
         let answered = self.text_blocks > 0 || self.has_images || !self.calls.is_empty();
-        let reason = match self.finish {
-            Some(reason) => reason,
+        let end = match self.finish.take() {
+            Some(end) => end,
             // The server considers the reply complete and only omitted the reason.
             None if self.said_done && answered && (usage.is_some() || self.has_odd_finish) => {
-                FinishReason::Unknown
+                End::UNSAID
             }
             None => return sink.end(),
         };
-        self.calls.complete(Some(reason), sink)?;
-        let reason = match reason {
-            FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
-            reason => reason,
-        };
+        let has_calls = !self.calls.is_empty();
+        self.calls.complete(Some(end.reason(has_calls)), sink)?;
         self.cited.report(sink)?;
-        sink.finish(reason, usage, None)
+        sink.finish(&end, has_calls, usage, None)
     }
 }
 
 impl ChatFrames {
-    fn choice(&mut self, choice: Choice<'_>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        match (choice.delta.0, choice.message.0) {
+    fn choice(&mut self, mut choice: Choice<'_>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        match (choice.delta.0.take(), choice.message.0.take()) {
             (Some(delta), _) => {
                 self.has_deltas = true;
                 self.delta(delta, sink)?;
@@ -127,19 +129,21 @@ impl ChatFrames {
             (None, Some(message)) if !self.has_deltas => self.delta(message, sink)?,
             _ => {}
         }
-        let reason = match choice.finish_reason {
-            Reason::Named(reason) => Some(reason),
-            Reason::Odd => {
-                self.has_odd_finish = true;
-                None
-            }
-            Reason::None => None,
+        self.has_odd_finish |= matches!(choice.finish_reason, Reason::Odd);
+        let Some(end) = end_of(&mut choice) else {
+            return Ok(());
         };
-        if let (None, Some(reason)) = (self.finish, reason) {
-            self.finish = Some(finish_reason(&reason));
-            self.calls.complete(self.finish, sink)?;
+        if end.is_failure() {
+            // The calls of an answer that failed stay incomplete, so they do not run.
+            return sink.finish(&end, false, None, None);
+        }
+        if self.finish.is_none() {
+            let reason = end.reason(!self.calls.is_empty());
+            self.finish = Some(end);
+            self.calls.complete(Some(reason), sink)?;
             // The answer is complete here, even if the connection stays open. The text must end
             // before a call that completes quickly.
+            sink.release_calls()?;
             self.close_reasoning(sink)?;
             self.close_text(sink)?;
             if self.sealed.is_filled() {
@@ -241,12 +245,20 @@ impl ChatFrames {
     }
 }
 
-fn finish_reason(reason: &str) -> FinishReason {
-    match reason {
-        "stop" => FinishReason::Stop,
-        "length" => FinishReason::Length,
-        "content_filter" => FinishReason::ContentFilter,
-        "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        _ => FinishReason::Unknown,
-    }
+/// Returns the end that a choice reports. A failure of the choice may come without a name of the end.
+fn end_of(choice: &mut Choice<'_>) -> Option<End> {
+    let native = choice.native_finish_reason.take();
+    let named = match &choice.finish_reason {
+        Reason::Named(name) => End::of(name),
+        Reason::Odd | Reason::None => None,
+    };
+    let error = choice.error.and_then(|error| surrogates::parse(error.get().as_bytes()).ok());
+    let error: Value = error.unwrap_or_default();
+    let is_failure = is_told(&error);
+    let end = match named.map(|end| end.or_worse(native.as_deref())) {
+        Some(end) if end.is_failure() || !is_failure => end,
+        _ if is_failure => End::failed("error"),
+        _ => return None,
+    };
+    Some(end.with_detail(error))
 }

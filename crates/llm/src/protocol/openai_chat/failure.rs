@@ -1,22 +1,29 @@
 //! Failures that a server reports inside its stream.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::chunk::Chunk;
 use crate::canonical::event::LlmEvent;
 use crate::protocol::{failure, surrogates};
 
+/// Returns the failure in the outcome of a request. The code of a success is 0.
+fn outcome(outcome: &RawValue) -> Option<LlmEvent> {
+    let outcome: Value = surrogates::parse(outcome.get().as_bytes()).ok()?;
+    let code = outcome.get("status_code")?;
+    let is_success = code.is_null() || matches!(code.to_string().as_str(), "0" | "\"0\"" | "\"\"");
+    let message = outcome.get("status_msg").cloned().unwrap_or_default();
+    (!is_success).then(|| failure::event(&json!({"code": code, "message": message})))
+}
+
 /// Returns the failure that a chunk reports, in its `error` member or as the whole chunk.
 pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
     let is_told = |error: &&RawValue| !matches!(error.get(), r#""""# | "{}" | "[]" | "false" | "0");
     let in_member = chunk.error.as_ref().is_some_and(is_told);
-    let choice = chunk.choices.0.as_ref();
-    if let Some(error) = choice.and_then(|choice| choice.error).filter(is_told) {
-        let error: Value = surrogates::parse(error.get().as_bytes()).ok()?;
-        return Some(failure::event(&error));
+    if let Some(failure) = chunk.base_resp.and_then(outcome) {
+        return Some(failure);
     }
-    let is_bare = choice.is_none() && chunk.usage().is_none();
+    let is_bare = chunk.choices.0.is_none() && chunk.usage().is_none();
     if !in_member && !is_bare {
         return None;
     }

@@ -10,8 +10,9 @@ use super::reasoning::Reasoning;
 use super::{ITEM_ID, PHASE, PROTOCOL, hosted, metadata, usage};
 use crate::canonical::cited_source::{CitedSource, MAX_SOURCES};
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::event::{BlockId, LlmEvent};
 use crate::canonical::request::ToolResultValue;
+use crate::protocol::ends::End;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::openai_annotations::{self, Annotations};
@@ -115,14 +116,13 @@ impl Frames for ResponseFrames {
                 Some(whole) => self.calls.complete_input(place, &of, whole, sink),
                 None => Ok(()),
             },
-            "response.completed" | "response.incomplete" => {
+            "response.completed"
+            | "response.done"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled" => {
                 let response = sink.read(event.response).unwrap_or_default();
-                self.finish(&response, sink)
-            }
-            "response.failed" => {
-                let response: Value = sink.read(event.response).unwrap_or_default();
-                let error = response.get("error").cloned();
-                sink.emit(failure::event(&error.unwrap_or_default()))
+                self.finish(kind.trim_start_matches("response."), &response, sink)
             }
             "error" => sink.emit(failure::named(data)),
             // Some proxies report their own errors in the format of another protocol.
@@ -370,7 +370,17 @@ impl ResponseFrames {
         }
     }
 
-    fn finish(&mut self, response: &Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    /// Handles the end of the response. `kind` is the end that the event names.
+    fn finish(
+        &mut self,
+        kind: &str,
+        response: &Value,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let end = end_of(kind, response);
+        if end.is_failure() {
+            return sink.finish(&end, false, None, None);
+        }
         self.calls.complete_all(sink)?;
         // xAI lists all pages that it read.
         let pages = response.get("citations").and_then(Value::as_array);
@@ -378,21 +388,13 @@ impl ResponseFrames {
         for page in pages.take(MAX_SOURCES) {
             sink.cite(Some(CitedSource::at(page, None)))?;
         }
-        let why = response.get("incomplete_details");
-        let why = why.and_then(|details| text(details, "reason"));
-        let reason = match why {
-            Some("max_output_tokens") => FinishReason::Length,
-            Some("content_filter") => FinishReason::ContentFilter,
-            _ if !self.calls.is_empty() => FinishReason::ToolCalls,
-            None => FinishReason::Stop,
-            Some(_) => FinishReason::Unknown,
-        };
         let usage = response.get("usage").cloned();
         let id = text(response, "id").or(self.response.as_deref());
         let id = id.map(|id| ("responseId", id.into()));
         let tier = text(response, "service_tier").map(|tier| ("serviceTier", tier.into()));
         sink.finish(
-            reason,
+            &end,
+            !self.calls.is_empty(),
             usage.and_then(usage::parse),
             metadata(id.into_iter().chain(tier)),
         )
@@ -406,6 +408,24 @@ impl ResponseFrames {
         let problem = format!("Too many items in one {PROTOCOL} stream");
         Err(LlmError::invalid_output(sink.route(), problem))
     }
+}
+
+/// Returns the end of a response: the reason why it is incomplete, otherwise its status. An event that names a bad
+/// end counts more than the status, which some servers do not update.
+fn end_of(kind: &str, response: &Value) -> End {
+    let error = response.get("error").filter(|error| error.is_object());
+    let details = response.get("incomplete_details");
+    let why = details.and_then(|details| text(details, "reason"));
+    let status = text(response, "status");
+    let names = match kind {
+        "completed" | "done" if error.is_none() => [why, status],
+        "incomplete" => [why, None],
+        _ => [Some("failed"), None],
+    };
+    let named = names.into_iter().flatten().find_map(End::of);
+    let end = named.or_else(|| End::of(kind));
+    let end = end.unwrap_or_else(|| End::failed(kind));
+    end.with_detail(error.cloned().unwrap_or_default())
 }
 
 fn encrypted(item: &Value) -> Value {

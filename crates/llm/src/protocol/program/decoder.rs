@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::event::{ProgramEvent, ProgramResponse, finish_reason};
+use super::event::{ProgramEvent, ProgramResponse};
 use crate::canonical::cited_source::is_web_address;
 use crate::canonical::error::{ErrorKind, HttpFailure, LlmError, bounded, in_stream_kind};
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::model::ResolvedModel;
 use crate::lifecycle::merge_metadata;
+use crate::protocol::ends::End;
 use crate::protocol::framed::{Frames, Reading, Sink};
 use crate::protocol::generated_file::{self, Content};
 use crate::protocol::open_call::{OpenCall, UNNAMED, WholeInput};
@@ -78,6 +79,9 @@ impl Decoder for Batches {
         self.reading.is_over()
     }
 }
+
+/// The reason of a program that knows none.
+const UNKNOWN: &str = FinishReason::Unknown.as_str();
 
 /// The state of one answer.
 struct ProgramFrames {
@@ -156,9 +160,6 @@ impl Frames for ProgramFrames {
             Problem::Missing(member) => {
                 invalid(sink, &format!("{kind} must have the member {member}"), data)
             }
-            Problem::Reason(reason) => {
-                invalid(sink, &format!("unknown finish reason {reason:?}"), data)
-            }
             Problem::Address => invalid(
                 sink,
                 "the url of a file must begin with http:// or https://",
@@ -177,7 +178,6 @@ impl Frames for ProgramFrames {
 enum Problem {
     Type,
     Missing(&'static str),
-    Reason(String),
     UnknownCall,
     Address,
     Failed(LlmError),
@@ -401,7 +401,13 @@ impl ProgramFrames {
 
     fn finish(&mut self, event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
         let name = required(event.reason, "reason")?;
-        let reason = finish_reason(&name).ok_or_else(|| Problem::Reason(name.into_owned()))?;
+        let end = match &*name {
+            UNKNOWN => End::UNSAID,
+            name => End::of(name).unwrap_or(End::UNSAID),
+        };
+        if end.is_failure() {
+            return Ok(sink.finish(&end, false, None, event.provider_metadata)?);
+        }
         let open = self.calls.iter_mut();
         for call in open.filter(|call| call.phase == Phase::Input) {
             call.phase = Phase::Over;
@@ -409,12 +415,8 @@ impl ProgramFrames {
             let attached = call.attached.take();
             call.written.end(WholeInput::Missing, attached, sink)?;
         }
-        let reason = match reason {
-            FinishReason::Stop if self.has_local_calls => FinishReason::ToolCalls,
-            reason => reason,
-        };
         let usage = event.usage.map(Into::into);
-        Ok(sink.finish(reason, usage, event.provider_metadata)?)
+        Ok(sink.finish(&end, self.has_local_calls, usage, event.provider_metadata)?)
     }
 
     /// Ends the answer with the failure that the program reports.

@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::canonical::cited_source::CitedSource;
-use crate::canonical::event::FinishReason;
 use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::canonical::usage::Usage;
 
@@ -93,20 +92,6 @@ impl From<ProgramUsage> for Usage {
             provider_metadata: None,
         }
     }
-}
-
-/// Returns the reason with this name.
-pub(super) fn finish_reason(name: &str) -> Option<FinishReason> {
-    use FinishReason as R;
-    let all = [
-        R::Stop,
-        R::Length,
-        R::ToolCalls,
-        R::ContentFilter,
-        R::Error,
-        R::Unknown,
-    ];
-    all.into_iter().find(|reason| reason.as_str() == name)
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {

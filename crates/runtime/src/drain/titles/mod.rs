@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use opencode_llm::{HttpOverlay, LlmEvent, LlmRequest, Message, Part, SystemPart};
+use opencode_llm::{FinishReason, HttpOverlay, LlmEvent, LlmRequest, Message, Part, SystemPart};
 use opencode_location::catalogue::{Cost, ResolvedModelOutcome, request_domains};
 use opencode_location::location::Location;
 use opencode_schema::Record;
@@ -34,6 +34,8 @@ const AGENT: &str = "title";
 
 /// Time limit for a title.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+const CUT: &str = "the answer is cut";
 
 /// Maximum number of bytes of an answer that are read.
 const MAX_ANSWER: usize = 16 * 1024;
@@ -135,20 +137,27 @@ impl Services {
     async fn answer(&self, request: LlmRequest, meter: &mut UsageMeter) -> Result<String, String> {
         let mut stream = self.provider.model.stream(request);
         let mut answer = String::new();
+        let mut end = None;
         while let Some(events) = stream.next().await {
             for event in events.map_err(|error| error.to_string())? {
                 match event {
                     LlmEvent::TextDelta { text, .. } => answer += &text,
-                    LlmEvent::StepFinish { usage, .. } => meter.add(usage.as_ref()),
+                    LlmEvent::StepFinish { usage, reason, .. } => {
+                        meter.add(usage.as_ref());
+                        end = Some(reason);
+                    }
                     LlmEvent::ProviderError { message, .. } => return Err(message),
                     _ => {}
                 }
             }
             if answer.len() > MAX_ANSWER {
-                break;
+                return Ok(answer);
             }
         }
-        Ok(answer)
+        match end {
+            Some(FinishReason::Length | FinishReason::ContentFilter) | None => Err(CUT.to_owned()),
+            Some(_) => Ok(answer),
+        }
     }
 
     /// Sets the title, unless a caller set one meanwhile.

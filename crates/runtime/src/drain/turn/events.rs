@@ -121,11 +121,13 @@ impl Turn<'_> {
                     retry_after_ms: None,
                     provider_id: Some(self.provider_id.clone()),
                 };
+                let failed_call =
+                    format!("The call did not run, because the answer failed: {message}");
+                self.provider_failure = Some(SessionErrorUnknown::of(cause.kind, failed_call));
                 self.fail_step(SessionErrorUnknown {
                     cause: Some(cause),
                     ..SessionErrorUnknown::new(message)
                 });
-                self.provider_failed = true;
             }
         }
         None

@@ -26,7 +26,7 @@ use crate::compaction::CompactionInput;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
 use crate::history::estimate::tokens;
-use crate::provider::{Answer, AskError, cause_of};
+use crate::provider::{Answer, AskError, NO_FINISH, cause_of};
 use crate::snapshots::StepSnapshot;
 
 mod events;
@@ -37,7 +37,6 @@ mod output;
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";
 /// Maximum size of one answer in bytes: an endless stream must not exhaust the memory.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
-const NO_FINISH: &str = "The provider ended its answer without saying that it was done";
 const NO_HOSTED_RESULT: &str = "Provider did not return a tool result";
 
 /// State of a running turn.
@@ -50,8 +49,9 @@ struct Turn<'a> {
     calls: Calls,
     files: StepFiles,
     finish: Option<Finish>,
-    /// The provider reported a failure inside its stream. Later events are ignored.
-    provider_failed: bool,
+    /// The provider reported a failure inside its stream: the error of the calls of the host that are not complete or
+    /// have not begun to run. Later events are ignored.
+    provider_failure: Option<SessionErrorUnknown>,
     /// A refusal because of the request's size is not recorded yet, so that compaction can run.
     recovers: bool,
     size: RequestSize,
@@ -199,7 +199,7 @@ impl Runner {
             calls: Calls::new(local, context),
             files: StepFiles::new(&self.services.snapshots, &self.shared.tasks),
             finish: None,
-            provider_failed: false,
+            provider_failure: None,
             recovers,
             size,
             refused: None,
@@ -277,23 +277,28 @@ impl Turn<'_> {
             let paths = generated::store_files(&self.registry, &mut event).await;
             let failed = self.count(&event).or_else(|| self.apply(event, paths));
             // The events after a failure have no effect.
-            let over = self.provider_failed.then_some(StreamEnd::Complete);
-            end = failed.map(StreamEnd::Failed).or(over);
+            let is_over = self.provider_failure.is_some();
+            end = failed
+                .map(StreamEnd::Failed)
+                .or_else(|| is_over.then_some(StreamEnd::Complete));
             if end.is_some() {
                 break;
             }
             if self.publisher.is_full() {
-                self.commit_and_start().await?;
+                self.publisher.flush().await?;
             }
         }
         self.commit_and_start().await?;
         Ok(end)
     }
 
-    /// Commits the collected events, then starts the calls that they record.
+    /// Commits the collected events, then starts the calls that they record. The calls of an answer that failed do not
+    /// start.
     async fn commit_and_start(&mut self) -> Result<(), DrainError> {
         self.publisher.flush().await?;
-        self.calls.start();
+        if self.provider_failure.is_none() {
+            self.calls.start();
+        }
         Ok(())
     }
 
@@ -369,10 +374,13 @@ impl Turn<'_> {
         let was_stopped = self.calls.cancelled().is_cancelled();
         // After a broken stream a call with incomplete arguments stays open. The next drain fails it, as
         // after a crash.
-        if was_stopped || self.provider_failed {
+        if was_stopped {
             self.fail_calls(false, &interrupted);
+        } else if let Some(error) = self.provider_failure.clone() {
+            self.fail_calls(true, &interrupted);
+            self.fail_calls(false, &error);
         }
-        if self.finish.is_some() && !self.provider_failed {
+        if self.finish.is_some() && self.provider_failure.is_none() {
             self.publisher.flush().await?;
             let (ran, stopped) = (self.calls.any_local(), self.stopper.stopped());
             self.files.end(ran, stopped).await;
@@ -392,7 +400,7 @@ impl Turn<'_> {
                 .into())
             }
             _ if was_stopped => Err(DrainStop::Interrupted),
-            _ => Ok(!self.provider_failed
+            _ => Ok(self.provider_failure.is_none()
                 && continues.unwrap_or_else(|| is_paused || self.calls.any_local())),
         }
     }
@@ -424,7 +432,7 @@ impl Turn<'_> {
 
     /// Records the durable end of the step, unless it has already failed or never began.
     fn end_step(&mut self, end: &StreamEnd, cost: impl Fn(&Tokens) -> f64) {
-        if self.provider_failed || matches!(end, StreamEnd::Failed(_)) {
+        if self.provider_failure.is_some() || matches!(end, StreamEnd::Failed(_)) {
             return;
         }
         let Some(finished) = self.finish.take() else {

@@ -81,8 +81,13 @@ async fn a_failed_summary_changes_nothing() {
             Reply::new()
                 .text("Half")
                 .finish(FinishReason::ContentFilter),
-            "the answer ended with content-filter",
-            "invalid-output",
+            "the provider withheld a part of the summary",
+            "content-policy",
+        ),
+        (
+            Reply::new().text("Half").finish(FinishReason::Length),
+            "the model reached its limit of output tokens before it finished the summary; a larger limit.output or a model that thinks less may help",
+            "output-length",
         ),
     ] {
         let (f, session) = open().await;

@@ -178,7 +178,7 @@ async fn a_broken_answer_keeps_its_received_part() {
     let announced = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
     let cut = format!("{announced}{}", says("Hel"));
     for script in [Script::Answer(cut.clone()), Script::Reset(cut)] {
-        let (events, cause, requests) = outcome(vec![script]).await;
+        let (events, cause, requests) = outcome(vec![script; 3]).await;
         let [rest @ .., failed] = &events[..] else {
             panic!("{events:?}")
         };
@@ -192,8 +192,37 @@ async fn a_broken_answer_keeps_its_received_part() {
             cause,
             json!({"kind": "invalid-output", "retryable": false, "providerID": "wire"})
         );
-        assert_eq!(requests, 1);
+        // An answer of which nothing arrived is asked for again.
+        assert_eq!(requests, if rest == kept { 1 } else { 3 });
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_fails_at_its_end_keeps_its_text_or_is_asked_for_again() {
+    let end = |reason: &str| {
+        let chunk = json!({"choices": [{"delta": {}, "finish_reason": reason}]});
+        format!("data: {chunk}\n\n")
+    };
+    let failed = "step.failed The provider ended its answer with \"network_error\"";
+    let body = format!("{OK}{}{}", says("Hel"), end("network_error"));
+    let (events, cause, requests) = outcome(vec![Script::Answer(body)]).await;
+    let kept = [&ASKED[..], &["text.started", "text.ended Hel", failed]].concat();
+    assert_eq!(
+        (events, requests),
+        (kept.into_iter().map(str::to_owned).collect(), 1)
+    );
+    assert_eq!(
+        cause,
+        json!({"kind": "transport", "retryable": true, "providerID": "wire"})
+    );
+    let empty = Script::Answer(format!("{OK}{}", end("insufficient_system_resource")));
+    let answer = Script::Answer(format!("{OK}{}{}", says("Hello."), stop()));
+    let (events, cause, requests) = outcome(vec![empty, answer]).await;
+    assert_eq!((cause, requests), (Value::Null, 2));
+    assert_eq!(
+        events,
+        [asked(2), HELLO.map(str::to_owned).to_vec()].concat()
+    );
 }
 
 #[tokio::test]
@@ -228,14 +257,17 @@ async fn an_answer_outside_of_the_protocol_is_a_failed_step() {
             unfinished,
         ),
     ] {
-        let (events, cause, requests) = outcome(vec![Script::Answer(format!("{OK}{body}"))]).await;
+        // An answer without output and without an end is asked for again.
+        let expected_requests = if before.is_empty() { 3 } else { 1 };
+        let answers = vec![Script::Answer(format!("{OK}{body}")); expected_requests];
+        let (events, cause, requests) = outcome(answers).await;
         let expected = [&ASKED[..], before, &[failed]].concat();
         assert_eq!(events, expected, "{body}");
         assert_eq!(
             cause,
             json!({"kind": "invalid-output", "retryable": false, "providerID": "wire"})
         );
-        assert_eq!(requests, 1);
+        assert_eq!(requests, expected_requests);
     }
 }
 
