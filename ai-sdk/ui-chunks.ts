@@ -80,11 +80,16 @@ export class ChunkWriter {
   }
 
   #end({ result }: RunEnd): Chunk[] {
-    const { outcome, usage, cost, error, reason = outcome } = result;
+    const { outcome, finish, usage, cost, error, reason = outcome } = result;
     const after = this.#seq < 0 ? {} : { after: this.#seq };
     const messageMetadata = this.#metadata({ ...after, outcome, usage, cost });
-    if (outcome === "completed" || outcome === "declined" || outcome === "step-limit" || outcome === "paused") {
-      return [{ type: "finish", finishReason: outcome === "completed" ? "stop" : "other", messageMetadata }];
+    if (outcome === "completed") return [{ type: "finish", finishReason: "stop", messageMetadata }];
+    if (outcome === "incomplete") {
+      const finishReason = finish === "content-filter" ? finish : "length";
+      return [{ type: "finish", finishReason, messageMetadata }];
+    }
+    if (outcome === "declined" || outcome === "step-limit" || outcome === "paused") {
+      return [{ type: "finish", finishReason: "other", messageMetadata }];
     }
     const metadata: Chunk = { type: "message-metadata", messageMetadata };
     if (outcome === "interrupted") return [metadata, { type: "abort", reason }];

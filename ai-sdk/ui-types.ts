@@ -91,6 +91,10 @@ export type OpenCodeUIMessageChunk =
   | { type: "data-opencode-permission"; id: string; data: PermissionRequest }
   | { type: "data-opencode-question"; id: string; data: QuestionRequest }
   | { type: "message-metadata"; messageMetadata: OpenCodeMessageMetadata }
-  | { type: "finish"; finishReason: "stop" | "other"; messageMetadata: OpenCodeMessageMetadata }
+  | {
+      type: "finish";
+      finishReason: "stop" | "length" | "content-filter" | "other";
+      messageMetadata: OpenCodeMessageMetadata;
+    }
   | { type: "abort"; reason?: string }
   | { type: "error"; errorText: string };

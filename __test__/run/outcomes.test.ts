@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { createClient, isClientError } from "../../index.js";
 import { finish, ofType, readHistory, readUntil, setUpClient, streamedText, WAYS } from "./support";
 
@@ -12,6 +13,7 @@ describe.each(WAYS)("a run %s", (way) => {
     const { parts, result } = await finish(client, { prompt: "What is here?" });
     expect(result).toMatchObject({
       outcome: "completed",
+      finish: "stop",
       text: "It is empty.",
       usage: { input: 120, output: 12, cache: { read: 100 } },
       messages: [{ type: "assistant" }, { type: "assistant" }],
@@ -65,6 +67,58 @@ describe.each(WAYS)("a run %s", (way) => {
       reason: expect.stringContaining("Unknown parameter"),
       error: { message: expect.stringContaining("Unknown parameter"), cause: { kind: "invalid-request", status: 400 } },
     });
+  });
+
+  test.each([
+    ["length", "length", "The answer reached the limit of its length"],
+    ["max_tokens", "length", "The answer reached the limit of its length"],
+    ["model_length", "length", "The answer reached the limit of its length"],
+    ["content_filter", "content-filter", "The provider withheld the rest of the answer"],
+  ])("with the finish reason %s is incomplete", async (finishReason, expected, reason) => {
+    const { client, model } = await setUpClient(way);
+    model.reply({ text: "Half an ans", finish: finishReason });
+    const { result } = await finish(client, { prompt: "Hi" });
+    expect(result).toMatchObject({ outcome: "incomplete", finish: expected, reason, text: "Half an ans" });
+    expect(result).not.toHaveProperty("error");
+  });
+
+  test.each(["end_turn", "eos"])("with the finish reason %s is completed", async (finishReason) => {
+    const { client, model } = await setUpClient(way);
+    model.reply({ text: "An answer", finish: finishReason });
+    const { result } = await finish(client, { prompt: "Hi" });
+    expect(result).toMatchObject({ outcome: "completed", finish: "stop" });
+  });
+
+  test.each(["error", "network_error", "insufficient_system_resource", "abort", "of_the_future"])(
+    "with the finish reason %s is failed, keeps its text and runs no call",
+    async (finishReason) => {
+      const { client, model, setup } = await setUpClient(way);
+      const input = { command: "touch ran.txt", description: "Writes a file" };
+      model.reply({ text: "Half an ans", tools: [{ name: "bash", input, id: "c1" }], finish: finishReason });
+      const { parts, result } = await finish(client, { prompt: "Hi" });
+      const message = `The provider ended its answer with "${finishReason}"`;
+      expect(result).toMatchObject({ outcome: "failed", error: { message }, text: "Half an ans" });
+      expect(result).not.toHaveProperty("finish");
+      expect(existsSync(join(setup.directory, "ran.txt"))).toBe(false);
+      expect(ofType(parts, "tool").at(-1)).toMatchObject({
+        status: "failed",
+        error: { message: `The call did not run, because the answer failed: ${message}` },
+      });
+      expect(model.requests).toHaveLength(1);
+      model.reply({ text: "Fine." });
+      const next = await finish(client, { sessionID: result.sessionID, prompt: "Again" });
+      expect(next.result).toMatchObject({ outcome: "completed", text: "Fine." });
+    },
+  );
+
+  test("asks again if an answer fails before any output", async () => {
+    const { client, model } = await setUpClient(way);
+    model.reply({ text: "", finish: "network_error" }, { raw: ": ping\n\n" }, { text: "Here." });
+    const { result } = await finish(client, { prompt: "Hi" });
+    expect(result).toMatchObject({ outcome: "completed", text: "Here." });
+    expect(model.requests).toHaveLength(3);
+    const history = await readHistory(client, result.sessionID);
+    expect(history.filter(({ type }) => type === "session.next.retried")).toHaveLength(1);
   });
 
   test("with an unanswered permission continues without it", async () => {

@@ -1,12 +1,21 @@
 import type { SessionDurableEvent, SessionErrorUnknown } from "../index.js";
-import type { RunFailure, RunUsage } from "./types.js";
+import type { RunFailure, RunFinish, RunUsage } from "./types.js";
 
 /** The end of the work on a prompt, from the log. */
 type RecordedEnd =
   | { outcome: "paused"; reason: string }
   | { outcome: "completed" | "declined" | "interrupted" }
+  | { outcome: "incomplete"; reason: string }
   | { outcome: "failed"; error: RunFailure }
   | { outcome: "not-started"; reason: string };
+
+const FINISHES: readonly RunFinish[] = ["stop", "length", "tool-calls", "content-filter", "unknown"];
+
+/** The reasons of the ends of answers that are not complete. */
+const INCOMPLETE: Partial<Record<string, string>> = {
+  length: "The answer reached the limit of its length",
+  "content-filter": "The provider withheld the rest of the answer",
+};
 
 interface Step {
   messageID: string;
@@ -33,6 +42,9 @@ export class Activity {
   #steps: Step[] = [];
   #cost = 0;
   #usage = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } };
+
+  /** The reason for the end of the newest step that ended. */
+  finish: RunFinish | undefined = undefined;
 
   /** The sequence of the newest applied event. */
   seq;
@@ -159,7 +171,9 @@ export class Activity {
         break;
       case "session.next.step.ended":
         this.#count(event.data);
-        this.end = endOfStep(step);
+        // A log of another host may have another name.
+        this.finish = FINISHES.find((finish) => finish === event.data.finish) ?? "unknown";
+        this.end = endOfStep(step, this.finish);
         break;
       case "session.next.step.failed":
         this.end = endOf(event.data.error, step);
@@ -179,10 +193,11 @@ export class Activity {
 }
 
 /** The end of the work, if a step without a failure ended it. */
-function endOfStep({ output, calls, rejected }: Step): RecordedEnd | undefined {
+function endOfStep({ output, calls, rejected }: Step, finish: RunFinish): RecordedEnd | undefined {
   if (output !== undefined && "error" in output) return { outcome: "failed", error: output.error };
   if (output === undefined && (calls > 0 || rejected)) return undefined;
-  return { outcome: "completed" };
+  const reason = output === undefined ? INCOMPLETE[finish] : undefined;
+  return reason === undefined ? { outcome: "completed" } : { outcome: "incomplete", reason };
 }
 
 /** @param error The failure of the step. */

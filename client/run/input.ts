@@ -18,6 +18,7 @@ const MEMBERS: Readonly<Record<keyof RunInput, Shape>> = {
   delivery: null,
   location: shapes.LocationRef,
   unanswered: { denyAfterMs: null },
+  silentAfterMs: null,
 };
 
 // Timers take 31 bits. A longer delay would be no delay.
@@ -37,6 +38,7 @@ export function readInput(input: RunInput, options: unknown): { model: ModelRef 
   checkMembers("sessions.run", input, MEMBERS);
   checkPrompt(input.prompt);
   checkUnanswered(input.unanswered);
+  checkSilentAfter(input.silentAfterMs);
   return { model: readModel(input.model) };
 }
 
@@ -52,6 +54,12 @@ function checkUnanswered(unanswered: unknown) {
   if (typeof delay === "number" && Number.isInteger(delay) && delay >= 1 && delay <= LONGEST_DELAY_MS) return;
   const expected = `"wait", "deny" or { denyAfterMs } with a whole number from 1 to ${LONGEST_DELAY_MS}`;
   throw invalidRequest(`unanswered must be ${expected}`, "unanswered");
+}
+
+function checkSilentAfter(delay: unknown) {
+  if (delay === undefined || delay === false) return;
+  if (typeof delay === "number" && Number.isInteger(delay) && delay >= 1 && delay <= LONGEST_DELAY_MS) return;
+  throw invalidRequest(`silentAfterMs must be false or a whole number from 1 to ${LONGEST_DELAY_MS}`, "silentAfterMs");
 }
 
 function readModel(model: RunInput["model"]): ModelRef | undefined {

@@ -78,7 +78,7 @@ export class PendingRequests {
 
   async #ask(part: RunNeedsInput) {
     const { id, sessionID } = part.request;
-    if (this.#pending.has(id) || !(await this.#isFamily(sessionID))) return;
+    if (this.#pending.has(id) || !(await this.isFamily(sessionID))) return;
     if (this.#isStopped || this.#pending.has(id)) return;
     const unanswered = this.#unanswered(part.kind);
     const pending: Pending = { part, timer: undefined };
@@ -117,7 +117,8 @@ export class PendingRequests {
     this.#onChange();
   }
 
-  #isFamily(sessionID: string) {
+  /** True if the session is that of the run or a descendant. */
+  isFamily(sessionID: string) {
     let isFamily = this.#families.get(sessionID);
     if (isFamily === undefined) {
       isFamily = this.#descends(sessionID).catch(() => false);

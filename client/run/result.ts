@@ -18,6 +18,8 @@ interface State {
   isAborted: boolean;
   /** The reason for which the run refused a request. */
   denial: string | undefined;
+  /** The failure of a run that stopped the work because of its silence. */
+  silence: RunFailure | undefined;
 }
 
 const CLOSED = "The host was closed";
@@ -39,6 +41,7 @@ export async function conclude(
   return {
     ...outcome,
     ...(outcome.outcome !== "completed" && { reason: outcome.reason ?? outcome.error?.message ?? INTERRUPTED }),
+    ...(activity.finish !== undefined && { finish: activity.finish }),
     sessionID,
     messageID,
     text: activity.text,
@@ -51,9 +54,10 @@ export async function conclude(
 
 function outcomeOf(
   activity: Activity,
-  { lost, isDisposed, failure, isAborted, denial }: State,
+  { lost, isDisposed, failure, isAborted, denial, silence }: State,
 ): Pick<RunResult, "outcome" | "error" | "reason"> {
   const { end } = activity;
+  if (silence !== undefined && !isAborted && isStopped(end?.outcome)) return { outcome: "failed", error: silence };
   if (end?.outcome === "not-started" && isAborted) return { outcome: "interrupted", reason: "The run was aborted" };
   if (end !== undefined && end.outcome !== "declined") return end;
   if (end !== undefined || activity.isDeclined)
@@ -64,6 +68,11 @@ function outcomeOf(
   if (activity.isInterrupted || failure === undefined) return { outcome: "interrupted" };
   if (failure.cause?.kind === "step-limit") return { outcome: "step-limit", reason: failure.message };
   return { outcome: "failed", error: failure };
+}
+
+/** True for the ends that an interruption or a withdrawal has. */
+function isStopped(outcome: RunResult["outcome"] | undefined) {
+  return outcome === undefined || outcome === "interrupted" || outcome === "not-started";
 }
 
 function notStarted(

@@ -9,6 +9,7 @@ import { readInput } from "./input.js";
 import { readOutput } from "./output.js";
 import { PendingRequests } from "./requests.js";
 import { conclude } from "./result.js";
+import { Silence } from "./silence.js";
 import type { NamedError, OpenCodeClient, OpenCodeEvent, SessionDurableEvent } from "../index.js";
 import type { RequestOptions } from "../types.js";
 import type { LiveEvents, LiveListener } from "./live.js";
@@ -19,6 +20,9 @@ export type Begun = { sessionID: string; messageID: string; admittedSeq: number;
 
 // In a row without an event: three to five minutes.
 const MAX_RETRIES = 30;
+
+// Long enough for a model that thinks without a word, and for any command of the tool bash.
+const SILENT_AFTER_MS = 15 * 60_000;
 
 // Delay before the run asks a server again that could not answer, in milliseconds.
 const ASK_AGAIN_MS = 1_000;
@@ -39,6 +43,10 @@ export class Run {
   #output: ReadOutput | undefined = undefined;
   /** Known before the prompt is admitted. */
   #sessionID: string | undefined = undefined;
+  /** Sessions whose events are signs of life: that of the run and its descendants. */
+  #family: Set<string> = new Set();
+  #silence: Silence;
+  #silent: RunFailure | undefined = undefined;
 
   readonly blocks = new OpenBlocks();
   readonly requests: PendingRequests;
@@ -61,13 +69,18 @@ export class Run {
     this.#input = input;
     this.#options = { headers: options.headers ?? undefined };
     this.#signal = options.signal ?? undefined;
-    this.requests = new PendingRequests(client, this.#options, unanswered, () => this.#changed());
+    this.#silence = new Silence(input?.silentAfterMs ?? SILENT_AFTER_MS, (ms) => void this.#endSilence(ms));
+    this.requests = new PendingRequests(client, this.#options, unanswered, () => {
+      this.#silence.stir();
+      this.#changed();
+    });
     const release = this.#signal === undefined ? () => {} : onAbort(this.#signal, () => void this.abort());
     this.begun = this.#begin(options);
     this.result = this.begun
       .then((begun) => this.#follow(begun))
       .finally(() => {
         release();
+        this.#silence.stop();
         this.#live.leave(this.#listener);
         this.requests.stop();
         this.#changed();
@@ -106,8 +119,11 @@ export class Run {
   async abort() {
     this.#isAborted = true;
     const begun = await this.begun.catch(() => undefined);
-    if (begun === undefined || this.ended !== undefined) return;
-    const { sessionID, messageID } = begun;
+    if (begun !== undefined) await this.#stopWork(begun);
+  }
+
+  async #stopWork({ sessionID, messageID }: Begun) {
+    if (this.ended !== undefined) return;
     try {
       await this.#client.sessions.inbox.withdraw({ sessionID, messageID }, this.#options);
     } catch {
@@ -132,6 +148,7 @@ export class Run {
     }
     this.#throwIfAborted();
     this.#sessionID = sessionID;
+    this.#family.add(sessionID);
     this.requests.follow(sessionID);
     const settings = { system, tools, variant, output: this.#output?.wire };
     const receipt = await sessions.prompt({ sessionID, id, prompt, delivery, ...settings }, this.#options);
@@ -143,6 +160,7 @@ export class Run {
     const activity = new Activity(begun.messageID, begun.admittedSeq);
     const events = this.events(begun)[Symbol.asyncIterator]();
     let lost: unknown;
+    this.#silence.start();
     try {
       // Runs beside everything else. If the connection has failed, the next request reports it.
       if (this.#input.sessionID !== undefined) void this.requests.refresh(begun.sessionID).catch(() => {});
@@ -155,7 +173,14 @@ export class Run {
       events.return?.().catch(() => {});
     }
     const { isDisposed, requests } = this;
-    const state = { lost, isDisposed, failure: this.#failure, isAborted: this.#isAborted, denial: requests.denial };
+    const state = {
+      lost,
+      isDisposed,
+      failure: this.#failure,
+      isAborted: this.#isAborted,
+      denial: requests.denial,
+      silence: this.#silent,
+    };
     const concluded = await conclude(this.#client, this.#options, begun, activity, state);
     const result = await this.#withOutput(concluded, activity);
     this.ended = { seq: activity.seq, result };
@@ -219,12 +244,15 @@ export class Run {
     onEvent: (event) => this.#receive(event),
     onGap: () => {
       this.blocks.clear();
+      this.#silence.stir();
       this.#stop();
       if (this.#sessionID !== undefined) void this.requests.refresh(this.#sessionID).catch(() => {});
     },
     onFailure: () => {
       const sessionID = this.#sessionID;
       if (sessionID === undefined) return;
+      // Signs of life are not visible any more.
+      this.#silence.stop();
       const stop = () => this.#stop();
       void this.#client.sessions.wait({ sessionID }, this.#options).then(stop, stop);
     },
@@ -236,7 +264,12 @@ export class Run {
       this.#stop();
     }
     this.requests.apply(event);
-    if (!("sessionID" in event.data) || event.data.sessionID !== this.#sessionID) return;
+    if (!("sessionID" in event.data)) return;
+    if (event.type === "session.created" && this.#family.has(event.data.info.parentID ?? "")) {
+      this.#family.add(event.data.sessionID);
+    }
+    if (this.#family.has(event.data.sessionID)) this.#silence.apply(event);
+    if (event.data.sessionID !== this.#sessionID) return;
     switch (event.type) {
       case "session.idle":
         this.#stop();
@@ -251,6 +284,33 @@ export class Run {
         break;
       default:
         if (this.blocks.apply(event)) this.#changed();
+    }
+  }
+
+  /** Stops the work after its silence, unless it waits for a user or for a session that this run does not know yet. */
+  async #endSilence(silentMs: number) {
+    const { signs } = this.#silence;
+    const begun = await this.begun;
+    if (this.requests.parts.length > 0 || (await this.#findWorkingChild()) || signs !== this.#silence.signs) return;
+    const message = `Neither the provider nor a tool gave a sign of life for ${silentMs / 1000} s`;
+    this.#silent = { message, cause: { kind: "silent", retryable: true } };
+    await this.#stopWork(begun);
+  }
+
+  /**
+   * Looks for working child sessions whose events this run has not followed so far: a task may continue a session of an
+   * earlier one. Returns true if there is one.
+   */
+  async #findWorkingChild() {
+    try {
+      const active = Object.keys(await this.#client.sessions.active(this.#options));
+      const unknown = active.filter((id) => !this.#family.has(id));
+      const found = await Promise.all(unknown.map(async (id) => ((await this.requests.isFamily(id)) ? [id] : [])));
+      for (const id of found.flat()) this.#family.add(id);
+      return found.flat().length > 0;
+    } catch {
+      // The stream of events reports a server that is gone.
+      return false;
     }
   }
 

@@ -3,6 +3,7 @@
 import type {
   Delivery,
   ErrorCause,
+  ErrorKind,
   LocationRef,
   ModelRef,
   PermissionRequest,
@@ -109,6 +110,13 @@ export interface RunInput<Output extends RunOutput | undefined = RunOutput | und
    * `permissions.unanswered`, the default is `"wait"`, because these end it.
    */
   readonly unanswered?: RunUnanswered | undefined;
+  /**
+   * Longest time in milliseconds, from 1 to 2147483647, in which the session may give no sign of life. After that the
+   * run stops the work and ends as `"failed"` with the cause `"silent"`. Signs of life are output of the provider,
+   * calls, results and progress of tools, and the same of subagents. A wait for a user, or for a time that a provider
+   * asks for, is not silence. `false`: any time. Default: 900000, 15 minutes.
+   */
+  readonly silentAfterMs?: number | false | undefined;
 }
 
 /** Time that a request waits for an answer before a run refuses it. */
@@ -126,17 +134,31 @@ export interface RunUsage {
   readonly cache: { readonly read: number; readonly write: number };
 }
 
+/** The cause of a failed run: that of the provider or the runtime, or `"silent"` after `silentAfterMs`. */
+export interface RunCause extends Omit<ErrorCause, "kind"> {
+  readonly kind: ErrorKind | "silent";
+}
+
 /** The failure of a run. */
 export interface RunFailure {
   readonly message: string;
   /** The kind of the failure. `retryable` is true if the same request may succeed later. */
-  readonly cause?: ErrorCause;
+  readonly cause?: RunCause;
 }
+
+/**
+ * The reason for the end of a turn: the model is done (`stop`) or waits for results (`tool-calls`), a limit of its
+ * length or a filter of the provider cut the answer off (`length`, `content-filter`), or the provider gave no reason
+ * (`unknown`).
+ */
+export type RunFinish = "stop" | "length" | "tool-calls" | "content-filter" | "unknown";
 
 /**
  * The end of the work on a prompt.
  *
  * - `completed`: the model has answered and waits for nothing.
+ * - `incomplete`: the answer has no end, because it reached a limit of its length or because the provider withheld the
+ *   rest. `finish` says which. The next prompt may ask for the rest.
  * - `failed`: `error` has the reason.
  * - `interrupted`: a user, `abort()`, the signal, or the end of the host stopped it.
  * - `declined`: a rejected permission or question ended it.
@@ -145,11 +167,21 @@ export interface RunFailure {
  * - `not-started`: the session did not take the prompt; `reason` is a sentence, for example about an unusable model or a missing
  *   directory. The prompt stays pending, unless it was withdrawn. The session takes it when it runs the next time.
  */
-export type RunOutcome = "completed" | "failed" | "interrupted" | "declined" | "step-limit" | "paused" | "not-started";
+export type RunOutcome =
+  | "completed"
+  | "incomplete"
+  | "failed"
+  | "interrupted"
+  | "declined"
+  | "step-limit"
+  | "paused"
+  | "not-started";
 
 /** The result of a run. */
 export interface RunResult<Output = unknown> {
   readonly outcome: RunOutcome;
+  /** The reason for the end of the newest turn that did not fail. Absent if there is none. */
+  readonly finish?: RunFinish;
   /** The session that answered. */
   readonly sessionID: string;
   /** The id of the prompt, which is the id of its user message. */

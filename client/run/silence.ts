@@ -1,0 +1,84 @@
+import type { OpenCodeEvent } from "../index.js";
+
+// Timers take 31 bits.
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+/** Events of a session that callers cause, not its work. */
+const BY_CALLERS = /^session\.next\.(?:prompt\.|agent\.|model\.switched|moved|revert\.)/;
+
+/**
+ * Measures the time in which the work on a prompt gives no sign of life: no output of the provider, no call, result or
+ * progress of a tool, and no sign of a child session. A wait that the session announces is not silence.
+ */
+export class Silence {
+  #limitMs;
+  #onSilent;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  /** The time before which nothing can happen. */
+  #quietUntil = 0;
+  /** The time at which the silence is long enough. */
+  #due = 0;
+
+  /** The number of signs so far. */
+  signs = 0;
+
+  /**
+   * @param limitMs The longest silence. `false` for any.
+   * @param onSilent Called with the length of a silence that is this long, and again after the same time without a sign.
+   */
+  constructor(limitMs: number | false, onSilent: (silentMs: number) => void) {
+    this.#limitMs = limitMs;
+    this.#onSilent = onSilent;
+  }
+
+  /** Begins to measure. */
+  start() {
+    this.#measure();
+    this.#arm();
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#limitMs = false;
+  }
+
+  /** Takes a sign of life. */
+  stir() {
+    this.signs += 1;
+    this.#measure();
+  }
+
+  /** Takes an event of the session or of a child session. */
+  apply(event: OpenCodeEvent) {
+    if (event.type === "session.status") {
+      const { status } = event.data;
+      if (status.type === "busy" && status.silentMs !== undefined) return;
+      this.#quietUntil = status.type === "retry" ? status.next : 0;
+      this.stir();
+    } else if (event.type.startsWith("session.next.") && !BY_CALLERS.test(event.type)) {
+      this.stir();
+    }
+  }
+
+  #measure() {
+    if (this.#limitMs !== false) this.#due = Math.max(Date.now(), this.#quietUntil) + this.#limitMs;
+  }
+
+  #arm() {
+    if (this.#limitMs === false) return;
+    const left = Math.min(Math.max(this.#due - Date.now(), 0), LONGEST_DELAY_MS);
+    this.#timer = setTimeout(() => this.#check(), left);
+    // The process does not wait for the end of a silence. Browsers have no such method.
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  #check() {
+    const limitMs = this.#limitMs;
+    if (limitMs !== false && Date.now() >= this.#due) {
+      this.#measure();
+      this.#onSilent(limitMs);
+    }
+    this.#arm();
+  }
+}
