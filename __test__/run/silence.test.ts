@@ -31,7 +31,7 @@ describe.each(WAYS)("a silent run %s", (way) => {
   test("waits for a user as long as the user needs", async () => {
     const { client, model } = await setUpClient(way);
     const questions = [{ question: "Which?", header: "Which", options: [{ label: "A", description: "a" }] }];
-    model.reply({ tools: [{ name: "question", input: { questions } }] }, { text: "A." });
+    model.reply({ tools: [{ name: "question", input: { questions } }] });
     const run = client.sessions.run({ prompt: "Choose", unanswered: "wait", silentAfterMs: 1_000 });
     const parts = run[Symbol.asyncIterator]();
     const read = await readUntil(parts, ({ type }) => type === "needs-input");
@@ -40,6 +40,7 @@ describe.each(WAYS)("a silent run %s", (way) => {
     model.reply({ text: "Never.", gate: "shut" });
     const other = await client.sessions.run({ prompt: "Hi", silentAfterMs: 2_500 }).result;
     expect(other).toMatchObject({ outcome: "failed", error: { cause: { kind: "silent" } } });
+    model.reply({ text: "A." });
     await client.questions.reply({ sessionID: request.sessionID, requestID: request.id, answers: [["A"]] });
     await expect(run.result).resolves.toMatchObject({ outcome: "completed" });
   });
