@@ -13,7 +13,7 @@ use opencode_store::{Draft, OpenCall, SessionRow, StoreError, Transaction};
 use opencode_tools::{CallKind, ToolCall};
 use serde_json::Value;
 
-use super::calls::{Calls, LocalCalls, shared_context};
+use super::calls::{Calls, LocalCalls, Open, shared_context};
 use super::sample::Sampled;
 use super::{DrainStop, INTERRUPTED_CALL, Runner};
 use crate::error::DrainError;
@@ -117,7 +117,7 @@ impl Runner {
             self.stopper.decline();
         }
         let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
-        let open = running.fail_unsettled(false, &interrupted);
+        let open = running.fail_unsettled(Open::All, &interrupted);
         self.record(&session, open, Vec::new()).await?;
         match stopped.is_cancelled() {
             true => Err(DrainStop::Interrupted),

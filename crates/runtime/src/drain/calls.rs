@@ -7,29 +7,24 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use opencode_schema::Record;
-use opencode_schema::event::{
-    EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolReported, ToolSuccess,
-};
-use opencode_schema::id::{MessageID, SessionID};
-use opencode_schema::location::LocationRef;
+use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
+use opencode_schema::id::MessageID;
 use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown, ToolContent};
 use opencode_schema::model::ModelRef;
 use opencode_store::SessionRow;
-use opencode_tools::{
-    Commitment, Materialized, Progress, Settlement, Shell, ToolCall, ToolContext,
-};
+use opencode_tools::{Commitment, Materialized, Settlement, Shell, ToolCall, ToolContext};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::INTERRUPTED_CALL;
+use super::progress::TurnProgress;
 use super::sample::Sampled;
 use super::services::Services;
 use super::skills::TurnSkills;
 use crate::asks::permissions::TurnPermissions;
 use crate::asks::questions::TurnQuestions;
 use crate::coordinator::Stopper;
-use crate::live::Announcer;
 use crate::sessions::todos::TurnTodos;
 use crate::tasks::TurnTasks;
 
@@ -39,6 +34,8 @@ struct Call {
     provider_executed: bool,
     /// Its arguments are complete and it may run.
     called: bool,
+    /// The host has begun to run it.
+    started: bool,
     /// The user declined the permission or the question that the call asked for.
     declined: bool,
     settled: bool,
@@ -50,10 +47,31 @@ impl Call {
             id: id.to_owned(),
             provider_executed: false,
             called: false,
+            started: false,
             declined: false,
             settled: false,
         }
     }
+
+    fn is_open(&self, which: Open) -> bool {
+        let is_meant = match which {
+            Open::All => true,
+            Open::Hosted => self.called && self.provider_executed,
+            Open::NotStarted => !self.provider_executed && !self.started,
+        };
+        is_meant && !self.settled
+    }
+}
+
+/// The calls to fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Open {
+    /// All that have not settled.
+    All,
+    /// Those of them that the provider runs.
+    Hosted,
+    /// Those of them that the host would run and has not started.
+    NotStarted,
 }
 
 /// The treatment of calls that the provider does not run itself.
@@ -189,6 +207,9 @@ impl Calls {
             return;
         };
         for (id, call) in self.waiting.drain(..) {
+            if let Some(call) = self.calls.iter_mut().rev().find(|it| it.id == id) {
+                call.started = true;
+            }
             let context = ToolContext {
                 call_id: id.clone(),
                 commitment: Commitment::default(),
@@ -292,16 +313,14 @@ impl Calls {
         })
     }
 
-    /// Fails all calls that have not settled, or only those that the provider ran.
+    /// Fails calls that have not settled.
     pub(super) fn fail_unsettled(
         &mut self,
-        hosted_only: bool,
+        which: Open,
         error: &SessionErrorUnknown,
     ) -> Vec<SessionEvent> {
         let assistant_message_id = self.message_id().clone();
-        let open = self.calls.iter_mut().filter(|call| {
-            !call.settled && (!hosted_only || call.called && call.provider_executed)
-        });
+        let open = self.calls.iter_mut().filter(|call| call.is_open(which));
         open.map(|call| {
             call.settled = true;
             let error = if call.declined {
@@ -413,27 +432,6 @@ fn as_record(value: Value) -> Record {
     match value {
         Value::Object(record) => record,
         other => Record::from_iter([("value".to_owned(), other)]),
-    }
-}
-
-/// Publishes the progress of the calls of one turn.
-struct TurnProgress {
-    announcer: Arc<Announcer>,
-    session: SessionID,
-    location: LocationRef,
-    message_id: MessageID,
-}
-
-impl Progress for TurnProgress {
-    fn report(&self, call_id: &str, structured: Record, content: Vec<ToolContent>) {
-        let reported = ToolReported {
-            assistant_message_id: self.message_id.clone(),
-            call_id: call_id.to_owned(),
-            structured,
-            content,
-        };
-        self.announcer
-            .announce(&self.session, Some(&self.location), &reported.into());
     }
 }
 

@@ -24,6 +24,7 @@ mod offered_tools;
 mod output;
 mod prefix;
 mod preparation_failure;
+mod progress;
 mod prune;
 mod publisher;
 mod repetition;

@@ -98,7 +98,7 @@ async fn the_calls_of_an_answer_that_failed_do_not_run() {
         f.model.reply(reply.in_one_piece());
         f.ask(&session, "Go").await;
         let events = f.events_after(&session, 4).await;
-        let [.., ended, failed_call] = &events[..] else {
+        let [.., failed_call, ended] = &events[..] else {
             panic!("{events:?}");
         };
         assert_eq!(ended, "step.failed cut");

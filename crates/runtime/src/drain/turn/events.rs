@@ -6,6 +6,7 @@ use opencode_llm::{BlockId, LlmError, LlmEvent};
 use opencode_schema::message::{ErrorCause, SessionErrorUnknown};
 use opencode_tools::ToolCall;
 
+use super::super::calls::Open;
 use super::super::ends::Finish;
 use super::super::publisher::FragmentKind;
 use super::super::translate::{hosted, hosted_failure, is_paused, refusal};
@@ -121,9 +122,12 @@ impl Turn<'_> {
                     retry_after_ms: None,
                     provider_id: Some(self.provider_id.clone()),
                 };
-                let failed_call =
-                    format!("The call did not run, because the answer failed: {message}");
-                self.provider_failure = Some(SessionErrorUnknown::of(cause.kind, failed_call));
+                // Before the end of the step, so that a client that follows it learns what became of the calls.
+                publisher.end_all();
+                let reason = format!("The call did not run, because the answer failed: {message}");
+                let reason = SessionErrorUnknown::of(cause.kind, reason);
+                self.fail_calls(Open::NotStarted, &reason);
+                self.provider_failed = true;
                 self.fail_step(SessionErrorUnknown {
                     cause: Some(cause),
                     ..SessionErrorUnknown::new(message)

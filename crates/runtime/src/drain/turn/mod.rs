@@ -10,7 +10,7 @@ use opencode_schema::session::Tokens;
 use opencode_tools::Registry;
 
 use super::boundary::Boundary;
-use super::calls::{Calls, LocalCalls, shared_context};
+use super::calls::{Calls, LocalCalls, Open, shared_context};
 use super::compacting::CompactionAttempts;
 use super::ends::{Finish, Refusal, StreamEnd, TurnOutcome};
 use super::fallback::{FallbackStep, event_may_fall_back, may_fall_back};
@@ -49,9 +49,8 @@ struct Turn<'a> {
     calls: Calls,
     files: StepFiles,
     finish: Option<Finish>,
-    /// The provider reported a failure inside its stream: the error of the calls of the host that are not complete or
-    /// have not begun to run. Later events are ignored.
-    provider_failure: Option<SessionErrorUnknown>,
+    /// The provider reported a failure inside its stream. Later events are ignored.
+    provider_failed: bool,
     /// A refusal because of the request's size is not recorded yet, so that compaction can run.
     recovers: bool,
     size: RequestSize,
@@ -199,7 +198,7 @@ impl Runner {
             calls: Calls::new(local, context),
             files: StepFiles::new(&self.services.snapshots, &self.shared.tasks),
             finish: None,
-            provider_failure: None,
+            provider_failed: false,
             recovers,
             size,
             refused: None,
@@ -277,10 +276,8 @@ impl Turn<'_> {
             let paths = generated::store_files(&self.registry, &mut event).await;
             let failed = self.count(&event).or_else(|| self.apply(event, paths));
             // The events after a failure have no effect.
-            let is_over = self.provider_failure.is_some();
-            end = failed
-                .map(StreamEnd::Failed)
-                .or_else(|| is_over.then_some(StreamEnd::Complete));
+            let over = self.provider_failed.then_some(StreamEnd::Complete);
+            end = failed.map(StreamEnd::Failed).or(over);
             if end.is_some() {
                 break;
             }
@@ -296,7 +293,7 @@ impl Turn<'_> {
     /// start.
     async fn commit_and_start(&mut self) -> Result<(), DrainError> {
         self.publisher.flush().await?;
-        if self.provider_failure.is_none() {
+        if !self.provider_failed {
             self.calls.start();
         }
         Ok(())
@@ -341,8 +338,8 @@ impl Turn<'_> {
         self.publisher.flush().await
     }
 
-    fn fail_calls(&mut self, hosted_only: bool, error: &SessionErrorUnknown) {
-        for event in self.calls.fail_unsettled(hosted_only, error) {
+    fn fail_calls(&mut self, which: Open, error: &SessionErrorUnknown) {
+        for event in self.calls.fail_unsettled(which, error) {
             self.publisher.push(event);
         }
     }
@@ -360,7 +357,7 @@ impl Turn<'_> {
         if let StreamEnd::Failed(error) = &end {
             self.publisher.end_all();
             let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
-            self.fail_calls(true, &lost);
+            self.fail_calls(Open::Hosted, &lost);
             self.fail_step(step_error(error, &self.provider_id));
             self.publisher.flush().await?;
         }
@@ -374,13 +371,10 @@ impl Turn<'_> {
         let was_stopped = self.calls.cancelled().is_cancelled();
         // After a broken stream a call with incomplete arguments stays open. The next drain fails it, as
         // after a crash.
-        if was_stopped {
-            self.fail_calls(false, &interrupted);
-        } else if let Some(error) = self.provider_failure.clone() {
-            self.fail_calls(true, &interrupted);
-            self.fail_calls(false, &error);
+        if was_stopped || self.provider_failed {
+            self.fail_calls(Open::All, &interrupted);
         }
-        if self.finish.is_some() && self.provider_failure.is_none() {
+        if self.finish.is_some() && !self.provider_failed {
             self.publisher.flush().await?;
             let (ran, stopped) = (self.calls.any_local(), self.stopper.stopped());
             self.files.end(ran, stopped).await;
@@ -388,7 +382,7 @@ impl Turn<'_> {
         let continues = self.finish_output(&end, is_paused).await;
         self.end_step(&end, cost);
         let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
-        self.fail_calls(true, &lost);
+        self.fail_calls(Open::Hosted, &lost);
         self.publisher.flush().await?;
         match end {
             StreamEnd::Failed(error) => {
@@ -400,7 +394,7 @@ impl Turn<'_> {
                 .into())
             }
             _ if was_stopped => Err(DrainStop::Interrupted),
-            _ => Ok(self.provider_failure.is_none()
+            _ => Ok(!self.provider_failed
                 && continues.unwrap_or_else(|| is_paused || self.calls.any_local())),
         }
     }
@@ -432,7 +426,7 @@ impl Turn<'_> {
 
     /// Records the durable end of the step, unless it has already failed or never began.
     fn end_step(&mut self, end: &StreamEnd, cost: impl Fn(&Tokens) -> f64) {
-        if self.provider_failure.is_some() || matches!(end, StreamEnd::Failed(_)) {
+        if self.provider_failed || matches!(end, StreamEnd::Failed(_)) {
             return;
         }
         let Some(finished) = self.finish.take() else {

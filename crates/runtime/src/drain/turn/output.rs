@@ -47,7 +47,7 @@ impl Turn<'_> {
 
     /// Settles the calls that give the output, unless the turn was stopped.
     pub(super) async fn settle_output_calls(&mut self) {
-        if self.calls.cancelled().is_cancelled() || self.provider_failure.is_some() {
+        if self.calls.cancelled().is_cancelled() || self.provider_failed {
             return;
         }
         let Some(output) = &mut self.output else {
@@ -66,7 +66,7 @@ impl Turn<'_> {
         let output = self.output.take()?;
         let is_complete = self.finish.is_some()
             && matches!(end, StreamEnd::Complete)
-            && self.provider_failure.is_none()
+            && !self.provider_failed
             && !self.calls.cancelled().is_cancelled();
         if !is_complete {
             return None;
