@@ -80,10 +80,8 @@ fn failures_that_the_provider_reports() {
 #[test]
 fn streams_that_are_not_the_protocol() {
     let too_early = "The mock/openai-responses stream ended before a finish event";
-    let rows: Vec<(Vec<Value>, &str)> = vec![
-        (vec![], too_early),
-        (turn()[..16].to_vec(), too_early),
-    ];
+    let rows: Vec<(Vec<Value>, &str)> =
+        vec![(vec![], too_early), (turn()[..16].to_vec(), too_early)];
     for (events, message) in rows {
         let limit = "limit of output tokens";
         let kind = match message.ends_with(limit) {

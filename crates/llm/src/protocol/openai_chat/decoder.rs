@@ -16,9 +16,9 @@ use crate::canonical::request::ToolDefinition;
 use crate::protocol::ends::End;
 use crate::protocol::failure::is_told;
 use crate::protocol::framed::{DONE, Frames, Sink};
-use crate::protocol::surrogates;
 use crate::protocol::generated_file;
 use crate::protocol::openai_annotations::Annotations;
+use crate::protocol::surrogates;
 use crate::sources::Sources;
 
 /// The state of one reply.
@@ -252,7 +252,9 @@ fn end_of(choice: &mut Choice<'_>) -> Option<End> {
         Reason::Named(name) => End::of(name),
         Reason::Odd | Reason::None => None,
     };
-    let error = choice.error.and_then(|error| surrogates::parse(error.get().as_bytes()).ok());
+    let error = choice
+        .error
+        .and_then(|error| surrogates::parse(error.get().as_bytes()).ok());
     let error: Value = error.unwrap_or_default();
     let is_failure = is_told(&error);
     let end = match named.map(|end| end.or_worse(native.as_deref())) {
