@@ -29,8 +29,14 @@ fn arbitrary_call() -> impl Strategy<Value = Written> {
             let tail: String = input.chars().skip(at).collect();
             // A delta without anything begins no call.
             let is_given = |text: &Option<String>| text.as_ref().is_some_and(|it| !it.is_empty());
+            // Without a name, the identifier of a call before continues that call.
+            let id = id.filter(|it| is_given(&name) || !matches!(it.as_str(), "c1" | "c2"));
             let is_nothing = !is_given(&id) && !is_given(&name) && input.is_empty();
-            let id = if is_nothing { Some("c".to_owned()) } else { id };
+            let id = if is_nothing {
+                Some(format!("c{}", cut.index(1 << 30)))
+            } else {
+                id
+            };
             Written {
                 id,
                 name,

@@ -41,6 +41,14 @@ const ESSENTIAL: &[&str] = &[
     "name",
     "contentBlockDelta",
     "promptFeedback",
+    // An unknown end means that the answer failed.
+    "finish_reason",
+    "native_finish_reason",
+    "finishReason",
+    "stop_reason",
+    "stopReason",
+    "status",
+    "reason",
     // A call in place of the text.
     "functionCall",
     "executableCode",

@@ -105,6 +105,7 @@ impl Frames for ConverseFrames {
                 if end.is_failure() {
                     return sink.finish(&end, false, None, None);
                 }
+                sink.release(Some(end.reason(self.calls > 0)));
                 self.finish = Some(end);
                 sink.release_calls()
             }
