@@ -7,7 +7,7 @@ import { event as bedrockEvent } from "../../testkit/bedrock.js";
 /** An event of a stream: a JSON value, or a text that is sent as it is. */
 export type Frame = unknown;
 
-/** How events travel in one protocol. */
+/** The form of events in one protocol. */
 export interface Protocol {
   /** The package that selects the protocol. */
   readonly npm: string;

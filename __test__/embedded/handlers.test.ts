@@ -236,7 +236,9 @@ test("a function has the same time limit as other unanswered requests", async ()
   await run(host, sessionID, "Read it");
   expect(asked).toBe(1);
   expect(JSON.parse(toolResult(model))).toMatchObject({
-    error: { message: "Unable to read .env: it is not allowed. A permission rule denies it, or no user is there to decide" },
+    error: {
+      message: "Unable to read .env: it is not allowed. A permission rule denies it, or no user is there to decide",
+    },
   });
 });
 

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { JsonValue } from "../../index.js";
 import { readMessages, run, setUpSession } from "./support";
 
 interface Call {
   name: string;
-  input: JsonValue;
+  input: object;
 }
 
 /** Lets the model make calls, one in each answer, and returns what it reads of each. */

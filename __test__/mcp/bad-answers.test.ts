@@ -13,7 +13,7 @@ const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQU
 
 const GARBAGE = Buffer.concat([Buffer.from(PNG, "base64"), Buffer.alloc(8_000_000)]).toString("base64");
 
-/** What a file becomes: the beginning of the image in the request, or a part of the line in its place. */
+/** Files with what is expected of each: the beginning of the image in the request, or a part of the line in its place. */
 const FILES: [what: string, mime: string, data: string, expected: string][] = [
   ["a JPEG that is declared as a PNG", "image/png", JPEG, `data:image/jpeg;base64,${JPEG}`],
   ["a JPEG of the type image/jpg", "image/jpg", JPEG, `data:image/jpeg;base64,${JPEG}`],

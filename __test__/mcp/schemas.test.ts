@@ -44,23 +44,26 @@ async function open(npm: string) {
   return { ...setup, host, sessionID, ask };
 }
 
-test.each(Object.entries(PROTOCOLS))("%s gets no alternatives at the root, and each property", async (npm, schemaOf) => {
-  const { host, model, ask, sessionID } = await open(npm);
-  model.reply({ tools: [{ name: "s_find", input: { route: "/a" } }] }, { text: "Found." });
-  await ask("Find it");
-  const schema = schemaOf(model.requests[0]?.body, "s_find");
-  expect(schema).toEqual({
-    type: "object",
-    properties: routeOrFile.properties,
-    description: "The object must fit at least one of these alternatives: (1) requires `route`; (2) requires `file`.",
-  });
-  expect(await readCalls(host, sessionID)).toMatchObject([
-    { state: { status: "completed", content: [{ type: "text", text: '{"route":"/a"}' }] } },
-  ]);
-  expect(await readServer(host, "s")).toMatchObject({
-    problems: ['the input schema of the tool "find" is simplified: `anyOf` at its root is told in words'],
-  });
-});
+test.each(Object.entries(PROTOCOLS))(
+  "%s gets no alternatives at the root, and each property",
+  async (npm, schemaOf) => {
+    const { host, model, ask, sessionID } = await open(npm);
+    model.reply({ tools: [{ name: "s_find", input: { route: "/a" } }] }, { text: "Found." });
+    await ask("Find it");
+    const schema = schemaOf(model.requests[0]?.body, "s_find");
+    expect(schema).toEqual({
+      type: "object",
+      properties: routeOrFile.properties,
+      description: "The object must fit at least one of these alternatives: (1) requires `route`; (2) requires `file`.",
+    });
+    expect(await readCalls(host, sessionID)).toMatchObject([
+      { state: { status: "completed", content: [{ type: "text", text: '{"route":"/a"}' }] } },
+    ]);
+    expect(await readServer(host, "s")).toMatchObject({
+      problems: ['the input schema of the tool "find" is simplified: `anyOf` at its root is told in words'],
+    });
+  },
+);
 
 test("the tools get numbers that Gemini lists as texts", async () => {
   const { host, model, ask, sessionID } = await open("@ai-sdk/google");

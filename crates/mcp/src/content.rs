@@ -119,7 +119,7 @@ fn content(mut content: Value) -> Result<ToolContent, String> {
             resource_of(resource.filter(Value::is_object).unwrap_or(content))
         }
         "resource_link" => link(&mut content),
-        // Another type, or none. What is readable is read.
+        // Another type, or none. A readable member is read.
         _ if content.get("text").is_some_and(Value::is_string) => text(&mut content),
         _ if data(&content).is_some() => file(&mut content, None),
         "" => Err("it has no type.".to_owned()),

@@ -1,5 +1,5 @@
-//! The types of media that models read, by their first bytes. What a server, a program or a file name says about a type
-//! is often wrong, and a provider refuses a request with a wrong type.
+//! The types of media that models read, by their first bytes. The type that a server, a program or a file name states is
+//! often wrong, and a provider refuses a request with a wrong type.
 
 /// Number of bytes that decide the type.
 pub const HEAD_BYTES: usize = 12;

@@ -30,7 +30,7 @@ struct Schema {
     /// Arguments of a call as a model gives them, by the names of providers, and what the tool gets.
     #[serde(default)]
     answers: BTreeMap<String, Vec<(Value, Value)>>,
-    /// What is told about the schema.
+    /// The sentences about the schema.
     #[serde(default)]
     simplified: Vec<String>,
 }
@@ -162,7 +162,7 @@ fn schemas() {
             let form = as_json_schema(&form);
             let admitting = jsonschema::draft202012::new(&form);
             let admitting = admitting.map_err(|error| format!("{name} gets no schema: {error}"))?;
-            // What is written in another way is in `answers`.
+            // Arguments that a form writes in another way are in `answers`.
             let written = it.answers.get(name);
             let answers = written.map(Vec::as_slice).unwrap_or_default();
             let as_is = it.admits.iter().filter(|_| written.is_none());

@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 100_000;
 /// Maximum number of entries that are followed at each component.
 const MAX_ALIKE: usize = 8;
 
-/// What a call does with the entry.
+/// The use that a call makes of the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// It uses an entry that exists.

@@ -10,7 +10,7 @@ const MAX_SPELLINGS: usize = 64;
 /// One form, and the path that it means. `None` if the text does not have the form.
 type Form = fn(&str, &Path) -> Option<String>;
 
-/// Forms that a path to a new file can have, too: nobody means a file with such a name.
+/// Forms that a path to a new file can have, too: no user means a file with such a name.
 const FORMS: &[Form] = &[trimmed, unquoted, of_url, of_home];
 
 /// Forms that only an existing file explains.

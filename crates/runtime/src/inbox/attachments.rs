@@ -47,7 +47,7 @@ pub(crate) struct AttachedMessage {
     pub(super) files: Option<Vec<PromptFileAttachment>>,
 }
 
-/// What goes with a prompt.
+/// The messages and files that go with a prompt.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Prepared {
     /// The messages directly before it.
@@ -56,7 +56,7 @@ pub(super) struct Prepared {
     pub(super) files: Option<Vec<PromptFileAttachment>>,
 }
 
-/// What goes with the inputs that a boundary may promote.
+/// The messages and files that go with the inputs that a boundary may promote.
 #[derive(Default)]
 pub(crate) struct Attached(HashMap<MessageID, Prepared>);
 

@@ -96,22 +96,19 @@ impl Source {
                     let lines = lines_of_url(&url);
                     Self::file(&shown, path, lines, Some(file.mime.clone()))
                 }
-                Err(()) => Self::new(
-                    named,
-                    uri.clone(),
-                    SourceKind::Refused(NOT_FOUND.to_owned()),
-                ),
+                Err(()) => Self::missing(named, uri),
             },
             Ok(url) if url.scheme() == "data" => {
                 let (uri, mime) = (uri.clone(), file.mime.clone());
                 Self::new(named, String::new(), SourceKind::Data { uri, mime })
             }
-            _ => Self::new(
-                named,
-                uri.clone(),
-                SourceKind::Refused(NOT_FOUND.to_owned()),
-            ),
+            _ => Self::missing(named, uri),
         }
+    }
+
+    fn missing(name: &str, uri: &str) -> Self {
+        let kind = SourceKind::Refused(NOT_FOUND.to_owned());
+        Self::new(name, uri.to_owned(), kind)
     }
 
     fn file(shown: &str, path: String, lines: Option<LineRange>, mime: Option<String>) -> Self {

@@ -53,7 +53,7 @@ async fn outcome(uri: &str, mime: &str) -> String {
             let content = uri.strip_prefix(&format!("data:{mime};base64,")).unwrap();
             let bytes = STANDARD.decode(content).unwrap();
             assert_eq!(media_type(&bytes), Some(mime));
-            // What is sent needs no second check.
+            // A file that passed needs no second check.
             let again = check(&uri, mime).await;
             assert!(matches!(again, CheckedFile::Unchanged), "{again:?}");
             mime.to_owned()

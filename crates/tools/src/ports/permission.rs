@@ -17,7 +17,7 @@ pub trait Permissions: Send + Sync + 'static {
     /// Dropping the future withdraws the request.
     fn assert(&self, request: PermissionRequest) -> BoxFuture<'_, Result<(), PermissionError>>;
 
-    /// True if the rules deny the request, so that [`Permissions::assert`] refuses it without a question. Asks nobody.
+    /// True if the rules deny the request, so that [`Permissions::assert`] refuses it without a question. Asks no user.
     fn denies(&self, request: PermissionRequest) -> BoxFuture<'_, bool>;
 }
 

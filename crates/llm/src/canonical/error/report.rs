@@ -1,4 +1,4 @@
-//! What a provider says about a failure: the codes, texts and numbers of an error body in any of the known forms.
+//! The statements of a provider about a failure: the codes, texts and numbers of an error body in any of the known forms.
 
 use serde_json::{Map, Value};
 

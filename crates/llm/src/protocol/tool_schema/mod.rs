@@ -2,8 +2,8 @@
 //!
 //! A tool describes its input in full JSON Schema. Some servers ignore what they do not know, and others refuse the whole
 //! request. Each group of servers has its own form, which is made from the normal form of the schema.
-//! A form admits all arguments that the schema admits. What it cannot express is told in descriptions.
-//! What it changes about values and names is changed back in the arguments of calls.
+//! A form admits all arguments that the schema admits. Descriptions tell all that it cannot express.
+//! Each change that it makes to values and names is changed back in the arguments of calls.
 
 mod combine;
 mod flat;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::keywords::{Form, TYPES, form, types};
 use crate::canonical::request::JsonMap;
 
-/// Maximum nesting depth. What is deeper is dropped.
+/// Maximum nesting depth. Deeper schemas are dropped.
 const MAX_DEPTH: usize = 64;
 
 /// Maximum number of schemas. Others are dropped.
@@ -40,7 +40,7 @@ pub(super) const TOLD: [&str; 9] = [
 pub struct NormalSchema {
     /// The schema.
     pub schema: Value,
-    /// What was dropped, and what providers get in words only, each as a sentence without its full stop.
+    /// All that was dropped, and all that providers get in words only, each as a sentence without its full stop.
     pub simplified: Vec<String>,
 }
 

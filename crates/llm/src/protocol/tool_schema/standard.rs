@@ -20,7 +20,7 @@ const MAX_RECURSION: usize = 2;
 /// Maximum length that a grammar of a server can demand. Larger bounds are told in words.
 const MAX_BOUND: u64 = 1_000;
 
-/// What a group of servers accepts.
+/// The keywords and values that a group of servers accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accepted {
     /// The names of properties.

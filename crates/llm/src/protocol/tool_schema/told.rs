@@ -1,4 +1,4 @@
-//! What a form for a provider cannot express, in words.
+//! Words for all that a form for a provider cannot express.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Refusals that name the window, and refusals in words that nobody knows.
+//! Refusals that name the window, and refusals in unknown words.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

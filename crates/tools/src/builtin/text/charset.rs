@@ -12,7 +12,7 @@ pub(crate) const SAMPLE_BYTES: usize = 64 * 1024;
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How a file stores its text.
+/// The way in which a file stores its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Charset {
     pub(crate) form: Form,

@@ -1,4 +1,4 @@
-//! What the providers document about schemas of tools, and what their servers refuse.
+//! The documented rules of the providers for schemas of tools, and the refusals of their servers.
 
 use serde_json::Value;
 

@@ -190,7 +190,7 @@ fn each_line_keeps_its_own_end() {
         ),
         ("", "@@\n+a\n+b\n", "a\nb\n"),
         ("a\r\n", "@@\n-a\n+b\n", "b\r\n"),
-        // What a diff says about the end of the file.
+        // The mark of a diff for a missing end of the last line.
         ("a\nb", "@@\n-b\n+c\n\\ No newline at end of file\n", "a\nc"),
         (
             "a\nb\n",

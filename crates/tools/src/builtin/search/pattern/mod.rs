@@ -269,7 +269,7 @@ fn is_anchored(fixed: &str, rest: &str, places: &Places<'_>) -> bool {
     if first.is_empty() || rest.is_empty() {
         return true;
     }
-    // What exists outside has no influence.
+    // An entry outside has no influence.
     let is_inside = below_any(places.root[1], &places.location).is_some();
     !is_inside || places.root[1].join(first).symlink_metadata().is_ok()
 }

@@ -1,4 +1,4 @@
-//! What one pattern can stand for.
+//! The meanings that one pattern can have.
 
 use super::MAX_PATTERNS;
 
