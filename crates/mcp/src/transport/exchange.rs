@@ -1,6 +1,7 @@
 //! One HTTP exchange with a server: a message, and what its response says about it.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -11,6 +12,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
+use tokio::sync::watch;
 
 use super::answer::{self, Read};
 use super::bounded_events::bounded;
@@ -22,6 +24,9 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Maximum length of the body of a failure without a message, in bytes. The rest is not read.
 const MAX_FAILURE_BODY: usize = 64 * 1024;
 
+/// Maximum time to wait for the answer to the request for the event stream.
+const STREAM_ANSWER: Duration = Duration::from_secs(2);
+
 /// Headers that the transport sets itself.
 const RESERVED: [&str; 3] = ["accept", "mcp-session-id", "last-event-id"];
 
@@ -32,8 +37,9 @@ pub(super) struct Exchange<'a> {
     pub(super) message: &'a ClientJsonRpcMessage,
     pub(super) session: Option<&'a str>,
     pub(super) headers: &'a HashMap<HeaderName, HeaderValue>,
-    /// True if an answer can arrive over the event stream of the session.
-    pub(super) listens: bool,
+    /// True if an answer can arrive over the event stream of the session. `None` before the server has answered the
+    /// request for the stream.
+    pub(super) listens: &'a watch::Sender<Option<bool>>,
     /// True if the message is sent again in a new session.
     pub(super) is_repeated: bool,
 }
@@ -101,7 +107,7 @@ impl Exchange<'_> {
             return Ok(StreamableHttpPostResponse::Sse(events.boxed(), begun));
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return match self.session.is_some() && self.listens {
+            return match self.session.is_some() && self.listens().await {
                 true => Ok(StreamableHttpPostResponse::Accepted),
                 false => answered(answer::failure(
                     "The server accepted the request and sent no answer.",
@@ -131,6 +137,18 @@ impl Exchange<'_> {
                 id,
             )),
             _ => Err(self.no_answer(status, &kind, &body, retry_after)),
+        }
+    }
+
+    /// True if an answer can arrive over the event stream. Both requests can be on their way at once.
+    async fn listens(&self) -> bool {
+        let mut listens = self.listens.subscribe();
+        let known = listens.wait_for(Option::is_some);
+        match tokio::time::timeout(STREAM_ANSWER, known).await {
+            Ok(Ok(known)) => *known == Some(true),
+            // A server may answer the request for the stream only when it has an event.
+            Err(_) => true,
+            Ok(Err(_)) => false,
         }
     }
 

@@ -12,7 +12,7 @@ use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 use super::exchange::Exchange;
@@ -62,6 +62,7 @@ pub(crate) fn transport(
         tokens: uses_tokens.then_some(tokens),
         link: Arc::clone(link),
         begun: Mutex::new(Begun::default()),
+        listens: watch::channel(None).0,
     }));
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
@@ -77,6 +78,8 @@ struct Client {
     tokens: Option<Arc<dyn Tokens>>,
     link: Arc<Link>,
     begun: Mutex<Begun>,
+    /// True if the server has an event stream, false if not. `None` before it has answered the request for the stream.
+    listens: watch::Sender<Option<bool>>,
 }
 
 #[derive(Default)]
@@ -85,8 +88,6 @@ struct Begun {
     stream: Option<Instant>,
     /// True if the server has a session. Another initialisation begins a new session.
     session: bool,
-    /// True if the server has no event stream.
-    is_silent: bool,
     /// The requests whose session the server has forgotten. The library sends each once more, in a new session.
     forgotten: HashSet<RequestId>,
 }
@@ -157,7 +158,7 @@ impl Client {
         };
         let mut begun = self.begun.lock().await;
         if matches!(request.request, ClientRequest::InitializeRequest(_)) {
-            begun.is_silent = false;
+            self.listens.send_replace(None);
             if std::mem::replace(&mut begun.session, true) {
                 self.link.changes.all();
             }
@@ -246,14 +247,13 @@ impl StreamableHttpClient for Http {
         _limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let is_repeated = self.0.begins(&message).await;
-        let listens = !self.0.begun.lock().await.is_silent;
         let exchange = Exchange {
             http: &self.0.http,
             uri: &uri,
             message: &message,
             session: session.as_deref(),
             headers: &headers,
-            listens,
+            listens: &self.0.listens,
             is_repeated,
         };
         let answer = Box::pin(self.0.send(|token| exchange.send(token))).await;
@@ -321,7 +321,7 @@ impl StreamableHttpClient for Http {
         };
         let events = Box::pin(self.0.send(request)).await;
         if is_first {
-            self.0.begun.lock().await.is_silent = events.is_err();
+            self.0.listens.send_replace(Some(events.is_ok()));
         }
         events
     }
