@@ -8,8 +8,8 @@
 use std::{borrow::Cow, fmt, io::Cursor};
 
 use image::{
-    AnimationDecoder, DynamicImage, ExtendedColorType, ImageDecoder, ImageError, ImageFormat,
-    ImageReader, Limits, Rgb, RgbImage, Rgba,
+    AnimationDecoder, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits,
+    Rgb, RgbImage, Rgba,
     codecs::{gif::GifDecoder, jpeg::JpegEncoder, webp::WebPDecoder},
     imageops::FilterType,
     metadata::Orientation,
@@ -106,13 +106,12 @@ impl Media {
     /// no more pictures. Too many pixels are not decoded.
     fn is_accepted(&self) -> Result<bool, ImageError> {
         let decoder = self.decoder(MAX_DECODED_BYTES)?;
-        let is_for_printing = decoder.original_color_type() == ExtendedColorType::Cmyk8;
         let size = decoder.total_bytes();
         if size > MAX_DECODED_BYTES {
             return Ok(true);
         }
         decoder.read_image(&mut vec![0; size as usize])?;
-        Ok(!is_for_printing && !self.is_animated()? && !self.is_cut())
+        Ok(!self.is_for_printing() && !self.is_animated()? && !self.is_cut())
     }
 
     fn is_animated(&self) -> Result<bool, ImageError> {
@@ -123,6 +122,11 @@ impl Media {
             "image/webp" => WebPDecoder::new(bytes)?.has_animation(),
             _ => false,
         })
+    }
+
+    /// True for a JPEG with the four colours of a printer. The library decodes them to three and does not tell.
+    fn is_for_printing(&self) -> bool {
+        self.mime == "image/jpeg" && jpeg_components(&self.bytes) == Some(4)
     }
 
     /// True for a JPEG without an end. The library decodes the part that is there, and a provider refuses it.
@@ -222,6 +226,28 @@ impl Size {
             },
             _ => self,
         }
+    }
+}
+
+/// Returns the number of colour components that the frame of a JPEG declares.
+fn jpeg_components(bytes: &[u8]) -> Option<u8> {
+    let mut rest = bytes.strip_prefix(b"\xff\xd8")?;
+    loop {
+        let (marker, after) = match rest {
+            [0xff, 0xff, ..] => {
+                rest = &rest[1..];
+                continue;
+            }
+            [0xff, marker, after @ ..] => (*marker, after),
+            _ => return None,
+        };
+        // The markers of tables and extensions are among those of frames.
+        if matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc) {
+            // After the length, the precision, the height and the width.
+            return after.get(7).copied();
+        }
+        let length = after.first_chunk().map(|it| u16::from_be_bytes(*it))?;
+        rest = after.get(usize::from(length)..)?;
     }
 }
 
