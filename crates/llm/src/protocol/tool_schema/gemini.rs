@@ -54,7 +54,7 @@ fn node(mut schema: JsonMap) -> JsonMap {
         "array" => {
             let items = match schema.get("items") {
                 Some(Value::Object(items)) => node(items.clone()),
-                _ => choice(any(MAX_ANY), None, false),
+                _ => choice(any(MAX_ANY), None, true),
             };
             out.insert("items".to_owned(), Value::Object(items));
         }
@@ -195,7 +195,7 @@ fn any(arrays: usize) -> Vec<JsonMap> {
             ("type".to_owned(), "array".into()),
             (
                 "items".to_owned(),
-                Value::Object(choice(any(inner), None, false)),
+                Value::Object(choice(any(inner), None, true)),
             ),
         ]));
     }

@@ -26,9 +26,6 @@ pub use self::normal::NormalSchema;
 use self::standard::Accepted;
 use crate::canonical::model::{ProtocolId, ResolvedModel, ToolSchema};
 
-/// Maximum depth of the schema that arguments are changed back by.
-const MAX_DEPTH: usize = 64;
-
 const OPENAI: Accepted = Accepted {
     names: Names::Any,
     references: true,
@@ -125,6 +122,5 @@ pub(super) fn restore(model: &ResolvedModel, schema: &Value, input: &mut Value) 
         | (_, ToolSchema::Anthropic) => Names::Anthropic,
         (_, ToolSchema::Standard) => Names::Any,
     };
-    let reduced = reduced::reduced(&NormalSchema::of(schema).schema, MAX_DEPTH);
-    restore::restore(&reduced, names, input);
+    restore::restore(&NormalSchema::of(schema).schema, names, input);
 }

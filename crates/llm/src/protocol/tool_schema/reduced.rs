@@ -35,6 +35,28 @@ pub(super) fn reduced(normal: &Value, depth: usize) -> JsonMap {
     }
 }
 
+/// Returns the reduced forms of the alternatives of a normal schema, each with what it says about all of them.
+pub(super) fn alternatives(normal: &Value, depth: usize) -> Vec<Value> {
+    let Value::Object(own) = normal else {
+        return Vec::new();
+    };
+    let keyword = ["anyOf", "oneOf"]
+        .into_iter()
+        .find(|it| own.contains_key(*it));
+    let Some(keyword) = keyword else {
+        return Vec::new();
+    };
+    let branches = list(own, keyword).iter().filter_map(Value::as_object);
+    let alternatives = branches.filter_map(|branch| {
+        let mut alternative = branch.clone();
+        let mut own = own.clone();
+        own.shift_remove(keyword);
+        both(&mut alternative, own)?;
+        Some(Value::Object(reduced(&Value::Object(alternative), depth)))
+    });
+    alternatives.collect()
+}
+
 struct Reducer<'a> {
     definitions: Definitions<'a>,
     /// The definitions that contain the current schema.

@@ -7,14 +7,21 @@
 use serde_json::{Value, json};
 
 use super::names::Names;
+use super::reduced::{alternatives, reduced};
 use crate::canonical::request::JsonMap;
 
-/// Maximum nesting of values.
+/// Maximum nesting of schemas and values.
 const MAX_DEPTH: usize = 64;
 
-/// Changes arguments back by the reduced form of the schema of the tool.
-pub(super) fn restore(schema: &JsonMap, names: Names, input: &mut Value) {
-    if let Some(restored) = restored(schema, names, input, MAX_DEPTH) {
+/// Changes arguments back by the normal form of the schema of the tool.
+pub(super) fn restore(normal: &Value, names: Names, input: &mut Value) {
+    let whole = reduced(normal, MAX_DEPTH);
+    if let Some(restored) = restored(&whole, names, input, MAX_DEPTH) {
+        *input = restored;
+    }
+    // The whole has the properties of all alternatives. A text that one admits can stand for a value in another.
+    let alternatives = alternatives(normal, MAX_DEPTH);
+    if let Some(restored) = by_branch(&whole, &alternatives, Names::Any, input, MAX_DEPTH) {
         *input = restored;
     }
 }
@@ -70,7 +77,8 @@ fn object(schema: &JsonMap, names: Names, members: &JsonMap, depth: usize) -> Op
     is_changed.then_some(Value::Object(out))
 }
 
-/// Returns the value for the alternative that then admits it. A value that an alternative admits as it is stays.
+/// Returns the value for the alternative that then admits it. A value that an alternative admits as it is stays, except a
+/// text that stands for a listed value where only a pattern, which is not compared, could admit the text.
 fn by_branch(
     schema: &JsonMap,
     branches: &[Value],
@@ -78,12 +86,17 @@ fn by_branch(
     value: &Value,
     depth: usize,
 ) -> Option<Value> {
-    if value.is_string() && admits(schema, value, depth) {
+    let all = || branches.iter().filter_map(Value::as_object);
+    let is_plain = |branch: &JsonMap| !branch.contains_key("pattern");
+    if value.is_string() && all().any(|branch| is_plain(branch) && admits(branch, value, depth)) {
         return None;
     }
     let mut found: Vec<Option<Value>> = Vec::new();
-    for branch in branches.iter().filter_map(Value::as_object) {
+    for branch in all() {
         let new = restored(branch, names, value, depth);
+        if value.is_string() && new.is_none() {
+            continue;
+        }
         if admits(branch, new.as_ref().unwrap_or(value), depth) && !found.contains(&new) {
             found.push(new);
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::names::Names;
-use super::super::{NormalSchema, for_gemini, for_openai, reduced, restore};
+use super::super::{NormalSchema, for_gemini, for_openai, restore};
 use crate::canonical::model::ToolSchema;
 
 fn normal(schema: &Value) -> Value {
@@ -116,6 +116,7 @@ fn arguments_are_changed_back() {
         "none": {"const": null},
         "size": {"enum": [1, 2.5, "big"]},
         "both": {"enum": ["1", 1]},
+        "count": {"anyOf": [{"enum": [1, 2]}, {"type": "string", "pattern": "^[a-z]*$"}]},
         "any": {},
         "text": {"type": "string"},
         "list": {"type": "array", "items": {"enum": [1, 2]}},
@@ -139,6 +140,9 @@ fn arguments_are_changed_back() {
             json!({"both": "1", "any": "1", "text": "1"}),
             json!({"both": "1", "any": "1", "text": "1"}),
         ),
+        (json!({"count": "2"}), json!({"count": 2})),
+        (json!({"count": "all"}), json!({"count": "all"})),
+        (json!({"count": "3"}), json!({"count": "3"})),
         (json!({"list": ["1", 2, "3"]}), json!({"list": [1, 2, "3"]})),
         (
             json!({"choice": {"kind": "1", "v": "5"}}),
@@ -162,9 +166,32 @@ fn arguments_are_changed_back() {
         ),
         (json!("no object"), json!("no object")),
     ] {
-        let reduced = reduced::reduced(&normal(&schema), 64);
         let mut restored = given.clone();
-        restore::restore(&reduced, Names::Gemini, &mut restored);
+        restore::restore(&normal(&schema), Names::Gemini, &mut restored);
+        assert_eq!(restored, expected, "{given}");
+    }
+}
+
+#[test]
+fn arguments_are_changed_back_for_the_alternative_that_they_fit() {
+    let schema = json!({"type": "object", "properties": {"kind": {"type": "string"}}, "anyOf": [
+        {"properties": {"$at": {"type": "string"}, "text": {"const": true}}, "required": ["text"], "additionalProperties": false},
+        {"properties": {"$at": {"enum": [1, 1.5]}, "list": {"const": true}}, "required": ["list"], "additionalProperties": false},
+    ]});
+    for (given, expected) in [
+        (
+            json!({"_at": "1.5", "list": true}),
+            json!({"$at": 1.5, "list": true}),
+        ),
+        (
+            json!({"_at": "1.5", "text": "true"}),
+            json!({"$at": "1.5", "text": true}),
+        ),
+        // No alternative admits both, and each admits neither.
+        (json!({"_at": "1.5"}), json!({"$at": "1.5"})),
+    ] {
+        let mut restored = given.clone();
+        restore::restore(&normal(&schema), Names::Gemini, &mut restored);
         assert_eq!(restored, expected, "{given}");
     }
 }
