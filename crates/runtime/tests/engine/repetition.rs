@@ -86,7 +86,7 @@ async fn equal_calls_of_one_answer_count_too() {
     assert_eq!(
         settled(&f, &session).await,
         [
-            "tool.failed c2 echo was called again with the same input, and that is not allowed: stop it",
+            "tool.failed c2 echo was called again with the same input: stop it",
             "tool.success c0 {}",
             "tool.success c1 {}",
         ]
@@ -138,7 +138,7 @@ async fn configuration_allows_or_denies_repetitions() {
         ("allow", "tool.success c2 {\"n\":1}"),
         (
             "deny",
-            "tool.failed c2 echo was called again with the same input, and that is not allowed",
+            "tool.failed c2 echo was called again with the same input: it is not allowed. A permission rule denies it, or no user is there to decide",
         ),
     ] {
         let (f, session, _) = open().await;
