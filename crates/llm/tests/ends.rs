@@ -24,7 +24,7 @@ const ALL: [ProtocolId; 6] = [
     ProtocolId::Program(0),
 ];
 
-/// What an answer has before its end.
+/// The content of an answer before its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,

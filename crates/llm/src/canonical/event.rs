@@ -53,7 +53,7 @@ pub enum CallProblem {
     Name(String),
     /// The input is not readable.
     Input {
-        /// What is wrong with it, and where. It repeats nothing of the input.
+        /// The problem, and its place. It repeats nothing of the input.
         reason: String,
         /// The input as the model wrote it.
         written: String,

@@ -35,7 +35,7 @@ pub(super) struct End {
     meaning: Meaning,
     /// The name of the provider, shortened.
     name: String,
-    /// What the provider adds to the name: a text, or an error object.
+    /// The addition of the provider to the name: a text, or an error object.
     detail: Value,
 }
 

@@ -10,10 +10,11 @@ use super::call_ids::CallIds;
 use super::ends::End;
 use super::pending_surrogates::{Kind, PendingSurrogates};
 use super::stream_data::{Data, classify, glued};
+use super::waiting_calls::WaitingCalls;
 use super::{Decoder, deviations, failure, surrogates};
 use crate::canonical::cited_source::CitedSource;
 use crate::canonical::error::LlmError;
-use crate::canonical::event::{BlockId, CallProblem, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::model::ResolvedModel;
 use crate::canonical::usage::Usage;
 use crate::lifecycle::Lifecycle;
@@ -25,9 +26,6 @@ pub(super) const DONE: &[u8] = b"[DONE]";
 
 /// Maximum length in characters of the data that a failure shows.
 const SHOWN_CHARS: usize = 120;
-
-/// The reason that a call is not complete, as a part of a sentence.
-const AT_LIMIT: &str = "the answer reached its limit of output tokens";
 
 /// The frame handling of a protocol.
 pub(super) trait Frames: Send {
@@ -43,8 +41,7 @@ pub(super) struct Sink<'a> {
     lifecycle: &'a mut Lifecycle,
     halves: &'a mut PendingSurrogates,
     ids: &'a mut CallIds,
-    held: &'a mut Option<LlmEvent>,
-    waiting: &'a mut Vec<LlmEvent>,
+    waiting: &'a mut WaitingCalls,
     /// The number of the frame in the answer, from one.
     number: u64,
     out: &'a mut Vec<LlmEvent>,
@@ -96,14 +93,13 @@ impl Sink<'_> {
     }
 
     /// Forwards an event to the lifecycle.
-    pub(super) fn emit(&mut self, mut event: LlmEvent) -> Result<(), LlmError> {
+    pub(super) fn emit(&mut self, event: LlmEvent) -> Result<(), LlmError> {
         if !matches!(event, LlmEvent::ProviderError { .. }) {
-            self.release(None);
+            self.waiting.confirm(None);
         }
-        if is_local_call(&event) {
-            self.waiting.push(event);
+        let Some(mut event) = self.waiting.keep(event) else {
             return Ok(());
-        }
+        };
         self.release_calls()?;
         if !self.halves.is_idle() {
             for missing in self.complete(&mut event) {
@@ -126,7 +122,7 @@ impl Sink<'_> {
     /// Forwards the complete calls. Each call waits for the next event of the answer, or for its regular end: if the
     /// answer fails instead, the consumer reads the failure together with the call and does not run it.
     pub(super) fn release_calls(&mut self) -> Result<(), LlmError> {
-        for call in self.waiting.drain(..) {
+        for call in self.waiting.take() {
             self.lifecycle.accept(call, self.out)?;
         }
         Ok(())
@@ -135,17 +131,12 @@ impl Sink<'_> {
     /// Keeps a call that the output limit may have cut, until the next event or the reason of the end shows
     /// whether it did.
     pub(super) fn hold(&mut self, call: LlmEvent) {
-        self.release(None);
-        *self.held = Some(call);
+        self.waiting.hold(call);
     }
 
     /// Lets a kept call follow the complete calls. `reason` is that of the end, if the answer ends.
     pub(super) fn release(&mut self, reason: Option<FinishReason>) {
-        let held = self.held.take();
-        self.waiting.extend(held.map(|call| match reason {
-            Some(FinishReason::Length) => cut_by_limit(call),
-            _ => call,
-        }));
+        self.waiting.confirm(reason);
     }
 
     /// Completes the text of an event to whole characters. Returns events with replacements for
@@ -211,12 +202,7 @@ impl Sink<'_> {
 
     /// Fails the step if the stream ended before it was complete.
     pub(super) fn end(&mut self) -> Result<(), LlmError> {
-        // Without an end, a call that may be cut must not run.
-        self.waiting.extend(
-            self.held
-                .take()
-                .filter(|call| matches!(call, LlmEvent::InvalidToolCall { .. })),
-        );
+        self.waiting.break_off();
         self.release_calls()?;
         self.lifecycle.end()
     }
@@ -242,10 +228,7 @@ pub(super) struct Reading<F> {
     lifecycle: Lifecycle,
     halves: PendingSurrogates,
     ids: CallIds,
-    /// A call that the output limit may have cut.
-    held: Option<LlmEvent>,
-    /// Complete calls that wait for the next event.
-    waiting: Vec<LlmEvent>,
+    waiting: WaitingCalls,
     /// The number of frames so far.
     number: u64,
     frames: F,
@@ -322,8 +305,7 @@ impl<F: Frames> Reading<F> {
             lifecycle: Lifecycle::new(model.route()),
             halves: PendingSurrogates::default(),
             ids: CallIds::new(sources),
-            held: None,
-            waiting: Vec::new(),
+            waiting: WaitingCalls::default(),
             number: 0,
             frames,
         }
@@ -441,57 +423,12 @@ impl<F: Frames> Reading<F> {
             lifecycle: &mut self.lifecycle,
             halves: &mut self.halves,
             ids: &mut self.ids,
-            held: &mut self.held,
             waiting: &mut self.waiting,
             number: self.number,
             out,
         };
         (&mut self.frames, sink)
     }
-}
-
-/// Returns a call that was the last event before the output limit, as a call that must not run.
-fn cut_by_limit(call: LlmEvent) -> LlmEvent {
-    let (id, name, problem, provider_metadata) = match call {
-        LlmEvent::ToolCall {
-            id,
-            name,
-            provider_metadata,
-            ..
-        } => {
-            let (reason, written) = (AT_LIMIT.to_owned(), String::new());
-            let problem = CallProblem::Input { reason, written };
-            (id, name, problem, provider_metadata)
-        }
-        LlmEvent::InvalidToolCall {
-            id,
-            name,
-            problem: CallProblem::Input { reason, written },
-            provider_metadata,
-        } => {
-            let reason = format!("{reason}; {AT_LIMIT}");
-            let problem = CallProblem::Input { reason, written };
-            (id, name, problem, provider_metadata)
-        }
-        other => return other,
-    };
-    LlmEvent::InvalidToolCall {
-        id,
-        name,
-        problem,
-        provider_metadata,
-    }
-}
-
-/// True for a complete call of a tool of the host.
-const fn is_local_call(event: &LlmEvent) -> bool {
-    matches!(
-        event,
-        LlmEvent::ToolCall {
-            provider_executed: false,
-            ..
-        } | LlmEvent::InvalidToolCall { .. }
-    )
 }
 
 /// True if a last frame without its blank line is complete. An incomplete frame is ignored: the

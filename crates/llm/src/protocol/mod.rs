@@ -40,6 +40,7 @@ mod surrogates;
 mod tool_input;
 mod tool_schema;
 mod transcript;
+mod waiting_calls;
 
 pub use mid_conversation::{escape_markup, wrap_system_message};
 pub use prefix::{Prefix, PrefixReport, short_hash};

@@ -1,4 +1,4 @@
-//! A call while the model writes it: its identifier, its name and its input. What a model or a server does wrong in a
+//! A call while the model writes it: its identifier, its name and its input. A mistake of a model or a server in a
 //! call becomes the problem of this call, and never a failure of the answer.
 
 use std::sync::Arc;

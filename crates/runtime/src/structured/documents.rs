@@ -6,8 +6,8 @@ use serde_json::Value;
 /// Maximum number of different documents that are looked at.
 const MAX_DOCUMENTS: usize = 16;
 
-/// Returns the different documents of a text: the text itself if it is one, otherwise the objects and lists in it. What
-/// a document contains is no document, also if the outer one is broken.
+/// Returns the different documents of a text: the text itself if it is one, otherwise the objects and lists in it. The
+/// content of a document is no document, also if the outer one is broken.
 ///
 /// # Errors
 ///

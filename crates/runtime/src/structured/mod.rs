@@ -64,7 +64,7 @@ impl OutputSchema {
         self.check_within(value, MAX_DURATION).await
     }
 
-    /// Checks an output that a model wrote as text. What surrounds the only valid document is ignored.
+    /// Checks an output that a model wrote as text, and ignores the text around the only valid document.
     ///
     /// # Errors
     ///
