@@ -91,9 +91,13 @@ async function succeeds(from: "config" | "ceiling" | "session", { outside, edit,
   await run(host, session.id, "Go");
   const result = String(setup.model.requests.at(-1)?.body.messages.at(-1)?.content);
   const refused = result.includes("Unable to");
-  if (tool === "write") expect(existsSync(named(input["path"] ?? ""))).toBe(!refused);
+  const file = path.resolve(setup.directory, named(input["path"] ?? ""));
+  if (tool === "write") {
+    const exists = existsSync(file);
+    expect({ exists, result }).toEqual({ exists: !refused, result });
+  }
   if (tool === "edit") {
-    expect(readFileSync(named(input["path"] ?? ""), "utf8")).toBe(refused ? "the content\n" : "some content\n");
+    expect(readFileSync(file, "utf8")).toBe(refused ? "the content\n" : "some content\n");
   }
   return !refused;
 }

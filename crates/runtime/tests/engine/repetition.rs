@@ -86,7 +86,7 @@ async fn equal_calls_of_one_answer_count_too() {
     assert_eq!(
         settled(&f, &session).await,
         [
-            "tool.failed c2 echo was called again with the same input: stop it",
+            "tool.failed c2 Unable to call echo again with the same input: stop it",
             "tool.success c0 {}",
             "tool.success c1 {}",
         ]
@@ -138,7 +138,7 @@ async fn configuration_allows_or_denies_repetitions() {
         ("allow", "tool.success c2 {\"n\":1}"),
         (
             "deny",
-            "tool.failed c2 echo was called again with the same input: it is not allowed. A permission rule denies it, or no user is there to decide",
+            "tool.failed c2 Unable to call echo again with the same input: it is not allowed. A permission rule denies it, or no user is there to decide",
         ),
     ] {
         let (f, session, _) = open().await;
@@ -149,6 +149,7 @@ async fn configuration_allows_or_denies_repetitions() {
         }
         f.model.reply(Reply::says("Done."));
         f.ask(&session, "Go").await;
-        assert!(settled(&f, &session).await.contains(&expected.to_owned()));
+        let settled = settled(&f, &session).await;
+        assert!(settled.contains(&expected.to_owned()), "{settled:?}");
     }
 }

@@ -235,7 +235,7 @@ async fn run(
     context: ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
     if call.kind == CallKind::Repeated {
-        let refused = format!("{} was called again with the same input", call.name);
+        let refused = format!("Unable to call {} again with the same input", call.name);
         let request = call.repetition(&context);
         context.assert(request, &refused).await?;
     }
