@@ -86,14 +86,20 @@ mod tests {
         let one = json!({"a": 1});
         let found = |documents: &[Value]| Ok(documents.to_vec());
         for (text, expected) in [
-            (r#"{"a":1}"#, found(&[one.clone()])),
-            ("\u{feff}{\"a\":1}", found(&[one.clone()])),
-            (" \r\n{\"a\":1}\n", found(&[one.clone()])),
-            ("```json\n{\"a\":1}\n```", found(&[one.clone()])),
-            ("~~~\n{\"a\":1}\n~~~\nDone.", found(&[one.clone()])),
-            ("Here {you} are [1: {\"a\":1} :-}", found(&[one.clone()])),
-            ("<json>{\"a\":1}</json>", found(&[one.clone()])),
-            ("{\"a\":1}{\"a\": 1}", found(&[one.clone()])),
+            (r#"{"a":1}"#, found(std::slice::from_ref(&one))),
+            ("\u{feff}{\"a\":1}", found(std::slice::from_ref(&one))),
+            (" \r\n{\"a\":1}\n", found(std::slice::from_ref(&one))),
+            ("```json\n{\"a\":1}\n```", found(std::slice::from_ref(&one))),
+            (
+                "~~~\n{\"a\":1}\n~~~\nDone.",
+                found(std::slice::from_ref(&one)),
+            ),
+            (
+                "Here {you} are [1: {\"a\":1} :-}",
+                found(std::slice::from_ref(&one)),
+            ),
+            ("<json>{\"a\":1}</json>", found(std::slice::from_ref(&one))),
+            ("{\"a\":1}{\"a\": 1}", found(std::slice::from_ref(&one))),
             (
                 "{\"a\":1}\n{\"a\":2}",
                 found(&[one.clone(), json!({"a": 2})]),
@@ -103,8 +109,14 @@ mod tests {
             (r#"[{"a":1}]"#, found(&[json!([{"a": 1}])])),
             (r#""{\"a\":1}""#, found(&[json!("{\"a\":1}")])),
             // An object in a broken object is not what the model means.
-            (r#"{"b": {"a":1}, oops} {"a":1}"#, found(&[one.clone()])),
-            (r#"{'b': {"a":1}} and {"a":1}"#, found(&[one.clone()])),
+            (
+                r#"{"b": {"a":1}, oops} {"a":1}"#,
+                found(std::slice::from_ref(&one)),
+            ),
+            (
+                r#"{'b': {"a":1}} and {"a":1}"#,
+                found(std::slice::from_ref(&one)),
+            ),
             ("{\"b\": <number>}: {\"a\":1}", found(&[one])),
         ] {
             assert_eq!(documents(text), expected, "{text}");

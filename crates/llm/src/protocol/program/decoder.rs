@@ -359,10 +359,11 @@ impl ProgramFrames {
         } else {
             Phase::Over
         };
-        Ok(match is_hosted {
+        match is_hosted {
             true => call.written.end_hosted(whole, attached, sink)?,
             false => call.written.end(whole, attached, sink)?,
-        })
+        }
+        Ok(())
     }
 
     /// Forwards the result of a call that the provider ran itself.
