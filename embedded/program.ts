@@ -48,6 +48,9 @@ const MAX_BATCHES = 64;
 /** Longest result or progress in UTF-16 code units of its JSON. It crosses the border as one text. */
 const MAX_RESULT = 8 * 1024 * 1024;
 
+/** Longest files of a result in UTF-16 code units. They do not count as its JSON, because images are made smaller. */
+const MAX_FILES = 32 * 1024 * 1024;
+
 /** Longest message and stack of a failure in UTF-16 code units. */
 const MAX_FAILURE = 1024 * 1024;
 
@@ -97,7 +100,7 @@ export class Program {
         if (subject === undefined) return;
         this.#connection.warn(`A result of ${subject} came after the end of its call and is dropped`, {});
       } else {
-        call.send(encodeBounded("result", result));
+        call.send(encodeBounded("result", result, Math.min(countFiles(result), MAX_FILES)));
       }
     } catch (error) {
       // After the end of the call a failure is the reaction to the abort.
@@ -172,10 +175,23 @@ class RunningCall implements ProgramCall {
   }
 }
 
-function encodeBounded(name: "result" | "progress", value: unknown) {
+/** `files` is the length of the part that does not count. */
+function encodeBounded(name: "result" | "progress", value: unknown, files = 0) {
   const text = encodeJson({ [name]: value });
-  if (text.length <= MAX_RESULT) return text;
-  throw new RangeError(`The ${name} has ${text.length} characters as JSON, and at most ${MAX_RESULT} are possible`);
+  const length = text.length - files;
+  if (length <= MAX_RESULT) return text;
+  throw new RangeError(`The ${name} has ${length} characters as JSON, and at most ${MAX_RESULT} are possible`);
+}
+
+/** Returns the length of the files in the content of a result, in UTF-16 code units. */
+function countFiles(result: unknown) {
+  if (typeof result !== "object" || result === null || !("content" in result)) return 0;
+  const { content } = result;
+  if (!Array.isArray(content)) return 0;
+  const lengths = (content as readonly Partial<ToolContent>[]).map((part) =>
+    part?.type === "file" && typeof part.uri === "string" ? part.uri.length : 0,
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** The message for the model and the stack for the log. A function can throw any value. */

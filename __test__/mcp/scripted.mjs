@@ -7,8 +7,8 @@
 // to the file, `tools` has the tools of the file, which return their input.
 //
 // Tools: `echo` returns its input, `pid` the number of the process, `die` ends the process, `hang` never answers, `add`
-// adds the tool `added`, `fail` fails, `env` returns a variable, `big` returns many bytes, `wrong` returns a result of
-// another shape.
+// adds the tool `added`, `fail` fails, `env` returns a variable, `big` returns many bytes, `wrong` returns a text in place
+// of a list of contents.
 
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
