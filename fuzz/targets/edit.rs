@@ -10,7 +10,7 @@ mod builtin {
 
 #[path = "../../crates/tools/src/builtin/edit/fuzz.rs"]
 mod fuzz;
-#[path = "../../crates/tools/src/builtin/edit/matching.rs"]
+#[path = "../../crates/tools/src/builtin/edit/matching/mod.rs"]
 mod matching;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

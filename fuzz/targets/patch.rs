@@ -14,7 +14,7 @@ mod find;
 mod fuzz;
 #[path = "../../crates/tools/src/builtin/apply_patch/parse/mod.rs"]
 mod parse;
-#[path = "../../crates/tools/src/builtin/apply_patch/update.rs"]
+#[path = "../../crates/tools/src/builtin/apply_patch/update/mod.rs"]
 mod update;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
