@@ -11,7 +11,7 @@ import { damage, mutate } from "./mutations";
 import { RESULTS } from "./results";
 import { PROGRAM_ANSWERS, PROTOCOLS } from "./streams";
 
-const CASES = Number(process.env["BAD_TURNS"] ?? 200);
+const CASES = Number(process.env["BAD_TURNS"] ?? 50);
 const FIRST_SEED = Number(process.env["BAD_TURNS_SEED"] ?? 1);
 
 /** Sessions that one host runs at the same time. */
