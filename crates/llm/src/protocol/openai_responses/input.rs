@@ -249,17 +249,21 @@ impl Style {
     fn output(&self, result: &ToolResultPart) -> Value {
         let output = match result.result.as_text() {
             Ok(text) => Value::from(visible(text)),
-            Err(pieces) => pieces
-                .iter()
-                .filter_map(|piece| match piece {
+            Err(pieces) => {
+                let parts = pieces.iter().filter_map(|piece| match piece {
                     ToolContent::Text { text } if is_blank(text) => None,
                     ToolContent::Text { text } => Some(input_text(text)),
                     ToolContent::File { uri, mime, name } => {
                         let file = Attachment::new(mime, uri, name.as_deref(), self.reads);
                         Some(input_file(file))
                     }
-                })
-                .collect(),
+                });
+                let parts: Vec<Value> = parts.collect();
+                match parts.is_empty() {
+                    true => "".into(),
+                    false => parts.into(),
+                }
+            }
         };
         json!({"type": "function_call_output", "call_id": short(&result.id, MAX_CALL_ID), "output": output})
     }

@@ -106,7 +106,11 @@ impl ProgramForm {
         });
         let mut written = json!({"type": "tool-result", "id": result.id});
         written["name"] = tool_name(&result.name).into();
-        written["result"] = json!({"type": "content", "value": pieces.collect::<Vec<_>>()});
+        let pieces: Vec<Value> = pieces.collect();
+        written["result"] = match pieces.is_empty() {
+            true => json!({"type": "text", "value": ""}),
+            false => json!({"type": "content", "value": pieces}),
+        };
         written["providerExecuted"] = result.provider_executed.into();
         if let Some(metadata) = &result.provider_metadata {
             written["providerMetadata"] = json!(metadata);
