@@ -159,14 +159,11 @@ test("a stream that breaks within a call leaves no open call", async () => {
 describe("an unreadable answer fails the step, and the next prompt works", () => {
   const chunk = (content: object) => `data: ${JSON.stringify(content)}\n\n`;
   const text = chunk({ choices: [{ index: 0, delta: { content: "Hel" } }] });
-  const nameless = { tool_calls: [{ index: 0, id: "call_a" }] };
   test.each([
-    ["nothing", ""],
     ["not an event stream", "<html>Welcome</html>"],
     ["no JSON", "data: {half\n\n"],
     ["no finish", text],
     ["an error in the stream", text + chunk({ error: { message: "Overheated", code: "overheated" } })],
-    ["a call without a name", chunk({ choices: [{ index: 0, delta: nameless, finish_reason: "tool_calls" }] })],
     ["invalid UTF-8", Buffer.concat([Buffer.from('data: {"choices":"'), Buffer.of(0xff), Buffer.from('"}\n\n')])],
   ])("%s", async (_, raw) => {
     const { host, model, sessionID } = await setUpSession();
@@ -176,6 +173,14 @@ describe("an unreadable answer fails the step, and the next prompt works", () =>
     await run(host, sessionID, "Again");
     expect((await readTranscript(host, sessionID)).slice(-2)).toEqual(["user: Again", "assistant: Hello."]);
   });
+});
+
+test("asks again for an answer of nothing", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ raw: "" }, { text: "Hello." });
+  await run(host, sessionID, "Hi");
+  expect(await readTranscript(host, sessionID)).toEqual(["user: Hi", "assistant: Hello."]);
+  expect(model.requests).toHaveLength(2);
 });
 
 test("removes the API key from an error message of the provider", async () => {

@@ -17,6 +17,7 @@ async function runTools(started: Started, ...tools: NonNullable<Reply["tools"]>)
 test("the model reads the file, the line or the name that it means", async () => {
   const started = await setUpSession();
   const { setup } = started;
+  for (const folder of ["pkg/.storybook", "src"]) mkdirSync(path.join(setup.directory, folder), { recursive: true });
   setup.write("it\u2019s caf\u00e9.txt", "the content\n");
   setup.write("pkg/.storybook/main.ts", "story\n");
   setup.write("src/a.ts", "needle\n");

@@ -90,7 +90,7 @@ describe("an unknown member is refused before anything is sent", () => {
       (client) => client.sessions.run({ prompt: "hi", session: "ses_x" }).result,
       "session",
       "Unknown member session of sessions.run, " +
-        "which takes sessionID, prompt, id, agent, model, system, tools, variant, output, delivery, location, unanswered. Did you mean sessionID?",
+        "which takes sessionID, prompt, id, agent, model, system, tools, variant, output, delivery, location, unanswered, silentAfterMs. Did you mean sessionID?",
     ],
     [
       "a misspelled time limit of a run",

@@ -70,10 +70,10 @@ describe.each(WAYS)("a run %s", (way) => {
   });
 
   test.each([
-    ["length", "length", "The answer reached the limit of its length"],
-    ["max_tokens", "length", "The answer reached the limit of its length"],
-    ["model_length", "length", "The answer reached the limit of its length"],
-    ["content_filter", "content-filter", "The provider withheld the rest of the answer"],
+    ["length", "length", "The answer reached its limit"],
+    ["max_tokens", "length", "The answer reached its limit"],
+    ["model_length", "length", "The answer reached its limit"],
+    ["content_filter", "content-filter", "The provider withheld the rest"],
   ])("with the finish reason %s is incomplete", async (finishReason, expected, reason) => {
     const { client, model } = await setUpClient(way);
     model.reply({ text: "Half an ans", finish: finishReason });

@@ -9,12 +9,12 @@ type RecordedEnd =
   | { outcome: "failed"; error: RunFailure }
   | { outcome: "not-started"; reason: string };
 
-const FINISHES: readonly RunFinish[] = ["stop", "length", "tool-calls", "content-filter", "unknown"];
+const FINISHES: readonly string[] = ["stop", "length", "tool-calls", "content-filter"] satisfies RunFinish[];
 
 /** The reasons of the ends of answers that are not complete. */
 const INCOMPLETE: Partial<Record<string, string>> = {
-  length: "The answer reached the limit of its length",
-  "content-filter": "The provider withheld the rest of the answer",
+  length: "The answer reached its limit",
+  "content-filter": "The provider withheld the rest",
 };
 
 interface Step {
@@ -172,7 +172,7 @@ export class Activity {
       case "session.next.step.ended":
         this.#count(event.data);
         // A log of another host may have another name.
-        this.finish = FINISHES.find((finish) => finish === event.data.finish) ?? "unknown";
+        this.finish = FINISHES.includes(event.data.finish) ? (event.data.finish as RunFinish) : "unknown";
         this.end = endOfStep(step, this.finish);
         break;
       case "session.next.step.failed":

@@ -58,7 +58,7 @@ function checkUnanswered(unanswered: unknown) {
 
 function checkSilentAfter(delay: unknown) {
   if (delay === undefined || delay === false) return;
-  if (typeof delay === "number" && Number.isInteger(delay) && delay >= 1 && delay <= LONGEST_DELAY_MS) return;
+  if (Number.isInteger(delay) && Number(delay) > 0 && Number(delay) <= LONGEST_DELAY_MS) return;
   throw invalidRequest(`silentAfterMs must be false or a whole number from 1 to ${LONGEST_DELAY_MS}`, "silentAfterMs");
 }
 

@@ -304,10 +304,9 @@ export class Run {
   async #findWorkingChild() {
     try {
       const active = Object.keys(await this.#client.sessions.active(this.#options));
-      const unknown = active.filter((id) => !this.#family.has(id));
-      const found = await Promise.all(unknown.map(async (id) => ((await this.requests.isFamily(id)) ? [id] : [])));
-      for (const id of found.flat()) this.#family.add(id);
-      return found.flat().length > 0;
+      const known = this.#family.size;
+      for (const id of active) if (await this.requests.isFamily(id)) this.#family.add(id);
+      return this.#family.size > known;
     } catch {
       // The stream of events reports a server that is gone.
       return false;

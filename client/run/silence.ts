@@ -3,8 +3,8 @@ import type { OpenCodeEvent } from "../index.js";
 // Timers take 31 bits.
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
-/** Events of a session that callers cause, not its work. */
-const BY_CALLERS = /^session\.next\.(?:prompt\.|agent\.|model\.switched|moved|revert\.)/;
+/** Events of the work of a session. The others have callers as their cause. */
+const OF_WORK = /^session\.next\.(?!prompt\.|agent\.|model\.switched|moved|revert\.)/;
 
 /**
  * Measures the time in which the work on a prompt gives no sign of life: no output of the provider, no call, result or
@@ -39,7 +39,6 @@ export class Silence {
 
   stop() {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#limitMs = false;
   }
 
@@ -56,7 +55,7 @@ export class Silence {
       if (status.type === "busy" && status.silentMs !== undefined) return;
       this.#quietUntil = status.type === "retry" ? status.next : 0;
       this.stir();
-    } else if (event.type.startsWith("session.next.") && !BY_CALLERS.test(event.type)) {
+    } else if (OF_WORK.test(event.type)) {
       this.stir();
     }
   }
@@ -67,17 +66,15 @@ export class Silence {
 
   #arm() {
     if (this.#limitMs === false) return;
-    const left = Math.min(Math.max(this.#due - Date.now(), 0), LONGEST_DELAY_MS);
-    this.#timer = setTimeout(() => this.#check(), left);
+    this.#timer = setTimeout(() => this.#check(), Math.min(this.#due - Date.now(), LONGEST_DELAY_MS));
     // The process does not wait for the end of a silence. Browsers have no such method.
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
   #check() {
-    const limitMs = this.#limitMs;
-    if (limitMs !== false && Date.now() >= this.#due) {
+    if (this.#limitMs !== false && Date.now() >= this.#due) {
       this.#measure();
-      this.#onSilent(limitMs);
+      this.#onSilent(this.#limitMs);
     }
     this.#arm();
   }
