@@ -14,7 +14,7 @@ describe.each(WAYS)("a silent run %s", (way) => {
     const { client, model } = await setUpClient(way);
     model.reply(reply);
     const { result } = await finish(client, { prompt: "Hi", silentAfterMs: SILENT_AFTER_MS });
-    const message = "Neither the provider nor a tool gave a sign of life for 2 s";
+    const message = "Provider and tools gave no sign of life for 2 s";
     expect(result).toMatchObject({
       outcome: "failed",
       reason: message,

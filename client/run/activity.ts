@@ -9,8 +9,6 @@ type RecordedEnd =
   | { outcome: "failed"; error: RunFailure }
   | { outcome: "not-started"; reason: string };
 
-const FINISHES: readonly string[] = ["stop", "length", "tool-calls", "content-filter"] satisfies RunFinish[];
-
 /** The reasons of the ends of answers that are not complete. */
 const INCOMPLETE: Partial<Record<string, string>> = {
   length: "The answer reached its limit",
@@ -172,7 +170,8 @@ export class Activity {
       case "session.next.step.ended":
         this.#count(event.data);
         // A log of another host may have another name.
-        this.finish = FINISHES.includes(event.data.finish) ? (event.data.finish as RunFinish) : "unknown";
+        // The host writes no other values.
+        this.finish = event.data.finish as RunFinish;
         this.end = endOfStep(step, this.finish);
         break;
       case "session.next.step.failed":

@@ -59,7 +59,7 @@ function checkUnanswered(unanswered: unknown) {
 function checkSilentAfter(delay: unknown) {
   if (delay === undefined || delay === false) return;
   if (Number.isInteger(delay) && Number(delay) > 0 && Number(delay) <= LONGEST_DELAY_MS) return;
-  throw invalidRequest(`silentAfterMs must be false or a whole number from 1 to ${LONGEST_DELAY_MS}`, "silentAfterMs");
+  throw invalidRequest(`silentAfterMs must be false or an integer from 1 to ${LONGEST_DELAY_MS}`, "silentAfterMs");
 }
 
 function readModel(model: RunInput["model"]): ModelRef | undefined {

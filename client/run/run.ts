@@ -292,7 +292,7 @@ export class Run {
     const { signs } = this.#silence;
     const begun = await this.begun;
     if (this.requests.parts.length > 0 || (await this.#findWorkingChild()) || signs !== this.#silence.signs) return;
-    const message = `Neither the provider nor a tool gave a sign of life for ${silentMs / 1000} s`;
+    const message = `Provider and tools gave no sign of life for ${silentMs / 1000} s`;
     this.#silent = { message, cause: { kind: "silent", retryable: true } };
     await this.#stopWork(begun);
   }

@@ -44,7 +44,7 @@ export class Silence {
 
   /** Takes a sign of life. */
   stir() {
-    this.signs += 1;
+    this.signs++;
     this.#measure();
   }
 
@@ -54,10 +54,8 @@ export class Silence {
       const { status } = event.data;
       if (status.type === "busy" && status.silentMs !== undefined) return;
       this.#quietUntil = status.type === "retry" ? status.next : 0;
-      this.stir();
-    } else if (OF_WORK.test(event.type)) {
-      this.stir();
-    }
+    } else if (!OF_WORK.test(event.type)) return;
+    this.stir();
   }
 
   #measure() {
@@ -68,7 +66,7 @@ export class Silence {
     if (this.#limitMs === false) return;
     this.#timer = setTimeout(() => this.#check(), Math.min(this.#due - Date.now(), LONGEST_DELAY_MS));
     // The process does not wait for the end of a silence. Browsers have no such method.
-    (this.#timer as { unref?: () => void }).unref?.();
+    (this.#timer as { unref?(): void }).unref?.();
   }
 
   #check() {
