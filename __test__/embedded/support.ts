@@ -58,9 +58,11 @@ export class Setup {
     return host;
   }
 
-  /** Writes a file of the project. */
+  /** Writes a file of the project, with the folders that it needs. */
   write(name: string, content: string | Uint8Array) {
-    writeFileSync(path.join(this.directory, name), content);
+    const file = path.join(this.directory, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
   }
 
   /** Closes the hosts. */
