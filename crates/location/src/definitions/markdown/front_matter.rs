@@ -1,11 +1,10 @@
 //! The YAML front matter of a Markdown file.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, MessageFormatter as _, UserMessageFormatter};
 
+use super::unquoted::quote;
 use crate::config::Position;
 
 /// Maximum size of front matter in bytes. It contains settings, not long texts.
@@ -62,15 +61,17 @@ fn is_fence(line: &str) -> bool {
 
 /// Parses front matter. Front matter with only blanks and comments has no fields.
 ///
-/// Authors often write lines such as `description: Use it when: something breaks`, which is not valid
-/// YAML. If parsing fails, the values of such lines are taken as plain texts and it is parsed once more.
+/// Authors often write texts such as `description: Use it when: something breaks` without quotes, which is not
+/// valid YAML. If parsing fails, such texts get quotes and the front matter is parsed once more.
 pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
     if front.len() > MAX_BYTES {
         let message = format!("The front matter is larger than {MAX_BYTES} bytes");
         let position = None;
         return Err(YamlError { message, position });
     }
-    match read(front).or_else(|error| read(&repair(front)).map_err(|_| error)) {
+    match read(front)
+        .or_else(|error| read(&quote(front, &|fields| read(fields).is_ok())).map_err(|_| error))
+    {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(Value::Null) => Ok(Map::new()),
         Ok(_) => Err(YamlError {
@@ -79,6 +80,12 @@ pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
         }),
         Err(error) => Err(describe(&error)),
     }
+}
+
+/// True if front matter needs no repair.
+#[cfg(test)]
+pub(super) fn is_yaml(front: &str) -> bool {
+    read(front).is_ok()
 }
 
 /// Returns the position of a field in the file, if the field is at the start of a line.
@@ -126,26 +133,6 @@ fn read(front: &str) -> Result<Value, Box<Error>> {
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(front, options).map_err(Box::new)
-}
-
-/// Turns every unquoted value with a colon into a block scalar.
-fn repair(front: &str) -> String {
-    let lines = front.lines().map(|line| match unquoted_with_colon(line) {
-        Some((name, value)) => format!("{name}: |-\n  {value}").into(),
-        None => Cow::Borrowed(line),
-    });
-    lines.fold(String::new(), |text, line| text + &line + "\n")
-}
-
-fn unquoted_with_colon(line: &str) -> Option<(&str, &str)> {
-    let (name, value) = line.split_once(':')?;
-    let name = name.trim_end();
-    let is_word = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(is_word);
-    let value = value.trim();
-    let is_plain = value.contains(':') && !value.starts_with(['"', '\'']);
-    (is_name && is_plain).then_some((name, value))
 }
 
 /// Maximum length of a reason in characters. The reason may repeat a part of the file.

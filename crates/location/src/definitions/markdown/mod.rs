@@ -4,6 +4,7 @@ mod files;
 mod folder;
 mod front_matter;
 mod listing;
+mod unquoted;
 
 use std::path::Path;
 

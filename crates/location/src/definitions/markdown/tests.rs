@@ -75,7 +75,7 @@ fn common_yaml_is_read() {
         ),
         (
             "description: Use this: always\n  and: more",
-            json!({"description": "Use this: always\nand: more"}),
+            json!({"description": "Use this: always and: more"}),
         ),
         (
             "description: a: b\nurl: \"http://x: y\"\nnested:\n  c: d",
@@ -85,6 +85,67 @@ fn common_yaml_is_read() {
         let text = format!("---\n{front}\n---\ntext");
         assert_eq!(parse(&text), (fields, "text".to_owned(), vec![]), "{front}");
     }
+}
+
+#[test]
+fn a_text_without_quotes_is_read_as_it_is() {
+    for text in [
+        "@mention first",
+        "`code` first",
+        "%date first",
+        "[beta] Does things",
+        "{draft} Does things",
+        "*bold* first",
+        "**bold** first",
+        "- not a list",
+        "\"Quoted\" and more: text",
+        "'Quoted' and more: text",
+        "| a table |",
+        "> a quotation: with a colon",
+        "& more: things",
+        "! careful: hot",
+        "Ends with a colon:",
+        "50%: half",
+        "See a: b: c",
+        "\u{e9}t\u{e9}: \u{1f600}",
+    ] {
+        for (front, fields) in [
+            (
+                format!("name: x\ndescription: {text}\nmode: y"),
+                json!({"name": "x", "description": text, "mode": "y"}),
+            ),
+            (
+                format!("description: {text}\n  goes: on\n\n  below"),
+                json!({"description": format!("{text} goes: on\nbelow")}),
+            ),
+            (
+                format!("description:\n  {text}\nmode: y"),
+                json!({"description": text, "mode": "y"}),
+            ),
+            (
+                format!("nested:\n  a: 1\n  b: {text}\n  c: z"),
+                json!({"nested": {"a": 1, "b": text, "c": "z"}}),
+            ),
+        ] {
+            let file = format!("---\n{front}\n---\ntext");
+            let (found, _, complaints) = parse(&file);
+            // What is valid YAML keeps its meaning.
+            if front_matter::is_yaml(&front) {
+                continue;
+            }
+            assert_eq!((found, complaints), (fields, vec![]), "{front}");
+        }
+    }
+    let skill = "name: stress\ndescription:\n  Tests the plan under stress.\n  Works with the design skill: questions first,\n  then build.";
+    let (fields, ..) = parse(format!("---\n{skill}\n---\nbody\n"));
+    let description =
+        "Tests the plan under stress. Works with the design skill: questions first, then build.";
+    assert_eq!(
+        fields,
+        json!({"name": "stress", "description": description})
+    );
+    let (fields, ..) = parse("---\nfiles:\n  - a\n  - @b/c\n  - `d`\n---\n");
+    assert_eq!(fields, json!({"files": ["a", "@b/c", "`d`"]}));
 }
 
 #[test]
