@@ -280,7 +280,7 @@ test("a registration shadows an equal name until it is disposed", async () => {
   expect(await callTools(started, call())).toEqual(["first"]);
   first.dispose();
   const [unknown] = await callTools(started, call());
-  expect(failure(unknown)).toMatch(/^Unknown tool: weather\. Available tools: apply_patch, bash, /);
+  expect(failure(unknown)).toBe("Unknown tool: weather");
 });
 
 test("a tool of the program can shadow a built-in tool", async () => {
@@ -317,7 +317,7 @@ test("a tool of one Location is not offered in another", async () => {
   const started = { setup, host, model: setup.model, session: here, sessionID: here.id };
   expect(await callTools(started, call())).toEqual(["here"]);
   const [unknown] = await callTools({ ...started, session: there, sessionID: there.id }, call());
-  expect(failure(unknown)).toMatch(/^Unknown tool: weather\. Available tools: apply_patch, bash, /);
+  expect(failure(unknown)).toBe("Unknown tool: weather");
 });
 
 test("a function may prompt, register and dispose within its call", async () => {

@@ -121,7 +121,7 @@ async fn unknown_and_hidden_names_reach_no_tool() {
         let settled = turn
             .settle(call(name, json!({})), context(temp.path()))
             .await;
-        let message = format!("Unknown tool: {name}. No tools are available");
+        let message = format!("Unknown tool: {name}");
         assert_eq!(settled, failed(message));
     }
 }

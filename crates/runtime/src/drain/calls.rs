@@ -188,10 +188,10 @@ impl Calls {
         self.settle(id, refused)
     }
 
-    /// Returns sentences about the tools of the turn, for a model that called none of them.
-    pub(super) fn choices(&self) -> String {
+    /// Returns a sentence with the tools of the turn, for a model that called a tool without a name.
+    pub(super) fn available_tools(&self) -> String {
         match &self.local {
-            LocalCalls::Run(tools, _) => tools.choices(""),
+            LocalCalls::Run(tools, _) => tools.available(),
             LocalCalls::Refused => TOOLS_DISABLED.to_owned(),
         }
     }

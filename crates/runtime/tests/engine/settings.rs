@@ -191,10 +191,7 @@ async fn no_setting_restores_a_tool_that_the_agent_denies() {
     let (_, _, tools) = of(&f.model.last_request());
     assert_eq!(tools, ["read", "bash"]);
     let failed = f.payloads(&session, "tool.failed").await;
-    assert_eq!(
-        failed[0]["error"]["message"],
-        "Unknown tool: edit. Available tools: read, bash"
-    );
+    assert_eq!(failed[0]["error"]["message"], "Unknown tool: edit");
 }
 
 #[tokio::test]
@@ -206,10 +203,7 @@ async fn a_removed_tool_cannot_be_called() {
     f.ask_with(&session, "a", json!({"tools": {"bash": false}}))
         .await;
     let failed = f.payloads(&session, "tool.failed").await;
-    assert_eq!(
-        failed[0]["error"]["message"],
-        "Unknown tool: bash. Available tools: read, edit"
-    );
+    assert_eq!(failed[0]["error"]["message"], "Unknown tool: bash");
 }
 
 const HEADING: &str = "The following applies to the next request of the user, and to no request after that one is done:";

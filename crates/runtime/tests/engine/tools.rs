@@ -150,7 +150,7 @@ async fn invalid_calls_fail_and_the_turn_continues() {
         .tool_calls();
     f.model.reply(reply).reply(Reply::says("I see."));
     f.prompt(&session, "Go").await;
-    let message = "Unknown tool: nothing. Available tools: apply_patch, bash, edit, glob, grep, question, read, skill, task, todowrite, webfetch, websearch, write";
+    let message = "Unknown tool: nothing";
     let unknown = &*format!("tool.failed a {message}");
     let invalid = "tool.failed b Invalid tool input: Missing key\n  at [\"path\"]";
     f.recorded(&session, unknown).await;

@@ -1,4 +1,4 @@
-//! The tools that a model may have meant.
+//! Tells a model which tools it may have meant.
 
 /// Maximum number of similar names.
 const MAX_SIMILAR: usize = 3;
@@ -6,23 +6,30 @@ const MAX_SIMILAR: usize = 3;
 /// Maximum number of names in the list of all tools.
 const MAX_LISTED: usize = 40;
 
-/// Returns sentences about tools with names similar to an unknown one, and about all tools.
-pub(super) fn choices(unknown: &str, names: &[&str]) -> String {
+/// Returns a sentence with the tools that a call without a name can use.
+pub(super) fn available(names: &[&str]) -> String {
     if names.is_empty() {
         return "No tools are available".to_owned();
     }
-    let mut text = String::new();
-    let similar = similar(unknown, names);
-    if !similar.is_empty() {
-        text = format!("Similar tools: {}. ", similar.join(", "));
-    }
     let listed = &names[..names.len().min(MAX_LISTED)];
-    text.push_str(&format!("Available tools: {}", listed.join(", ")));
-    match names.len() - listed.len() {
-        0 => {}
-        more => text.push_str(&format!(" and {more} more")),
+    let more = match names.len() - listed.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("Available tools: {}{more}", listed.join(", "))
+}
+
+/// Returns the reason for a call with an unknown name, with the tools that have similar names. The request
+/// of the model has all names, so the reason does not repeat them.
+pub(super) fn unknown(name: &str, names: &[&str]) -> String {
+    let similar = similar(name, names);
+    match similar.is_empty() {
+        true => format!("Unknown tool: {name}"),
+        false => format!(
+            "Unknown tool: {name}. Similar tools: {}",
+            similar.join(", ")
+        ),
     }
-    text
 }
 
 /// Returns the names that are most similar, the best first.
@@ -101,16 +108,21 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_bounded() {
-        assert_eq!(choices("x", &[]), "No tools are available");
+    fn an_unknown_name_gets_similar_names_only() {
+        let names = ["bash", "read"];
         assert_eq!(
-            choices("x", &["read", "bash"]),
-            "Available tools: read, bash"
+            unknown("reed", &names),
+            "Unknown tool: reed. Similar tools: read"
         );
-        let expected = "Similar tools: read. Available tools: bash, read";
-        assert_eq!(choices("reed", &["bash", "read"]), expected);
+        assert_eq!(unknown("teleport", &names), "Unknown tool: teleport");
+    }
+
+    #[test]
+    fn the_list_is_bounded() {
+        assert_eq!(available(&[]), "No tools are available");
+        assert_eq!(available(&["read", "bash"]), "Available tools: read, bash");
         let names: Vec<String> = (0..50).map(|n| format!("tool{n:02}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        assert!(choices("x", &names).ends_with("tool38, tool39 and 10 more"));
+        assert!(available(&names).ends_with("tool38, tool39 and 10 more"));
     }
 }

@@ -15,7 +15,7 @@ use crate::failure::ToolFailure;
 use crate::output::managed_output::ManagedOutput;
 use crate::output::settlement::Settlement;
 use crate::ports::permission::PermissionRequest;
-use crate::registry::choices::choices;
+use crate::registry::choices;
 use crate::registry::{Entry, Scopes, ToolDefinition};
 
 /// Time in which a call must react to its interruption. After it the call is abandoned.
@@ -118,11 +118,15 @@ impl Materialized {
         self.advertised.iter().map(|entry| &entry.definition)
     }
 
-    /// Returns sentences about the tools that there are, for a model that called one with a name that there is not.
+    /// Returns a sentence with the available tools, for a model that called a tool without a name.
     #[must_use]
-    pub fn choices(&self, name: &str) -> String {
+    pub fn available(&self) -> String {
+        choices::available(&self.names())
+    }
+
+    fn names(&self) -> Vec<&str> {
         let names = self.definitions().map(|tool| tool.name.as_str());
-        choices(name, &names.collect::<Vec<_>>())
+        names.collect()
     }
 
     /// Starts one call in its own task, so that a tool that computes does not block other work. The
@@ -192,8 +196,7 @@ impl Materialized {
         let name = &call.name;
         let mut advertised = self.advertised.iter();
         let Some(captured) = advertised.find(|entry| entry.definition.name == *name) else {
-            let choices = self.choices(name);
-            return Settlement::failed(format!("Unknown tool: {name}. {choices}"));
+            return Settlement::failed(choices::unknown(name, &self.names()));
         };
         let current = self.scopes.get(&self.directory, name);
         let Some(entry) = current.filter(|current| Arc::ptr_eq(current, captured)) else {

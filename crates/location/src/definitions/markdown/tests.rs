@@ -129,7 +129,7 @@ fn a_text_without_quotes_is_read_as_it_is() {
         ] {
             let file = format!("---\n{front}\n---\ntext");
             let (found, _, complaints) = parse(&file);
-            // What is valid YAML keeps its meaning.
+            // Valid YAML keeps its meaning.
             if front_matter::is_yaml(&front) {
                 continue;
             }

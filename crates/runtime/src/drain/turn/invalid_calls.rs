@@ -23,7 +23,7 @@ impl Turn<'_> {
     ) {
         self.end_input(id, name);
         let message = match problem {
-            CallProblem::Name(reason) => format!("{reason}. {}", self.calls.choices()),
+            CallProblem::Name(reason) => format!("{reason}. {}", self.calls.available_tools()),
             CallProblem::Input { reason, written } => {
                 input_problem(&reason, &self.publisher.cleaned(written))
             }
