@@ -139,8 +139,8 @@ async fn a_call_that_a_provider_repeats_fails_the_step() {
             "tool.input.started c1 echo",
             "tool.input.ended c1 {}",
             "tool.called c1 echo {}",
+            "tool.failed c1 The call did not run, because the answer failed: The provider repeated the tool call c1 in one message",
             "step.failed The provider repeated the tool call c1 in one message",
-            "tool.success c1 {}",
         ]
     );
 }
@@ -161,9 +161,9 @@ async fn an_answer_that_finishes_inside_a_call_fails_the_step() {
             "step.started",
             "tool.input.started c1 echo",
             "tool.input.ended c1 {",
+            "tool.failed c1 The call did not run, because the answer failed: The provider finished its answer inside the tool call c1",
             "step.failed The provider finished its answer inside the tool call c1",
             "prompt.admitted Again",
-            "tool.failed c1 Tool execution interrupted",
             "prompted Again",
             "step.started",
             "text.started",

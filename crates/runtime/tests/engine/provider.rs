@@ -125,7 +125,7 @@ async fn a_lost_connection_keeps_the_received_text() {
 }
 
 #[tokio::test]
-async fn broken_arguments_leave_the_call_to_the_next_drain() {
+async fn a_call_that_a_failure_cut_fails_with_the_answer() {
     let unread = || LlmError::invalid_output("mock", "Invalid JSON input");
     for (reply, text, arguments, failed) in [
         (
@@ -134,7 +134,7 @@ async fn broken_arguments_leave_the_call_to_the_next_drain() {
                 .fail(lost()),
             &[][..],
             r#"{"n":"#,
-            "step.failed the connection was lost",
+            "the connection was lost",
         ),
         (
             Reply::new()
@@ -143,7 +143,7 @@ async fn broken_arguments_leave_the_call_to_the_next_drain() {
                 .fail(unread()),
             &["text.started", "text.ended Look."],
             "not json",
-            "step.failed Invalid JSON input",
+            "Invalid JSON input",
         ),
     ] {
         let f = Fixture::open().await;
@@ -152,13 +152,17 @@ async fn broken_arguments_leave_the_call_to_the_next_drain() {
         f.ask(&session, "Hi").await;
         f.ask(&session, "Again").await;
         let arguments = format!("tool.input.ended c1 {arguments}");
+        let reason = format!("The call did not run, because the answer failed: {failed}");
+        let (call, step) = (
+            format!("tool.failed c1 {reason}"),
+            format!("step.failed {failed}"),
+        );
         let expected = [
             &["prompt.admitted Hi", "prompted Hi", "step.started"],
             text,
-            &["tool.input.started c1 echo", &arguments, failed],
+            &["tool.input.started c1 echo", &arguments, &call, &step],
             &[
                 "prompt.admitted Again",
-                "tool.failed c1 Tool execution interrupted",
                 "prompted Again",
                 "step.started",
                 "text.started",
@@ -171,8 +175,8 @@ async fn broken_arguments_leave_the_call_to_the_next_drain() {
         assert_eq!(
             request[2..],
             [
-                "tool: c1 = failed: Tool execution interrupted",
-                "user: Again"
+                format!("tool: c1 = failed: {reason}"),
+                "user: Again".to_owned()
             ]
         );
     }

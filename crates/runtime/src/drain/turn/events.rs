@@ -6,7 +6,6 @@ use opencode_llm::{BlockId, LlmError, LlmEvent};
 use opencode_schema::message::{ErrorCause, SessionErrorUnknown};
 use opencode_tools::ToolCall;
 
-use super::super::calls::Open;
 use super::super::ends::Finish;
 use super::super::publisher::FragmentKind;
 use super::super::translate::{hosted, hosted_failure, is_paused, refusal};
@@ -124,9 +123,7 @@ impl Turn<'_> {
                 };
                 // Before the end of the step, so that a client that follows it learns what became of the calls.
                 publisher.end_all();
-                let reason = format!("The call did not run, because the answer failed: {message}");
-                let reason = SessionErrorUnknown::of(cause.kind, reason);
-                self.fail_calls(Open::NotStarted, &reason);
+                self.fail_not_started(cause.kind, &message);
                 self.provider_failed = true;
                 self.fail_step(SessionErrorUnknown {
                     cause: Some(cause),

@@ -285,18 +285,12 @@ impl Turn<'_> {
                 self.publisher.flush().await?;
             }
         }
-        self.commit_and_start().await?;
-        Ok(end)
-    }
-
-    /// Commits the collected events, then starts the calls that they record. The calls of an answer that failed do not
-    /// start.
-    async fn commit_and_start(&mut self) -> Result<(), DrainError> {
         self.publisher.flush().await?;
-        if !self.provider_failed {
+        // The calls of an answer that failed do not start.
+        if !self.provider_failed && end.is_none() {
             self.calls.start();
         }
-        Ok(())
+        Ok(end)
     }
 
     /// True if a failure is not final yet: its cause is the request's size, and nothing is recorded.
@@ -338,6 +332,13 @@ impl Turn<'_> {
         self.publisher.flush().await
     }
 
+    /// Fails the calls that the host would have run, because the answer failed. A call that runs already goes on.
+    fn fail_not_started(&mut self, kind: ErrorKind, message: &str) {
+        let reason = format!("The call did not run, because the answer failed: {message}");
+        let reason = SessionErrorUnknown::of(kind, reason);
+        self.fail_calls(Open::NotStarted, &reason);
+    }
+
     fn fail_calls(&mut self, which: Open, error: &SessionErrorUnknown) {
         for event in self.calls.fail_unsettled(which, error) {
             self.publisher.push(event);
@@ -358,7 +359,10 @@ impl Turn<'_> {
             self.publisher.end_all();
             let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
             self.fail_calls(Open::Hosted, &lost);
-            self.fail_step(step_error(error, &self.provider_id));
+            let failure = step_error(error, &self.provider_id);
+            // Before the end of the step, so that a client that follows it learns what became of the calls.
+            self.fail_not_started(crate::provider::kind_of(error.kind()), &failure.message);
+            self.fail_step(failure);
             self.publisher.flush().await?;
         }
         while self.calls.any_running() {
@@ -369,8 +373,6 @@ impl Turn<'_> {
         let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
         let is_paused = self.finish.as_ref().is_some_and(|it| it.is_paused);
         let was_stopped = self.calls.cancelled().is_cancelled();
-        // After a broken stream a call with incomplete arguments stays open. The next drain fails it, as
-        // after a crash.
         if was_stopped || self.provider_failed {
             self.fail_calls(Open::All, &interrupted);
         }

@@ -253,7 +253,11 @@ async fn an_answer_outside_of_the_protocol_is_a_failed_step() {
         (format!("{}data: [5]\n\n", says("Hel")), &text, unfinished),
         (
             call("{\"n\""),
-            &["tool.input.started c1 echo", "tool.input.ended c1 {\"n\""],
+            &[
+                "tool.input.started c1 echo",
+                "tool.input.ended c1 {\"n\"",
+                "tool.failed c1 The call did not run, because the answer failed: The wire/openai-chat stream ended before a finish event",
+            ],
             unfinished,
         ),
     ] {
