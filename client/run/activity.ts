@@ -169,8 +169,7 @@ export class Activity {
         break;
       case "session.next.step.ended":
         this.#count(event.data);
-        // A log of another host may have another name.
-        // The host writes no other values.
+        // The schema has a text, because imported logs have other names. The host writes only these.
         this.finish = event.data.finish as RunFinish;
         this.end = endOfStep(step, this.finish);
         break;

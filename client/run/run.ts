@@ -213,6 +213,7 @@ export class Run {
       }
       if (next.done) return;
       activity.apply(next.value);
+      this.#silence.apply(next.value);
       if (activity.end === undefined) reading = events.next();
     }
   }
@@ -244,7 +245,6 @@ export class Run {
     onEvent: (event) => this.#receive(event),
     onGap: () => {
       this.blocks.clear();
-      this.#silence.stir();
       this.#stop();
       if (this.#sessionID !== undefined) void this.requests.refresh(this.#sessionID).catch(() => {});
     },

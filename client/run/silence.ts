@@ -14,8 +14,8 @@ export class Silence {
   #limitMs;
   #onSilent;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-  /** The time before which nothing can happen. */
-  #quietUntil = 0;
+  /** The announced end of the wait of each session that waits for another attempt. Times are monotonic. */
+  #waits: Map<string, number> = new Map();
   /** The time at which the silence is long enough. */
   #due = 0;
 
@@ -51,26 +51,27 @@ export class Silence {
   /** Takes an event of the session or of a child session. */
   apply(event: OpenCodeEvent) {
     if (event.type === "session.status") {
-      const { status } = event.data;
+      const { sessionID, status } = event.data;
       if (status.type === "busy" && status.silentMs !== undefined) return;
-      this.#quietUntil = status.type === "retry" ? status.next : 0;
+      if (status.type === "retry") this.#waits.set(sessionID, performance.now() + status.next - Date.now());
+      else this.#waits.delete(sessionID);
     } else if (!OF_WORK.test(event.type)) return;
     this.stir();
   }
 
   #measure() {
-    if (this.#limitMs !== false) this.#due = Math.max(Date.now(), this.#quietUntil) + this.#limitMs;
+    if (this.#limitMs !== false) this.#due = Math.max(performance.now(), ...this.#waits.values()) + this.#limitMs;
   }
 
   #arm() {
     if (this.#limitMs === false) return;
-    this.#timer = setTimeout(() => this.#check(), Math.min(this.#due - Date.now(), LONGEST_DELAY_MS));
+    this.#timer = setTimeout(() => this.#check(), Math.min(this.#due - performance.now(), LONGEST_DELAY_MS));
     // The process does not wait for the end of a silence. Browsers have no such method.
     (this.#timer as { unref?(): void }).unref?.();
   }
 
   #check() {
-    if (this.#limitMs !== false && Date.now() >= this.#due) {
+    if (this.#limitMs !== false && performance.now() >= this.#due) {
       this.#measure();
       this.#onSilent(this.#limitMs);
     }

@@ -321,7 +321,14 @@ impl Compactor {
                     let message = error.to_string();
                     return Err(summary.broken(Failure { message, cause }, is_size));
                 }
-                None => return Ok(summary.whole()?),
+                None => {
+                    let whole = summary.whole()?;
+                    if !part.is_last {
+                        // A client that watches for signs of life learns that the compaction advances.
+                        self.announce_summary(input, asked.message_id, String::new());
+                    }
+                    return Ok(whole);
+                }
             };
             for event in events {
                 if let LlmEvent::StepFinish { usage, .. } = &event {

@@ -106,13 +106,19 @@ async fn a_history_larger_than_the_window_is_summarised_in_parts() {
     let last = filler("beta6", 8_000);
     let expected = checkpoint("SUM6MARY", &kept(&last, "Next"));
     assert_eq!(compact::messages(&f.model.last_request()), [expected]);
-    // The live deltas contain only the summary that is recorded.
+    // The live deltas contain only the summary that is recorded. An empty one announces the end of a part.
     f.read_until(&mut live, "step.ended stop").await;
     let told = live.events();
     assert_eq!(
-        told[2..6],
+        told[2..12],
         [
             "compaction.started auto",
+            "compaction.delta",
+            "compaction.delta",
+            "compaction.delta",
+            "compaction.delta",
+            "compaction.delta",
+            "compaction.delta",
             "compaction.delta SUM6",
             "compaction.delta MARY",
             "compaction.ended auto SUM6MARY",
@@ -143,17 +149,18 @@ async fn a_failed_part_is_a_failed_attempt() {
             f.events_after(&session, OUTGROWN).await,
             [&STARTED[..], &ANSWERED].concat()
         );
-        // The turn contains the whole history, and no part of a summary was sent live.
+        // The turn contains the whole history, and no text of a summary was sent live.
         let requests = asked(&f);
         assert_eq!(requests.last().map(Vec::len), Some(2 * TURNS + 1));
         f.read_until(&mut live, "step.ended stop").await;
         let told = live.events();
         let expected = [
             "compaction.started auto".to_owned(),
+            "compaction.delta".to_owned(),
             format!("session.error The history of {session} was not compacted: {message}"),
             "step.started".to_owned(),
         ];
-        assert_eq!(told[2..5], expected);
+        assert_eq!(told[2..6], expected);
     }
 }
 
