@@ -1,6 +1,7 @@
 //! The windows of models that providers named when they refused a request because of its size.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use opencode_llm::ResolvedModel;
 use parking_lot::Mutex;
@@ -11,12 +12,15 @@ const MAX_MODELS: usize = 1_024;
 /// A smaller number is no window.
 const MIN_WINDOW: u64 = 256;
 
+/// The server of a local model may start again with a larger window.
+const KEPT_FOR: Duration = Duration::from_secs(60 * 60);
+
 /// The named windows, by provider and model. They are kept in memory: a host that opens the database later learns them
 /// again.
 #[derive(Default)]
 pub(crate) struct LearntWindows {
     /// Locked to read or to change; never across an await.
-    windows: Mutex<HashMap<(String, String), u64>>,
+    windows: Mutex<HashMap<(String, String), (u64, Instant)>>,
 }
 
 impl LearntWindows {
@@ -29,14 +33,19 @@ impl LearntWindows {
         }
         let mut windows = self.windows.lock();
         let key = key_of(model);
+        if windows.len() >= MAX_MODELS {
+            windows.retain(|_, (_, at)| at.elapsed() < KEPT_FOR);
+        }
         if windows.len() < MAX_MODELS || windows.contains_key(&key) {
-            windows.insert(key, window);
+            windows.insert(key, (window, Instant::now()));
         }
     }
 
     /// Returns the window of a model in tokens, if its provider named one.
     pub(crate) fn of(&self, model: &ResolvedModel) -> Option<u64> {
-        self.windows.lock().get(&key_of(model)).copied()
+        let windows = self.windows.lock();
+        let (window, at) = windows.get(&key_of(model))?;
+        (at.elapsed() < KEPT_FOR).then_some(*window)
     }
 }
 
