@@ -5,10 +5,10 @@
 
 import type { ModelEvent, OpenCodeHost, OpenCodeOptions, SessionMessage } from "../../index.js";
 import { findDifferences } from "../embedded/bodies";
-import { readMessages, setUp, UNSCRIPTED, type Setup } from "../embedded/support";
+import { readMessages, setUp, type Setup } from "../embedded/support";
 import { createRandom, pick, type Random } from "../random.js";
 import { damage, mutate } from "./mutations";
-import { RESULTS } from "./results";
+import { FILES, RESULTS } from "./results";
 import { PROGRAM_ANSWERS, PROTOCOLS } from "./streams";
 
 const CASES = Number(process.env["BAD_TURNS"] ?? 50);
@@ -62,7 +62,7 @@ async function runCases(npm: string, check: (one: Case) => Promise<string[]>, ca
     await host.close();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, runner));
-  expect(failures).toEqual([]);
+  expect({ failures, ran: next - FIRST_SEED }).toEqual({ failures: [], ran: cases });
 }
 
 /** The result of the tool `odd`. */
@@ -96,6 +96,8 @@ async function promptTwice({ setup, host }: Case, act: (sessionID: string) => Pr
 
 /** Calls without an end, and a last answer that is not the good one. */
 function findOpenParts(messages: readonly SessionMessage[]) {
+  const again = messages.findLastIndex((message) => message.type === "user" && message.text === "Go on");
+  if (again < 0) return [`no message has the second prompt: ${JSON.stringify(messages)}`];
   const answers = messages.flatMap((message) => (message.type === "assistant" ? [message] : []));
   const open = answers.flatMap(({ content }) =>
     content.flatMap((part) =>
@@ -104,9 +106,9 @@ function findOpenParts(messages: readonly SessionMessage[]) {
         : [],
     ),
   );
-  const last = answers.at(-1);
+  const last = messages.slice(again).findLast((message) => message.type === "assistant");
   const text = last?.content.map((part) => (part.type === "text" ? part.text : part.type)).join("");
-  const isGood = last?.finish === "stop" && (text === "Good." || text === UNSCRIPTED);
+  const isGood = last?.finish === "stop" && text === "Good.";
   return isGood ? open : [...open, `the last answer is ${JSON.stringify(last)}`];
 }
 
@@ -165,5 +167,23 @@ test.each(Object.entries(PROTOCOLS))("%s: a session goes on after any result of 
       return problems.length === 0 ? [] : [`result ${index}`, ...problems];
     },
     RESULTS.length,
+  );
+});
+
+test.each(Object.entries(PROTOCOLS))("%s: a session goes on after any file of a prompt", async (_, { npm }) => {
+  const files = [...FILES];
+  await runCases(
+    npm,
+    async (one) => {
+      const uri = files.pop() ?? "";
+      const problems = await promptTwice(one, async (sessionID) => {
+        const prompt = { text: "Begin", files: [{ uri }] };
+        // The host may refuse the prompt. Then no answer belongs to it.
+        const admitted = await one.host.sessions.prompt({ sessionID, prompt }).catch((error: unknown) => error);
+        if (!(admitted instanceof Error)) one.setup.model.reply({ text: "Begun." });
+      });
+      return problems.length === 0 ? [] : [`file ${uri.slice(0, 80)}`, ...problems];
+    },
+    FILES.length,
   );
 });

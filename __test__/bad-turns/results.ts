@@ -1,4 +1,4 @@
-// Results of tools and media, as careless programs return them.
+// Results of tools, media and files of prompts, as careless programs send them.
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const GIF = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
@@ -58,6 +58,54 @@ export const RESULTS: readonly unknown[] = [
   10n,
   cycle(),
   Promise.resolve("late"),
+];
+
+const uri = (type: string, data: Uint8Array | string) => `data:${type};base64,${Buffer.from(data).toString("base64")}`;
+const png = Buffer.from(PNG, "base64");
+const WAV = Buffer.concat([Buffer.from("RIFF\u0024\0\0\0WAVEfmt "), Buffer.alloc(28)]);
+
+/** Addresses of files of a prompt. The host may refuse some. */
+export const FILES: readonly string[] = [
+  uri("image/png", png),
+  uri("image/gif", Buffer.from(GIF, "base64")),
+  uri("image/jpeg", png),
+  uri("application/pdf", png),
+  uri("image/png", "%PDF-1.4\n%%EOF\n"),
+  uri("application/pdf", "%PDF-1.4\n%%EOF\n"),
+  uri("image/png", png.subarray(0, 40)),
+  uri("image/png", Buffer.concat([png, Buffer.alloc(2_000_000)])),
+  uri("image/png", ""),
+  uri("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'/>"),
+  uri("image/heic", "ftypheic"),
+  uri("audio/wav", WAV),
+  uri("video/mp4", "ftypmp42"),
+  uri("text/plain", ""),
+  uri("text/plain", " \n"),
+  uri("text/plain", "alpha \0 beta"),
+  uri("text/plain", Buffer.from([0x61, 0xff, 0xfe, 0x62])),
+  uri("text/html;charset=utf-16", Buffer.from("alpha", "utf16le")),
+  uri("application/json", "{"),
+  uri("application/x-unknown", png),
+  uri("", png),
+  uri("IMAGE/PNG", png),
+  uri(" image/png ", png),
+  "data:image/png;base64,%%%%",
+  "data:image/png,plain",
+  "data:text/plain,a%20b",
+  "data:text/plain,%",
+  "data:,",
+  "data:",
+  "data:;base64,",
+  "file:///none.png",
+  "file:///",
+  "file://",
+  "a.txt",
+  "./a.txt",
+  "none.txt",
+  ".",
+  "",
+  "http://[",
+  "\0",
 ];
 
 function cycle() {
