@@ -6,7 +6,7 @@ use std::collections::HashMap;
 const CHARACTERS: usize = 200;
 
 /// Maximum number of equal lines that are compared with each line of a file.
-const MAX_EQUAL: usize = 100;
+const MAX_EQUAL: usize = 8;
 
 /// Returns sentences that begin with a space, about the first difference from the most similar place. Empty if no
 /// place is similar.

@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
                 return Ok(None);
             }
             _ if row.text.trim().is_empty() || marker::is_fence(text) => return Ok(None),
-            _ if marker::is_diff_preamble(text) => return self.diff_without_lines(text),
+            _ if marker::is_diff_preamble(text) => return self.diff_without_lines(&row),
             _ => {
                 self.at -= 1;
                 let found = header(self.rest());
@@ -225,10 +225,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the part of a diff of Git that tells of an empty file, which has no lines.
-    fn diff_without_lines(&mut self, line: &'a str) -> Result<Option<Hunk>, String> {
-        let Some(paths) = line.strip_prefix("diff --git a/") else {
+    fn diff_without_lines(&mut self, head: &Row<'a>) -> Result<Option<Hunk>, String> {
+        let Some(paths) = head.text.trim_start().strip_prefix("diff --git ") else {
             return Ok(None);
         };
+        let moves = self.moves;
         let mut kind = None;
         while let Some(row) = self.rest().first() {
             match row.text {
@@ -243,20 +244,21 @@ impl<'a> Parser<'a> {
             }
             self.at += 1;
         }
-        if self
-            .rest()
-            .first()
-            .is_some_and(|row| row.text.starts_with("--- "))
-        {
+        let next = self.rest().first();
+        if next.is_some_and(|row| row.text.starts_with("--- ")) || self.moves != moves {
             return Ok(None);
         }
-        let path = paths.split_once(" b/").map(|(path, _)| path.to_owned());
         let action = match kind {
-            Some(Kind::Add) => Action::Add(String::new()),
-            Some(Kind::Delete) => Action::Delete,
-            _ => return Ok(None),
+            Some(Kind::Add) => Some(Action::Add(String::new())),
+            Some(Kind::Delete) => Some(Action::Delete),
+            _ => None,
         };
-        Ok(path.map(|path| Hunk { path, action }))
+        // A mode that changes, and a path in quotes.
+        let (Some(path), Some(action)) = (same_path(paths), action) else {
+            return Err(head.invalid("patch line (only the content of a file can be changed)"));
+        };
+        let path = path.to_owned();
+        Ok(Some(Hunk { path, action }))
     }
 
     /// Reads the content of a new file. If no line has a `+`, the lines are the content.
@@ -449,6 +451,14 @@ impl Chunk {
         let text = row.text.get(1..).unwrap_or_default();
         self.lines.push(kind(text.to_owned()));
     }
+}
+
+/// Returns the path of `a/path b/path`.
+fn same_path(paths: &str) -> Option<&str> {
+    let paths = paths.strip_prefix("a/")?;
+    let both = paths.len().checked_sub(" b/".len())?;
+    let (old, rest) = paths.split_at_checked(both / 2)?;
+    rest.strip_prefix(" b/").filter(|new| *new == old)
 }
 
 #[cfg(test)]

@@ -46,13 +46,23 @@ impl<'a> Body<'a> {
             .collect();
         let is = |row: &Row<'_>, wanted| marker::marker(row.text.trim_start()) == Some(wanted);
         let begin = rows.iter().position(|row| is(row, Marker::Begin));
+        let diff = (0..rows.len()).find(|index| {
+            rows[*index].text.starts_with("diff --git ") || header(&rows[*index..]).is_some()
+        });
+        // Behind the header of a diff, the markers of a patch are content.
+        let is_before_diff = |at: &usize| diff.is_none_or(|diff| *at < diff);
+        let begin = begin.filter(is_before_diff);
         let first = begin.or_else(|| {
-            (0..rows.len()).find(|index| {
-                let text = rows[*index].text;
-                matches!(marker::marker(text.trim_start()), Some(Marker::File(..)))
-                    || text.starts_with("diff --git ")
-                    || header(&rows[*index..]).is_some()
-            })
+            let is_file = |row: &Row<'_>| {
+                matches!(
+                    marker::marker(row.text.trim_start()),
+                    Some(Marker::File(..))
+                )
+            };
+            rows.iter()
+                .position(is_file)
+                .filter(is_before_diff)
+                .or(diff)
         });
         let Some(first) = first else {
             rows.clear();

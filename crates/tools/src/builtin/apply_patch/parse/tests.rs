@@ -109,6 +109,10 @@ fn forms_that_models_write_have_their_evident_meaning() {
                 .to_owned(),
             "M a.py #1,1#[-b][+c]; A e \"\"; D d",
         ),
+        (
+            "diff --git a/foo b/x b/foo b/x\ndeleted file mode 100644\nindex 1..0\n".to_owned(),
+            "D foo b/x",
+        ),
         // A removed comment of SQL is no header.
         (format!("{update}@@\n--- old\n+++ new\n b\n"), "M a.py [--- old][+++ new][ b]"),
         // Lines without a mark count as lines that stay.
@@ -258,6 +262,18 @@ fn an_invalid_patch_is_refused_with_the_reason() {
         ),
         ("+a\n", "Invalid patch line: +a (line 2"),
         (
+            "diff --git \"a/caf\\303\\251\" \"b/caf\\303\\251\"\nnew file mode 100644\nindex 0..1\n",
+            "Invalid patch line (only the content of a file can be changed): diff --git \"a/caf\\303\\251\"",
+        ),
+        (
+            "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n*** Delete File: y\n",
+            "Invalid patch line (only the content of a file can be changed): diff --git a/x b/x (line 2",
+        ),
+        (
+            "diff --git a/x b/y\ndeleted file mode 100644\n",
+            "Invalid patch line (only the content of a file can be changed): diff --git a/x b/y (line 2",
+        ),
+        (
             "*** End of File\n",
             "Invalid patch line: *** End of File (line 2",
         ),
@@ -267,6 +283,19 @@ fn an_invalid_patch_is_refused_with_the_reason() {
         assert!(error.starts_with(&expected), "{body}: {error}");
         assert!(error.ends_with("Nothing was changed."), "{error}");
     }
+}
+
+/// A diff of a document about patches.
+#[test]
+fn markers_in_the_content_of_a_diff_are_content() {
+    let text = "--- a/n.md\n+++ b/n.md\n@@ -1 +1 @@\n-old\n+new\n--- a/doc.md\n+++ b/doc.md\n@@ -1,4 +1,4 @@\n \
+                *** Begin Patch\n *** Add File: x.txt\n +hello\n- *** End Patch\n+ *** End\n";
+    let found = short(text).unwrap();
+    assert!(
+        found.starts_with("M n.md #1,1#[-old][+new]; M doc.md #1,4#"),
+        "{found}"
+    );
+    assert!(!found.contains("A x.txt"), "{found}");
 }
 
 #[test]

@@ -42,7 +42,15 @@ pub(super) fn update(text: &str, chunks: &[Chunk], path: &str) -> Result<Vec<Edi
             ));
         }
         end = place.at + place.removes;
-        edits.extend(place.edits(text, &style, &lines, chunk.is_open));
+        // False if a chunk before this one has removed the last line or ended it.
+        let has_open_line = match edits.last() {
+            Some(Edit { range, text: new }) if range.end == text.len() => {
+                !new.is_empty() && !new.ends_with(['\n', '\r'])
+            }
+            _ => true,
+        };
+        let changes = place.edits(text, &style, &lines, chunk.is_open, has_open_line);
+        edits.extend(changes);
     }
     Ok(edits)
 }
@@ -63,19 +71,32 @@ struct File<'a> {
 impl File<'_> {
     /// Finds the place of a chunk at or after the cursor, and sets the cursor behind it.
     fn place<'c>(&mut self, chunk: &'c Chunk, cursor: &mut usize) -> Result<Place<'c>, String> {
-        if let Some(context) = &chunk.context {
-            let found = self.lines.find(&[context], *cursor, Preference::First);
-            match (found, chunk.numbers) {
-                (Some(found), _) => *cursor = found + 1,
-                // The heading of a unified diff is only a comment.
-                (None, Some(_)) => {}
-                (None, None) => return Err(self.missing_context(context, chunk)),
+        match (&chunk.context, chunk.numbers) {
+            (None, _) => {}
+            // The heading of a unified diff is a line somewhere before the chunk. It tells the place only if it stands
+            // once.
+            (Some(heading), Some(_)) => {
+                if let Some(only) = self.lines.find_only(heading) {
+                    *cursor = (*cursor).max(only + 1);
+                }
+            }
+            (Some(context), None) => {
+                let found = self.lines.find(&[context], *cursor, Preference::First);
+                *cursor = found.ok_or_else(|| self.missing_context(context, chunk))? + 1;
             }
         }
         let [head, tail] = chunk.empty;
         let lines = chunk.lines.as_slice();
         let bare = &lines[head..lines.len().saturating_sub(tail).max(head)];
         if old_lines(bare).is_empty() {
+            // Behind a context, an empty line before new lines may be a line of the file.
+            if head > 0 && chunk.context.is_some() && !bare.is_empty() {
+                let found = self.find(&lines[..lines.len() - tail], *cursor, chunk);
+                if let Some(place) = found.filter(|place| place.removes > 0) {
+                    *cursor = place.at + place.removes;
+                    return Ok(place);
+                }
+            }
             return self.insertion(bare, chunk);
         }
         let found = if head + tail == 0 {
@@ -247,6 +268,7 @@ impl Place<'_> {
         style: &Style,
         file: &[ends::Line<'_>],
         is_open: [bool; 2],
+        has_open_line: bool,
     ) -> Vec<Edit> {
         let old = &file[self.at..self.at + self.removes];
         let mut new = self.new_lines();
@@ -256,6 +278,7 @@ impl Place<'_> {
         if is_at_end {
             self.end_of_file(file, is_open, &mut new);
             let last = file.last().filter(|last| last.end == End::Missing);
+            let last = last.filter(|_| has_open_line);
             if let Some(last) = last.filter(|_| old.is_empty() && !new.is_empty()) {
                 // The line before an insertion at the end of the file gets an end.
                 let end = style.end_before(text, last.start).unwrap_or(style.usual);

@@ -230,6 +230,8 @@ fn forms_that_models_write_are_applied() {
     let change = "-    return 1\n+    return 2\n";
     let twice = "def a():\n    return 1\n\ndef b():\n    return 1\n";
     let second = "def a():\n    return 1\n\ndef b():\n    return 2\n";
+    let method = "    fn new() -> Self {\n        let n = 1;\n        let m = 1;\n    }\n}\n";
+    let types = &format!("impl A {{\n{method}impl B {{\n{method}");
     for (text, body, expected) in [
         (a, format!("@@\n import os\n\n def a():\n{change}"), done),
         (a, format!(" def a():\n{change}"), done),
@@ -245,6 +247,27 @@ fn forms_that_models_write_are_applied() {
         (a, format!("@@ def a(): @@\n{change}"), done),
         // Line numbers and headings choose between equal places.
         (twice, format!("@@ -5 +5 @@\n{change}"), second),
+        (
+            types,
+            "@@ -3 +3 @@ fn new() -> Self {\n-        let n = 1;\n+        let n = 2;\n\
+             @@ -4 +4 @@ fn new() -> Self {\n-        let m = 1;\n+        let m = 2;\n"
+                .to_owned(),
+            &types.replacen("= 1;\n        let m = 1", "= 2;\n        let m = 2", 1),
+        ),
+        // An empty line behind a context is one of the file.
+        (
+            twice,
+            "@@ def a():\n     return 1\n\n+# b\n".to_owned(),
+            "def a():\n    return 1\n\n# b\ndef b():\n    return 1\n",
+        ),
+        (
+            "def a():\n\n    return 1\n\ndef b():\n    pass\n",
+            "@@ def a():\n\n+    x = 1\n".to_owned(),
+            "def a():\n\n    x = 1\n    return 1\n\ndef b():\n    pass\n",
+        ),
+        // The last line has no end until a chunk ends or removes it.
+        ("a\nb", "@@\n-b\n@@\n+c\n".to_owned(), "a\nc"),
+        ("a\nb", "@@\n+c\n@@\n+d\n".to_owned(), "a\nb\nc\nd"),
         (twice, format!("@@ -1 +1 @@ def b():\n{change}"), second),
         (twice, format!("@@ def b():\n{change}"), second),
         (twice, format!("@@ def a():\n@@ def b():\n{change}"), second),
