@@ -8,9 +8,10 @@ mod readings;
 #[cfg(unix)]
 mod tests;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use ignore::overrides::{Override, OverrideBuilder};
+use opencode_location::directory::lexical;
 
 use readings::{expanded, readings};
 
@@ -58,6 +59,11 @@ impl Plan {
             for one in expanded(positive) {
                 let placed_one = placed_pattern(&one, places)?;
                 placed.push((negation, placed_one));
+                if placed.len() > MAX_PATTERNS {
+                    return Err(format!(
+                        "it stands for more than {MAX_PATTERNS} patterns. Search in several calls"
+                    ));
+                }
             }
         }
         Self::joined(placed, places)
@@ -330,19 +336,4 @@ fn escaped(name: &str) -> String {
         text.push(character);
     }
     text
-}
-
-/// Resolves `.` and `..` by text.
-fn lexical(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }

@@ -105,6 +105,10 @@ pub(super) fn expanded(pattern: &str) -> Vec<String> {
         };
         let (before, after) = (&one[..start], &one[end + 1..]);
         let mut choices = alternatives(&one[start + 1..end]);
+        // The choices are counted before they are written, because each has the length of the whole pattern.
+        if open.len() + done.len() + choices.len() > MAX_PATTERNS {
+            return vec![pattern.to_owned()];
+        }
         // A choice without a slash is not a name at any depth if another one is a path.
         choices.reverse();
         open.extend(
@@ -112,9 +116,6 @@ pub(super) fn expanded(pattern: &str) -> Vec<String> {
                 .iter()
                 .map(|choice| format!("{before}{choice}{after}")),
         );
-        if open.len() + done.len() > MAX_PATTERNS {
-            return vec![pattern.to_owned()];
-        }
     }
     let is_path = pattern.trim_end_matches('/').contains('/');
     for one in &mut done {

@@ -93,6 +93,20 @@ fn a_pattern_that_means_nothing_has_a_reason() {
         let error = plan(pattern, "").unwrap_err();
         assert!(error.starts_with(expected), "{pattern}: {error}");
     }
+    let braces = |nth| format!("x{nth}{}", "{a,b}".repeat(8));
+    let list: Vec<_> = (0..250).map(braces).collect();
+    let error = plan(&list.join(","), "").unwrap_err();
+    assert!(
+        error.starts_with("it stands for more than 256 patterns"),
+        "{error}"
+    );
+}
+
+/// Written out, the choices of this pattern have 3.6 GB.
+#[test]
+fn a_long_pattern_with_many_choices_stays_as_it_is() {
+    let pattern = format!("{}{{{}}}", "a".repeat(60_000), ",".repeat(60_000));
+    assert_eq!(readings::expanded(&pattern), [pattern]);
 }
 
 #[test]
