@@ -131,7 +131,8 @@ impl Media {
 
     /// True for a JPEG without an end. The library decodes the part that is there, and a provider refuses it.
     fn is_cut(&self) -> bool {
-        self.mime == "image/jpeg" && !self.bytes.windows(2).rev().any(|it| it == b"\xff\xd9")
+        let has_end = |scan: &[u8]| scan.windows(2).rev().any(|it| it == b"\xff\xd9");
+        self.mime == "image/jpeg" && !jpeg_scan(&self.bytes).is_some_and(has_end)
     }
 
     /// Returns the displayed size. Reads only the head.
@@ -229,25 +230,33 @@ impl Size {
     }
 }
 
-/// Returns the number of colour components that the frame of a JPEG declares.
+/// Returns the number of colours of a JPEG.
 fn jpeg_components(bytes: &[u8]) -> Option<u8> {
+    // The markers of tables and extensions are among those of frames.
+    let is_frame = |marker| matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc);
+    let frame = jpeg_segment(bytes, is_frame)?;
+    // After the length, the precision, the height and the width.
+    frame.get(7).copied()
+}
+
+/// Returns the first scan of a JPEG and everything behind it. The thumbnails in extensions are in front of it.
+fn jpeg_scan(bytes: &[u8]) -> Option<&[u8]> {
+    jpeg_segment(bytes, |marker| marker == 0xda)
+}
+
+/// Returns the bytes behind the first marker that is wanted.
+fn jpeg_segment(bytes: &[u8], is_wanted: impl Fn(u8) -> bool) -> Option<&[u8]> {
     let mut rest = bytes.strip_prefix(b"\xff\xd8")?;
     loop {
-        let (marker, after) = match rest {
-            [0xff, 0xff, ..] => {
-                rest = &rest[1..];
-                continue;
+        match rest {
+            [0xff, 0xff, ..] => rest = &rest[1..],
+            [0xff, marker, after @ ..] if is_wanted(*marker) => return Some(after),
+            [0xff, _, after @ ..] => {
+                let length = after.first_chunk().map(|it| u16::from_be_bytes(*it))?;
+                rest = after.get(usize::from(length)..)?;
             }
-            [0xff, marker, after @ ..] => (*marker, after),
             _ => return None,
-        };
-        // The markers of tables and extensions are among those of frames.
-        if matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc) {
-            // After the length, the precision, the height and the width.
-            return after.get(7).copied();
         }
-        let length = after.first_chunk().map(|it| u16::from_be_bytes(*it))?;
-        rest = after.get(usize::from(length)..)?;
     }
 }
 

@@ -77,6 +77,15 @@ async fn the_bytes_decide_what_is_sent() {
     bomb[6..10].copy_from_slice(&[0xf0, 0xff, 0xf0, 0xff]);
     let (cut_jpeg, cut_png) = (jpeg[..jpeg.len() - 20].to_vec(), cut(&png));
     let (cut_gif, cut_webp, film) = (cut(&gif), cut(&webp), animation());
+    // A camera puts a whole smaller picture in front of the picture.
+    let with_thumbnail = |picture: &[u8]| {
+        let mut bytes = b"\xff\xd8\xff\xe1".to_vec();
+        bytes.extend((jpeg.len() as u16 + 2).to_be_bytes());
+        bytes.extend(&jpeg);
+        bytes.extend(&picture[2..]);
+        bytes
+    };
+    let (photo, cut_photo) = (with_thumbnail(&jpeg), with_thumbnail(&cut_jpeg));
     let for_printing = STANDARD.decode(FOR_PRINTING).unwrap();
     let undecodable = "its image cannot be decoded";
     let unknown = "it cannot be decoded, because its bytes are those of no image, PDF document or sound that models read";
@@ -86,6 +95,7 @@ async fn the_bytes_decide_what_is_sent() {
     let rows: Vec<(&str, &[u8], String)> = vec![
         ("image/png", &png, "same".into()),
         ("image/jpeg", &jpeg, "same".into()),
+        ("image/jpeg", &photo, "same".into()),
         ("image/gif", &gif, "same".into()),
         ("image/webp", &webp, "same".into()),
         ("application/pdf", pdf, "same".into()),
@@ -103,6 +113,7 @@ async fn the_bytes_decide_what_is_sent() {
         // Images that some provider refuses.
         ("image/gif", &film, "image/png".into()),
         ("image/jpeg", &cut_jpeg, "image/png".into()),
+        ("image/jpeg", &cut_photo, "image/png".into()),
         ("image/png", &garbage, "image/png".into()),
         ("image/jpeg", &for_printing, "image/png".into()),
         // No images.
