@@ -12,7 +12,7 @@ use super::{
     paths::{Found, ask_to_edit, locate_to_change_with_permission, require},
     place::{FileError, MAX_FILE_BYTES, Place},
     text::{
-        BYTE_ORDER_MARK, Charset, Form, Text, encode_whole,
+        BYTE_ORDER_MARK, Charset, Form, NotText, Text, encode_whole,
         ends::{End, Style},
         lines::{Lines, NewEnds, changes},
     },
@@ -91,6 +91,10 @@ fn write(target: &Target, content: &str) -> Result<bool, FileError> {
     let before = before.and_then(|bytes| Ok(Text::decode(bytes)?));
     let bytes = match before {
         Ok(before) => like(before, text, is_marked)?,
+        // The lines of a text stay what they are, or the model learns why they cannot.
+        Err(FileError::NotText(reason @ (NotText::Unknown(_) | NotText::Utf32))) => {
+            return Err(FileError::NotText(reason));
+        }
         // A file without lines, because of its size or its content, is replaced, too.
         Err(FileError::NotText(_) | FileError::TooLarge) => as_given(text, is_marked)?,
         Err(error) => return Err(error),

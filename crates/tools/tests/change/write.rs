@@ -148,3 +148,23 @@ async fn a_name_may_contain_any_character_and_have_the_maximum_length() {
         assert_eq!(project.get(name), b"x");
     }
 }
+
+/// Written as UTF-8, the lines that stay would have other bytes.
+#[tokio::test]
+async fn a_text_in_an_encoding_that_is_not_certain_stays() {
+    for (before, reason) in [
+        (
+            &b"\xc4\xe3\xba\xc3\r\n"[..],
+            "it is text in an encoding that is not certain",
+        ),
+        (b"\xff\xfe\0\0a\0\0\0", "it is text in UTF-32"),
+    ] {
+        let project = Project::new();
+        project.put("old.txt", before);
+        let input = json!({"path": "old.txt", "content": "hello\n"});
+        let error = text_of(project.run("write", input).await).unwrap_err();
+        let expected = format!("Unable to write old.txt: {reason}");
+        assert!(error.starts_with(&expected), "{error}");
+        assert_eq!(project.get("old.txt"), before);
+    }
+}
