@@ -32,24 +32,8 @@ pub(crate) fn nearest<'n>(
 fn two_slips(a: &str, b: &str) -> bool {
     const MIN: usize = 6;
     const MAX: usize = 64;
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let long = |text: &[u8]| (MIN..=MAX).contains(&text.len());
-    long(a) && long(b) && a.len().abs_diff(b.len()) <= 2 && distance(a, b) <= 2
-}
-
-/// Number of bytes to insert, delete or replace to turn one text into the other.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (line, from) in a.iter().enumerate() {
-        let mut before = line;
-        row[0] = line + 1;
-        for (column, to) in b.iter().enumerate() {
-            let replaced = before + usize::from(from != to);
-            before = row[column + 1];
-            row[column + 1] = replaced.min(before + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
+    let long = |text: &str| (MIN..=MAX).contains(&text.len());
+    long(a) && long(b) && a.len().abs_diff(b.len()) <= 2 && strsim::levenshtein(a, b) <= 2
 }
 
 /// The question after an unknown name, with a leading space. Empty if no name is similar.

@@ -11,8 +11,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::alike::{escaped, look};
-use super::containment::{ContainmentError, Target, TargetKind, real_path, resolve};
+use super::alike::look;
+use super::containment::{ContainmentError, Names, Target, TargetKind, real_path, resolve};
 use super::lexical;
 use super::spelling::{certain, spellings};
 
@@ -102,10 +102,8 @@ fn add(found: &mut Vec<Target>, target: Option<Target>) {
 }
 
 fn ambiguous(targets: &[Target]) -> ContainmentError {
-    let names = targets
-        .iter()
-        .map(|target| format!("\"{}\"", escaped(&target.resource)));
-    let reason = ContainmentError::Ambiguous(names.collect::<Vec<_>>().join(" and "));
+    let names = targets.iter().map(|target| target.resource.clone());
+    let reason = ContainmentError::Ambiguous(Names(names.collect()));
     let outside = targets
         .iter()
         .find_map(|target| Some((target.external_directory.clone()?, target)));

@@ -10,7 +10,7 @@ mod spelling;
 
 use std::path::{Component, Path, PathBuf};
 
-pub use containment::{ContainmentError, Target, TargetKind, resolve};
+pub use containment::{ContainmentError, Names, Target, TargetKind, resolve};
 pub(crate) use containment::{is_private, is_project_text, lies_below, real_path};
 pub use meant::{Purpose, resolve_meant};
 pub use real_patterns::RealPatterns;
@@ -63,7 +63,8 @@ pub fn normalise(directory: &str) -> Result<String, DirectoryError> {
 }
 
 /// Resolves `.` and `..` by text. `..` at the root stays at the root.
-pub(crate) fn lexical(path: &Path) -> PathBuf {
+#[must_use]
+pub fn lexical(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

@@ -25,46 +25,25 @@ pub fn similar_names(directory: &Path, name: &str) -> Vec<String> {
     similar.into_iter().map(|(_, name)| name).collect()
 }
 
-fn letters(name: &str) -> Vec<char> {
+fn letters(name: &str) -> String {
     name.to_lowercase().chars().take(MAX_CHARACTERS).collect()
 }
 
 /// Returns how much two names differ, or `None` if they are not similar: more than a third of the characters would have
 /// to change, unless the names differ only in what follows their last dot.
-fn difference(one: &[char], other: &[char]) -> Option<usize> {
-    let stem = |name: &[char]| {
-        let dot = name.iter().rposition(|character| *character == '.');
-        name[..dot.filter(|dot| *dot > 0).unwrap_or(name.len())].to_vec()
-    };
-    let most = one.len().max(other.len()) / 3;
-    if one.len().abs_diff(other.len()) <= most {
-        let changes = changes(one, other);
-        if changes <= most {
-            return Some(changes);
+fn difference(one: &str, other: &str) -> Option<usize> {
+    fn stem(name: &str) -> &str {
+        match name.rfind('.') {
+            Some(dot) if dot > 0 => &name[..dot],
+            _ => name,
         }
+    }
+    let most = one.chars().count().max(other.chars().count()) / 3;
+    let changes = strsim::osa_distance(one, other);
+    if changes <= most {
+        return Some(changes);
     }
     (stem(one) == stem(other)).then_some(most + 1)
-}
-
-/// Returns the number of characters to insert, remove or replace, and of neighbours to exchange.
-fn changes(one: &[char], other: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (index, left) in one.iter().enumerate() {
-        let mut row = vec![index + 1];
-        for (column, right) in other.iter().enumerate() {
-            let replaced = last[column] + usize::from(left != right);
-            let mut least = replaced.min(last[column + 1] + 1).min(row[column] + 1);
-            let is_exchanged =
-                index > 0 && column > 0 && *left == other[column - 1] && one[index - 1] == *right;
-            if is_exchanged {
-                least = least.min(before[column - 1] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[other.len()]
 }
 
 #[cfg(test)]

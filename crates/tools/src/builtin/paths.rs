@@ -68,7 +68,16 @@ async fn locate(
             ask_directory(context, &pattern, other_patterns, refused).await?;
             reason.to_string()
         }
-        Err(error) => error.to_string(),
+        Err(error) => {
+            if let ContainmentError::Ambiguous(names) = &error {
+                for name in &names.0 {
+                    if !may_be_told(context, name).await? {
+                        return Err(PermissionError::Blocked.into_failure(refused));
+                    }
+                }
+            }
+            error.to_string()
+        }
     };
     Err(ToolFailure::new(format!("{refused}: {reason}")))
 }
@@ -191,7 +200,7 @@ async fn missing(context: &ToolContext, target: &Target) -> Result<String, ToolF
     let mut similar = Vec::new();
     for name in gap.similar.iter().take(MAX_CHECKED) {
         let resource = named(name);
-        if similar.len() < MAX_SIMILAR && !context.denies("read", &resource).await {
+        if similar.len() < MAX_SIMILAR && may_be_told(context, &resource).await? {
             similar.push(resource);
         }
     }
@@ -199,6 +208,15 @@ async fn missing(context: &ToolContext, target: &Target) -> Result<String, ToolF
         reason.push_str(&format!(". Similar names: {}", similar.join(", ")));
     }
     Ok(reason)
+}
+
+/// True if the model may read the entry with this name, by every rule about it.
+async fn may_be_told(context: &ToolContext, name: &str) -> Result<bool, ToolFailure> {
+    let (location, input) = (Arc::clone(&context.directory), name.to_owned());
+    let found = blocking(move || resolve(&location, &input, TargetKind::File)).await?;
+    let Ok(target) = found else { return Ok(false) };
+    let reading = request_for_files(context, "read", [&target]);
+    Ok(!context.permissions.denies(reading).await)
 }
 
 /// The first name of a path that does not exist.

@@ -46,13 +46,13 @@ fn similar<'a>(unknown: &str, names: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Returns the letters and digits of a name in lower case. Longer names than tools have are cut.
-fn letters(name: &str) -> Vec<u8> {
-    let letters = name.bytes().filter(u8::is_ascii_alphanumeric).take(80);
-    letters.map(|byte| byte.to_ascii_lowercase()).collect()
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric).take(80);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// Returns how different two names are, or `None` if they are not similar. A name within the other is similar.
-fn distance(one: &[u8], other: &[u8]) -> Option<usize> {
+fn distance(one: &str, other: &str) -> Option<usize> {
     let (short, long) = match one.len() <= other.len() {
         true => (one, other),
         false => (other, one),
@@ -60,28 +60,9 @@ fn distance(one: &[u8], other: &[u8]) -> Option<usize> {
     if short.is_empty() {
         return None;
     }
-    let edits = edits(short, long);
-    let is_within = short.len() >= 3 && long.windows(short.len()).any(|part| part == short);
+    let edits = strsim::osa_distance(short, long);
+    let is_within = short.len() >= 3 && long.contains(short);
     (is_within || edits <= long.len() / 3).then_some(edits)
-}
-
-/// Returns the number of letters to insert, remove, replace or exchange with their neighbour.
-fn edits(one: &[u8], other: &[u8]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in other.iter().enumerate() {
-            let replaced = last[j] + usize::from(a != b);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
-                least = least.min(before[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[other.len()]
 }
 
 #[cfg(test)]

@@ -270,10 +270,7 @@ impl Recorder {
             asked: Mutex::default(),
             denied: rules.clone(),
             answer: Box::new(move |request| {
-                let fits = |(action, resource): &(&str, &str)| {
-                    request.action == *action && request.resources.iter().any(|it| it == resource)
-                };
-                if rules.iter().any(fits) {
+                if rules.iter().any(|rule| is_about(rule, request)) {
                     Err(PermissionError::Blocked)
                 } else {
                     Ok(())
@@ -307,9 +304,15 @@ impl Permissions for Recorder {
     }
 
     fn denies(&self, request: PermissionRequest) -> BoxFuture<'_, bool> {
-        let fits = |(action, resource): &(&str, &str)| {
-            request.action == *action && request.resources.iter().any(|it| it == resource)
-        };
-        Box::pin(std::future::ready(self.denied.iter().any(fits)))
+        let mut rules = self.denied.iter();
+        let is_denied = rules.any(|rule| is_about(rule, &request));
+        Box::pin(std::future::ready(is_denied))
     }
+}
+
+/// True if the action and any name of a resource are those of the rule.
+fn is_about((action, resource): &(&str, &str), request: &PermissionRequest) -> bool {
+    let others = request.other_names.values().flatten();
+    let mut names = request.resources.iter().chain(others);
+    request.action == *action && names.any(|name| name == resource)
 }

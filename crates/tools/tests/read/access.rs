@@ -262,3 +262,25 @@ async fn a_read_reports_its_base_directory_within_the_location() {
         assert_eq!(explored, expected, "{path}");
     }
 }
+
+/// A rule may name the absolute path of a file that the reason names relatively.
+#[tokio::test]
+async fn similar_names_are_told_only_if_every_rule_lets_the_model_read_them() {
+    let project = Project::new();
+    let path = project.location().join("secret-key.txt");
+    fs::write(&path, "key").unwrap();
+    let path: &'static str = path.to_str().unwrap().to_owned().leak();
+    for (denied, expected) in [
+        (None, "there is no such file. Similar names: secret-key.txt"),
+        (Some(("read", path)), "there is no such file"),
+        (Some(("read", "secret-key.txt")), "there is no such file"),
+    ] {
+        let permissions = Recorder::denying(denied.as_slice());
+        let settled = project.read_asking("sekret-key.txt", &permissions).await;
+        assert_eq!(
+            reason(&settled, "Unable to read sekret-key.txt"),
+            expected,
+            "{denied:?}"
+        );
+    }
+}

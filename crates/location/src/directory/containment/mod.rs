@@ -19,6 +19,7 @@ use std::{
     path::{Component, Path, PathBuf, Prefix},
 };
 
+use super::alike::escaped;
 use super::lexical;
 use super::link_names::link_names;
 
@@ -63,6 +64,17 @@ impl Target {
     }
 }
 
+/// Names that look the same.
+#[derive(Debug)]
+pub struct Names(pub Vec<String>);
+
+impl std::fmt::Display for Names {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.0.iter().map(|name| format!("\"{}\"", escaped(name)));
+        out.write_str(&names.collect::<Vec<_>>().join(" and "))
+    }
+}
+
 /// The reason why a path cannot be used, as the end of a sentence. Only the reason in [`ContainmentError::Outside`]
 /// depends on what exists outside of the Location.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +95,7 @@ pub enum ContainmentError {
     DanglingLink,
     /// More than one entry looks like the name.
     #[error("more than one entry looks like this name: {0}. Give one of these names exactly")]
-    Ambiguous(String),
+    Ambiguous(Names),
     /// The path contains a NUL.
     #[error("the path contains a NUL character")]
     Nul,
