@@ -1,13 +1,13 @@
 //! Resolves symbolic links in the patterns of permission rules.
 //!
 //! The resource of a path is its real path. A rule whose pattern contains a link would never match it, so each such
-//! rule gets a second one with the real path behind it. Both have the same effect and stand beside each other, so that
-//! the order of the rules keeps its meaning.
+//! rule gets a second one for the real path. The second one can make an effect stricter than the rules before it, and
+//! looser only than those of them that are about the link, too: who changes a link in a project must not loosen a rule.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use opencode_schema::permission::PermissionRule;
+use opencode_schema::permission::{PermissionEffect, PermissionRule, matches};
 use parking_lot::Mutex;
 
 use super::containment::{follow, real_path};
@@ -43,15 +43,18 @@ impl RealPatterns {
         rule.with_home(&self.home)
     }
 
-    /// Returns the rules with the home directory filled in, each followed by a rule for the real path if its pattern
+    /// Returns the rules with the home directory filled in, and with a rule for the real path of each pattern that
     /// contains a link.
     pub fn resolve(&self, rules: impl IntoIterator<Item = PermissionRule>) -> Vec<PermissionRule> {
-        let rules = rules.into_iter().map(|rule| self.with_home(rule));
-        let rules = rules.flat_map(|rule| {
-            let real = self.real_rule(&rule);
-            std::iter::once(rule).chain(real)
-        });
-        rules.collect()
+        let mut resolved = Resolved::default();
+        for rule in rules {
+            let rule = self.with_home(rule);
+            match self.real_rule(&rule) {
+                None => resolved.push(rule),
+                Some(real) => resolved.push_with_real(rule, real),
+            }
+        }
+        resolved.rules.into_iter().map(|(_, rule)| rule).collect()
     }
 
     fn real_rule(&self, rule: &PermissionRule) -> Option<PermissionRule> {
@@ -97,6 +100,57 @@ impl RealPatterns {
     }
 }
 
+/// Rules to which those of real paths are added.
+#[derive(Default)]
+struct Resolved {
+    /// The rules as they were given.
+    given: Vec<PermissionRule>,
+    /// All rules, each with the place of the given rule from which it comes.
+    rules: Vec<(usize, PermissionRule)>,
+    /// The place at which the current list begins. A limit begins another list.
+    begin: usize,
+}
+
+impl Resolved {
+    fn push(&mut self, rule: PermissionRule) {
+        let is_limit = rule.is_limit();
+        self.rules.push((self.given.len(), rule.clone()));
+        self.given.push(rule);
+        if is_limit {
+            self.begin = self.rules.len();
+        }
+    }
+
+    fn push_with_real(&mut self, rule: PermissionRule, real: PermissionRule) {
+        let source = self.given.len();
+        let is_about_link = |(given, _): &(usize, PermissionRule)| {
+            let given = &self.given[*given];
+            matches(&given.action, &rule.action) && matches(&given.resource, &rule.resource)
+        };
+        let last = self.rules[self.begin..].iter().rposition(is_about_link);
+        // The rules behind this place are about the real path alone.
+        let behind = last.map_or(self.begin, |last| self.begin + last + 1);
+        match rule.effect {
+            PermissionEffect::Allow => self.rules.insert(behind, (source, real)),
+            PermissionEffect::Deny => self.rules.push((source, real)),
+            PermissionEffect::Ask => {
+                let mut denials: Vec<(usize, PermissionRule)> = Vec::new();
+                for (given, other) in &self.rules[behind..] {
+                    let is_same = matches(&other.action, &rule.action)
+                        || matches(&rule.action, &other.action);
+                    let is_known = denials.iter().any(|(_, known)| known == other);
+                    if other.effect == PermissionEffect::Deny && is_same && !is_known {
+                        denials.push((*given, other.clone()));
+                    }
+                }
+                self.rules.push((source, real));
+                self.rules.extend(denials);
+            }
+        }
+        self.push(rule);
+    }
+}
+
 /// Splits a pattern behind the last directory in front of its first wildcard. A pattern without a wildcard is a path.
 fn split_at_wildcard(pattern: &str) -> (&str, &str) {
     let Some(first) = pattern.find(['*', '?']) else {
@@ -118,7 +172,7 @@ mod tests {
     use crate::directory::{TargetKind, resolve};
 
     #[test]
-    fn a_pattern_with_a_link_is_followed_by_that_of_the_real_path() {
+    fn a_pattern_with_a_link_gets_a_rule_for_the_real_path() {
         let temp = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(temp.path()).unwrap();
         for directory in ["volume/proj/src", "volume/other", "home"] {
@@ -168,8 +222,80 @@ mod tests {
             let given = rule(pattern);
             let resolved = patterns.resolve([given.clone()]);
             let home = given.with_home(&absolute("@/home"));
-            let expected: Vec<_> = [Some(home), real.map(rule)].into_iter().flatten().collect();
+            let expected: Vec<_> = [real.map(rule), Some(home)].into_iter().flatten().collect();
             assert_eq!(resolved, expected, "{pattern}");
+        }
+    }
+
+    /// In the project, `docs` and `papers` are links to `secrets`.
+    #[test]
+    fn a_link_loosens_no_rule_that_is_not_about_it() {
+        use PermissionEffect::{Allow, Ask, Deny};
+        let temp = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir_all(top.join("secrets/public")).unwrap();
+        for link in ["docs", "papers"] {
+            symlink("secrets", top.join(link)).unwrap();
+        }
+        let patterns = RealPatterns::new(&top, &top);
+        type Rules = &'static [(&'static str, PermissionEffect)];
+        // The effects on secrets/key, docs/key and secrets/public/key.
+        let rows: [(Rules, [PermissionEffect; 3]); 11] = [
+            (
+                &[("*", Allow), ("secrets/**", Deny), ("docs/**", Allow)],
+                [Deny, Deny, Deny],
+            ),
+            (&[("*", Deny), ("docs/**", Allow)], [Allow, Allow, Allow]),
+            (&[("*", Allow), ("docs/**", Deny)], [Deny, Deny, Deny]),
+            (
+                &[("*", Allow), ("docs/**", Deny), ("docs/**", Allow)],
+                [Allow, Allow, Allow],
+            ),
+            (
+                &[("*", Allow), ("docs/**", Deny), ("secrets/**", Allow)],
+                [Allow, Deny, Allow],
+            ),
+            (
+                &[("*", Allow), ("docs/**", Deny), ("papers/**", Allow)],
+                [Deny, Deny, Deny],
+            ),
+            (
+                &[("*", Allow), ("secrets/**", Deny), ("docs/**", Ask)],
+                [Deny, Deny, Deny],
+            ),
+            (
+                &[("*", Allow), ("secrets/**", Allow), ("docs/**", Ask)],
+                [Ask, Ask, Ask],
+            ),
+            (&[("*", Deny), ("docs/**", Ask)], [Ask, Ask, Ask]),
+            (
+                &[
+                    ("secrets/**", Deny),
+                    ("secrets/public/**", Allow),
+                    ("docs/**", Allow),
+                ],
+                [Deny, Deny, Allow],
+            ),
+            (&[("docs/**", Allow), ("*", Ask)], [Ask, Ask, Ask]),
+        ];
+        for (rules, effects) in rows {
+            let rules = patterns.resolve(rules.iter().map(|(resource, effect)| PermissionRule {
+                action: "read".to_owned(),
+                resource: (*resource).to_owned(),
+                effect: *effect,
+            }));
+            for (path, effect) in ["secrets/key", "docs/key", "secrets/public/key"]
+                .iter()
+                .zip(effects)
+            {
+                let target = resolve(&top, path, TargetKind::File).unwrap();
+                let resource = NamedResource {
+                    name: &target.resource,
+                    others: &target.other_names,
+                };
+                let found = evaluate_names("read", resource, &Ruleset::of(&rules));
+                assert_eq!(found, effect, "{path}: {rules:?}");
+            }
         }
     }
 

@@ -133,11 +133,11 @@ impl CommandRunner {
         let permissions = TurnPermissions {
             permissions: Arc::clone(&self.permissions),
             place: session.info.location.clone(),
-            rule_scope: RuleScope {
-                agent: agent.unwrap_or_else(|| agent_of(&session.info, location)),
-                location: Arc::clone(location),
-                session: session.permission.clone().into(),
-            },
+            rule_scope: RuleScope::new(
+                Arc::clone(location),
+                agent.unwrap_or_else(|| agent_of(&session.info, location)),
+                session.permission.clone().into(),
+            ),
         };
         let cancel = self.closing.child_token();
         let _stop = cancel.clone().drop_guard();

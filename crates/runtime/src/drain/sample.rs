@@ -130,11 +130,11 @@ impl Sampled {
 
     /// The permission rules of the turn.
     pub(super) fn rule_scope(&self) -> RuleScope {
-        RuleScope {
-            location: Arc::clone(&self.location),
-            agent: self.id.clone(),
-            session: Arc::clone(&self.permission),
-        }
+        RuleScope::new(
+            Arc::clone(&self.location),
+            self.id.clone(),
+            Arc::clone(&self.permission),
+        )
     }
 
     /// Explains a failed resolution, with the diagnostics of the configuration: an ignored document is

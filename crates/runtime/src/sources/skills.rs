@@ -38,11 +38,7 @@ impl SkillGuidance {
         location: &Arc<Location>,
     ) -> Self {
         Self {
-            scope: RuleScope {
-                location: Arc::clone(location),
-                agent: agent.id.clone(),
-                session: session.into(),
-            },
+            scope: RuleScope::new(Arc::clone(location), agent.id.clone(), session.into()),
         }
     }
 

@@ -374,12 +374,11 @@ impl Draft {
         let mut rules: Vec<_> = self.defaults.into_iter().chain(said).collect();
         rules.retain(|rule| !ineffective::is_rule(rule));
         self.info.permissions.clone_from(&rules);
-        let common = shared.resolve(rules.drain(..self.common.min(rules.len())).collect());
-        let mut rules = shared.resolve(rules);
         if self.common > 0 {
-            rules.insert(0, repetition());
+            rules.insert(self.common.min(rules.len()), repetition());
         }
-        rules.splice(..0, common);
+        let written = rules;
+        let rules = shared.resolve(written.clone());
         let shown = RequestSettings {
             headers: shown_headers(&self.headers),
             body: shown_members(&self.body),
@@ -394,6 +393,7 @@ impl Draft {
         Agent {
             info: self.info,
             shown,
+            written,
             rules,
             restrictions,
             is_trusted: self.is_trusted,

@@ -50,7 +50,9 @@ struct Agent {
     info: AgentInfo,
     /// Its request settings without the secrets that they may contain.
     shown: RequestSettings,
-    /// The rules that decide about its tool calls.
+    /// The rules that decide about its tool calls, as they are written.
+    written: Vec<PermissionRule>,
+    /// The same, with rules for the real paths of patterns with links.
     rules: Vec<PermissionRule>,
     /// Rules that no other rule can loosen.
     restrictions: Vec<Restriction>,
@@ -157,10 +159,18 @@ impl Agents {
         }
     }
 
-    /// Resolves links in the patterns of rules that are not part of the configuration, such as those of a session. The
-    /// rules of agents are resolved already.
-    pub fn real_patterns(&self) -> &Arc<RealPatterns> {
-        &self.real
+    /// Returns the rules of an agent followed by those of a session, with rules for the real paths of patterns with
+    /// links. Blocks on disk access. `None` for an agent that is not described.
+    pub fn resolved_rules(
+        &self,
+        id: &str,
+        session: &[PermissionRule],
+    ) -> Option<Vec<PermissionRule>> {
+        let agent = &self.agents[*self.index.get(id)?];
+        Some(
+            self.real
+                .resolve(agent.written.iter().chain(session).cloned()),
+        )
     }
 
     /// The values and files that cannot be read and could restrict agents, with the reasons. The host

@@ -173,11 +173,7 @@ impl Permissions {
                 source: ask.source,
             },
             location: session.location,
-            rule_scope: RuleScope {
-                location,
-                agent,
-                session: permission.into(),
-            },
+            rule_scope: RuleScope::new(location, agent, permission.into()),
         };
         check_size(&pending.request)?;
         pending.resolve_links().await;

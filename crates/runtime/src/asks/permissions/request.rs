@@ -1,5 +1,6 @@
 //! A permission request, with the rules that apply to it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,24 +26,49 @@ pub(crate) struct RuleScope {
     pub(crate) agent: String,
     /// The rules of the session.
     pub(crate) session: Arc<[PermissionRule]>,
+    /// The rules of agent and session with rules for the real paths of patterns with links, once they are needed.
+    pub(crate) resolved: Option<Arc<[PermissionRule]>>,
 }
 
 impl RuleScope {
+    pub(crate) fn new(
+        location: Arc<Location>,
+        agent: String,
+        session: Arc<[PermissionRule]>,
+    ) -> Self {
+        Self {
+            location,
+            agent,
+            session,
+            resolved: None,
+        }
+    }
+
     /// Returns the rules, in order.
     pub(crate) fn rules(&self) -> Ruleset<'_> {
-        rules(&self.location, &self.agent, &self.session)
+        match &self.resolved {
+            Some(resolved) => Ruleset {
+                rules: Cow::Borrowed(resolved),
+                ..self.location.agents.rules(&self.agent)
+            },
+            None => rules(&self.location, &self.agent, &self.session),
+        }
     }
 
     async fn resolve_links(&mut self) {
         if !self.session.iter().any(PermissionRule::is_about_paths) {
             return;
         }
-        let real = Arc::clone(self.location.agents.real_patterns());
-        let session = Arc::clone(&self.session);
-        let resolving = opencode_log::spawn_blocking(move || real.resolve(session.iter().cloned()));
+        let scope = self.clone();
+        let resolving = opencode_log::spawn_blocking(move || {
+            scope
+                .location
+                .agents
+                .resolved_rules(&scope.agent, &scope.session)
+        });
         // Without the disk, the rules hold as they are written.
-        if let Ok(resolved) = resolving.await {
-            self.session = resolved.into();
+        if let Ok(Some(resolved)) = resolving.await {
+            self.resolved = Some(resolved.into());
         }
     }
 }
