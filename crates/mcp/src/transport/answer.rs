@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::limits::{MAX_ERROR, cut};
+use crate::link::{Link, Waiting};
 
 /// The member that holds a result. The library reads results as the first type that fits, and drops all members that this
 /// type does not have. No type has this member, so a result in it arrives as the server sent it.
@@ -98,6 +99,28 @@ pub(super) fn event(data: &str, id: &RequestId, is_typed: bool) -> Option<String
     {
         return None;
     }
+    answered(data, id, is_typed)
+}
+
+/// Returns the data of an event of a stream without a request, in the form in which it answers a request that waits.
+/// `None` if it stays.
+pub(super) fn streamed(data: &str, link: &Link) -> Option<String> {
+    if let Some((given, message)) = with_whole_result(data) {
+        return link.is_waiting(&given).then_some(message);
+    }
+    let head = serde_json::from_str::<Head<'_>>(data).ok()?;
+    if head.method.is_some() || head.error.is_none() {
+        return None;
+    }
+    match (head.id, link.waiting()) {
+        // The library drops an error without a code or a message, and its request would wait.
+        (Some(given), _) if link.is_waiting(&given) => answered(data, &given, false),
+        (None, Waiting::One(id)) => answered(data, &id, false),
+        _ => None,
+    }
+}
+
+fn answered(data: &str, id: &RequestId, is_typed: bool) -> Option<String> {
     match read(data.as_bytes(), id, is_typed) {
         Read::Answer { message, .. } => serde_json::to_string(&message).ok(),
         Read::Other | Read::Unknown => None,

@@ -18,6 +18,7 @@ use super::answer::{self, Read};
 use super::bounded_events::bounded;
 use super::http::Failure;
 use crate::limits::MAX_MESSAGE;
+use crate::link::Link;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -260,10 +261,20 @@ fn text_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
 }
 
 /// Returns an event that answers the request if it is an answer.
-fn correlated(mut event: Sse, id: &RequestId, is_typed: bool) -> Sse {
+fn correlated(event: Sse, id: &RequestId, is_typed: bool) -> Sse {
+    changed(event, |data| answer::event(data, id, is_typed))
+}
+
+/// Returns an event of a stream without a request. It answers a request that waits, if it is an answer.
+pub(super) fn streamed(event: Sse, link: &Link) -> Sse {
+    changed(event, |data| answer::streamed(data, link))
+}
+
+/// Returns the event with the data that the function returns for a message. The rest stays.
+fn changed(mut event: Sse, change: impl FnOnce(&str) -> Option<String>) -> Sse {
     if matches!(event.event.as_deref(), None | Some("" | "message"))
         && let Some(data) = &event.data
-        && let Some(changed) = answer::event(data, id, is_typed)
+        && let Some(changed) = change(data)
     {
         event.data = Some(changed);
     }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
@@ -15,7 +16,7 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, streamed};
 use crate::config::RemoteServer;
 use crate::limits::{MAX_ERROR, MAX_IN_FLIGHT, MAX_MESSAGE, cut};
 use crate::link::{End, Link};
@@ -323,6 +324,8 @@ impl StreamableHttpClient for Http {
         if is_first {
             self.0.listens.send_replace(Some(events.is_ok()));
         }
-        events
+        let link = Arc::clone(&self.0.link);
+        let events = events?.map(move |event| event.map(|it| streamed(it, &link)));
+        Ok(events.boxed())
     }
 }

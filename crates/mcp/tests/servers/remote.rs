@@ -62,32 +62,6 @@ async fn each_request_has_the_headers_of_the_configuration_and_the_session() {
 }
 
 #[tokio::test]
-async fn an_answer_can_be_a_stream_of_events() {
-    let server = HttpServer::start(|request| {
-        (request.method() == "tools/call").then(|| {
-            let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params":
-                {"progressToken": request.body["params"]["_meta"]["progressToken"], "progress": 1}});
-            let end = result(request, json!({"content": [{"type": "text", "text": "end"}]}));
-            Answer::events(&[progress, end], false)
-        })
-    })
-    .await;
-    let bench = bench_of(&server).await;
-    let mut context = context("ses_1");
-    let seen = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&seen);
-    context.progress = Arc::new(move |_| {
-        count.fetch_add(1, Ordering::SeqCst);
-    });
-    let tool = bench.tool("s_echo");
-    let output = within(tool.call(json!({}), context)).await.unwrap();
-    let text = "end".to_owned();
-    assert_eq!(output.content, [ToolContent::Text { text }]);
-    assert_eq!(seen.load(Ordering::SeqCst), 1);
-    bench.servers.close().await;
-}
-
-#[tokio::test]
 async fn changes_arrive_over_the_stream_of_the_session() {
     let lists = Arc::new(AtomicUsize::new(0));
     let server =
