@@ -111,6 +111,18 @@ async fn results_become_contents() {
     let error = json!({"lines": [{"jsonrpc": "2.0", "id": "$id",
         "error": {"code": -32602, "message": "unknown thing"}}]});
     assert_eq!(call(&tool, error).await, failed("unknown thing"));
+    for error in [
+        json!({"jsonrpc": "2.0", "id": "$id", "error": {"code": "E", "message": "broken"}}),
+        json!({"id": "$id", "error": {"message": "broken"}}),
+        json!({"id": "$id", "error": "broken"}),
+    ] {
+        let lines = json!({ "lines": [error] });
+        assert_eq!(
+            call(&tool, lines.clone()).await,
+            failed("broken"),
+            "{lines}"
+        );
+    }
     // An error without an id belongs to the only request.
     for error in [
         json!({"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "broken"}}),
