@@ -126,7 +126,7 @@ impl Exchange<'_> {
         match answer::read(event.unwrap_or(&body), id, is_typed) {
             Read::Answer { message, has_id } if !is_refused => {
                 // An error with the id can be about another kind of session, which the tool knows.
-                let can_forget = !has_id || status.is_client_error();
+                let can_forget = !has_id || status == StatusCode::NOT_FOUND;
                 let refusal = answer::refusal(&message).filter(|_| can_forget);
                 match refusal.is_some_and(|text| self.forgets(status, text)) {
                     true => Err(StreamableHttpError::SessionExpired),
@@ -162,7 +162,8 @@ impl Exchange<'_> {
         retry_after: Option<String>,
     ) -> Failure {
         let text = answer::body_text(body);
-        if !status.is_success() && self.forgets(status, &text) {
+        // A failure of a server or a gateway can name another kind of session.
+        if status.is_client_error() && self.forgets(status, &text) {
             return StreamableHttpError::SessionExpired;
         }
         let described = match (status.is_success(), text.is_empty()) {

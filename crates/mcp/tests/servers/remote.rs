@@ -400,11 +400,17 @@ async fn a_forgotten_session_begins_again_however_the_server_says_it() {
 /// The session of an error with the id of the call is another thing than the session of the protocol.
 #[tokio::test]
 async fn an_error_of_the_tool_about_a_session_is_no_lost_session() {
-    let failed = failing(|request| {
-        Answer::json(&json!({"jsonrpc": "2.0", "id": request.body["id"],
-            "error": {"code": 1, "message": "browser session not found"}}))
-    });
-    assert_eq!(failed.await, ("browser session not found".to_owned(), 1, 1));
+    let error = |request: &Request| json!({"jsonrpc": "2.0", "id": request.body["id"], "error": {"code": 1, "message": "browser session not found"}});
+    for (status, sent) in [(200, 1), (400, 1), (422, 1), (503, 1), (404, 2)] {
+        let kind = "application/json";
+        let failed = failing(move |it| Answer::body(status, kind, error(it).to_string())).await;
+        let expected = ("browser session not found".to_owned(), sent, sent);
+        assert_eq!(failed, expected, "{status}");
+    }
+    // A failure of the way to the server says nothing about the session of the protocol.
+    let page = "<p>The session of the gateway has expired</p>";
+    let failed = failing(move |_| Answer::body(502, "text/html", page)).await;
+    assert_eq!(failed, (format!("HTTP 502 Bad Gateway: {page}"), 1, 1));
 }
 
 #[tokio::test]
