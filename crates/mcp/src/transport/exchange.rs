@@ -117,7 +117,8 @@ impl Exchange<'_> {
             };
         }
         let retry_after = text_header(response.headers(), &RETRY_AFTER);
-        let body = self.body(response, kind.ends_with("json")).await?;
+        let is_message = status.is_success() || kind.ends_with("json");
+        let body = self.body(response, is_message).await?;
         // A failure can be an event, too.
         let event = body
             .strip_prefix(b"data:")

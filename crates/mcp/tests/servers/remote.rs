@@ -221,6 +221,22 @@ async fn a_lost_session_begins_again_and_its_lists_are_read_again() {
     bench.servers.close().await;
 }
 
+#[tokio::test]
+async fn a_large_answer_needs_no_content_type() {
+    let large = "x".repeat(100_000);
+    let expected = large.clone();
+    let server = HttpServer::start(move |request| {
+        let content = json!({"content": [{"type": "text", "text": large}]});
+        let answer = result(request, content).to_string();
+        (request.method() == "tools/call").then(|| Answer::body(200, "text/plain", answer))
+    })
+    .await;
+    let bench = bench_of(&server).await;
+    let output = call(&bench.tool("s_echo"), json!({})).await.unwrap();
+    assert_eq!(output.content, [ToolContent::Text { text: expected }]);
+    bench.servers.close().await;
+}
+
 /// Calls a tool whose server answers with this. Returns the failure, and the number of calls and sessions at the server.
 async fn failing(
     answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
