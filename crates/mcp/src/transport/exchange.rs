@@ -120,8 +120,9 @@ impl Exchange<'_> {
         let is_message = status.is_success() || kind.ends_with("json");
         let body = self.body(response, is_message).await?;
         // A failure can be an event, too.
-        let event = body
-            .strip_prefix(b"data:")
+        let mut lines = body.split(|byte| matches!(byte, b'\n' | b'\r'));
+        let event = lines
+            .find_map(|line| line.strip_prefix(b"data:"))
             .filter(|_| kind == "text/event-stream");
         let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         match answer::read(event.unwrap_or(&body), id, is_typed) {

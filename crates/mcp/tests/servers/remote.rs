@@ -282,6 +282,15 @@ async fn a_failure_that_names_no_request_ends_the_call_of_its_exchange() {
             );
         }
     }
+    for kind in [
+        "event: message\ndata: ",
+        "id: 1\r\nevent: message\r\ndata:",
+        "data: ",
+    ] {
+        let body = format!("{kind}{}\n\n", error(json!(null)));
+        let failed = failing(move |_| Answer::body(400, "text/event-stream", body.clone())).await;
+        assert_eq!(failed, ("the reason".to_owned(), 1, 1), "{kind}");
+    }
     for stream in [
         Answer::events(&[error(json!(null))], true),
         Answer::events(&[error(json!("server-error"))], true),
