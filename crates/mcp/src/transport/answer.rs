@@ -85,21 +85,27 @@ pub(crate) fn whole_result(mut result: Value) -> Value {
     }
 }
 
-/// Returns the data of an event in the form in which it answers the request. `None` if it stays.
-pub(super) fn event(data: &str, id: &RequestId, is_typed: bool) -> Option<String> {
+/// Returns the data of an event in the form in which it answers the request, or another one that waits. `None` if it
+/// stays.
+pub(super) fn event(data: &str, id: &RequestId, is_typed: bool, link: &Link) -> Option<String> {
     if !is_typed
         && let Some((given, message)) = with_whole_result(data)
-        && given == *id
+        && (given == *id || link.is_waiting(&given))
     {
         return Some(message);
     }
     let head = serde_json::from_str::<Head<'_>>(data).ok();
     if head
+        .as_ref()
         .is_some_and(|it| it.method.is_some() || it.result.is_some() && it.id.as_ref() == Some(id))
     {
         return None;
     }
-    answered(data, id, is_typed)
+    let other = head.and_then(|it| it.id);
+    match other.filter(|other| !is_typed && link.is_waiting(other)) {
+        Some(other) => answered(data, &other, false),
+        None => answered(data, id, is_typed),
+    }
 }
 
 /// Returns the data of an event of a stream without a request, in the form in which it answers a request that waits.
@@ -354,9 +360,9 @@ mod tests {
 
     #[test]
     fn events_change_only_if_they_need_to() {
-        let id = RequestId::Number(7);
+        let (id, link) = (RequestId::Number(7), Link::new("s"));
         assert_eq!(
-            event(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, &id, true),
+            event(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, &id, true, &link),
             None
         );
         for same in [
@@ -364,7 +370,7 @@ mod tests {
             "{}",
             "keep-alive",
         ] {
-            assert_eq!(event(same, &id, false), None, "{same}");
+            assert_eq!(event(same, &id, false, &link), None, "{same}");
         }
         for (given, expected) in [
             (
@@ -381,7 +387,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                event(given, &id, false).as_deref(),
+                event(given, &id, false, &link).as_deref(),
                 Some(expected),
                 "{given}"
             );

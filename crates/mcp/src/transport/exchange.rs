@@ -1,6 +1,7 @@
 //! One HTTP exchange with a server: a message, and what its response says about it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -41,6 +42,7 @@ pub(super) struct Exchange<'a> {
     /// True if an answer can arrive over the event stream of the session. `None` before the server has answered the
     /// request for the stream.
     pub(super) listens: &'a watch::Sender<Option<bool>>,
+    pub(super) link: &'a Arc<Link>,
     /// True if the message is sent again in a new session.
     pub(super) is_repeated: bool,
 }
@@ -102,9 +104,10 @@ impl Exchange<'_> {
             .to_ascii_lowercase();
         let answered = |message| Ok(StreamableHttpPostResponse::Json(message, begun.clone()));
         if status.is_success() && kind == "text/event-stream" {
-            let id = id.clone();
+            let (id, link) = (id.clone(), Arc::clone(self.link));
             let events = SseStream::from_bytes_stream(bounded(response.bytes_stream()));
-            let events = events.map(move |event| event.map(|it| correlated(it, &id, is_typed)));
+            let events =
+                events.map(move |event| event.map(|it| correlated(it, &id, is_typed, &link)));
             return Ok(StreamableHttpPostResponse::Sse(events.boxed(), begun));
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -263,9 +266,9 @@ fn text_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     Some(value.to_owned())
 }
 
-/// Returns an event that answers the request if it is an answer.
-fn correlated(event: Sse, id: &RequestId, is_typed: bool) -> Sse {
-    changed(event, |data| answer::event(data, id, is_typed))
+/// Returns an event that answers the request, or another one that waits, if it is an answer.
+fn correlated(event: Sse, id: &RequestId, is_typed: bool, link: &Link) -> Sse {
+    changed(event, |data| answer::event(data, id, is_typed, link))
 }
 
 /// Returns an event of a stream without a request. It answers a request that waits, if it is an answer.

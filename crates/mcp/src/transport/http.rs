@@ -255,6 +255,7 @@ impl StreamableHttpClient for Http {
             session: session.as_deref(),
             headers: &headers,
             listens: &self.0.listens,
+            link: &self.0.link,
             is_repeated,
         };
         let answer = Box::pin(self.0.send(|token| exchange.send(token))).await;

@@ -131,3 +131,51 @@ async fn an_error_in_any_form_ends_its_call_however_it_arrives() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_answer_to_another_call_ends_that_call() {
+    let first = Mutex::new(Value::Null);
+    let server = HttpServer::start(move |request| {
+        if request.method() != "tools/call" {
+            return None;
+        }
+        let mut answer = request.body["params"]["arguments"]["answer"].clone();
+        if answer.is_null() {
+            *first.lock() = request.body["id"].clone();
+            return Some(Answer::events(&[], true));
+        }
+        answer["id"] = first.lock().clone();
+        Some(Answer::events(&[answer], true))
+    })
+    .await;
+    let bench = bench_of(&server).await;
+    let tool = bench.tool("s_echo");
+    for (answer, expected) in [
+        // The library would not keep a result like this.
+        (json!({"result": {"content": "the text"}}), "the text"),
+        (
+            json!({"error": {"code": 1, "message": "the reason"}}),
+            "the reason",
+        ),
+        (json!({"error": "the reason"}), "the reason"),
+    ] {
+        let running = tokio::spawn({
+            let tool = Arc::clone(&tool);
+            async move { tool.call(json!({}), context("ses_1")).await }
+        });
+        let calls = server.with_method("tools/call").len();
+        within(async {
+            while server.with_method("tools/call").len() == calls {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
+        let second = call(&tool, json!({ "answer": answer })).await;
+        let ended = format!("{:?}", within(running).await.unwrap());
+        assert!(ended.contains(expected), "{answer}: {ended}");
+        // The library reads no more of a stream after an answer.
+        let second = second.unwrap_err().to_string();
+        assert_eq!(second, "Connection closed", "{answer}");
+    }
+    bench.servers.close().await;
+}
