@@ -51,7 +51,13 @@ pub(super) fn read(body: &[u8], id: &RequestId, is_typed: bool) -> Read {
             }
         }
         Ok(message) => one(message, id, is_typed),
-        Err(_) => Read::Unknown,
+        Err(error) => match std::str::from_utf8(body).map(serde_json::from_str::<Head<'_>>) {
+            Ok(Ok(head)) if head.is_answer() => Read::Answer {
+                message: Box::new(unreadable(&error, id)),
+                has_id: head.id.as_ref() == Some(id),
+            },
+            _ => Read::Unknown,
+        },
     }
 }
 
@@ -63,6 +69,12 @@ struct Head<'a> {
     error: Option<IgnoredAny>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
+}
+
+impl Head<'_> {
+    fn is_answer(&self) -> bool {
+        self.method.is_none() && (self.result.is_some() || self.error.is_some())
+    }
 }
 
 /// Returns a message with a result, in the form in which the library keeps the whole result. `None` for other messages.
@@ -92,7 +104,7 @@ pub(super) fn event(data: &str, id: &RequestId, is_typed: bool, link: &Link) -> 
         && let Some((given, message)) = with_whole_result(data)
         && (given == *id || link.is_waiting(&given))
     {
-        return Some(message);
+        return readable(message, &given);
     }
     let head = serde_json::from_str::<Head<'_>>(data).ok();
     if head
@@ -112,7 +124,10 @@ pub(super) fn event(data: &str, id: &RequestId, is_typed: bool, link: &Link) -> 
 /// `None` if it stays.
 pub(super) fn streamed(data: &str, link: &Link) -> Option<String> {
     if let Some((given, message)) = with_whole_result(data) {
-        return link.is_waiting(&given).then_some(message);
+        return match link.is_waiting(&given) {
+            true => readable(message, &given),
+            false => None,
+        };
     }
     let head = serde_json::from_str::<Head<'_>>(data).ok()?;
     if head.method.is_some() || head.error.is_none() {
@@ -123,6 +138,14 @@ pub(super) fn streamed(data: &str, link: &Link) -> Option<String> {
         (Some(given), _) if link.is_waiting(&given) => answered(data, &given, false),
         (None, Waiting::One(id)) => answered(data, &id, false),
         _ => None,
+    }
+}
+
+/// Returns the message. The library drops a message that it cannot read, so the request of such a message fails.
+fn readable(message: String, id: &RequestId) -> Option<String> {
+    match serde_json::from_str::<Value>(&message) {
+        Ok(_) => Some(message),
+        Err(error) => serde_json::to_string(&unreadable(&error, id)).ok(),
     }
 }
 
@@ -157,10 +180,7 @@ fn one(mut message: Value, id: &RequestId, is_typed: bool) -> Read {
     let result = match is_typed {
         true => match serde_json::from_value(result) {
             Ok(result) => result,
-            Err(error) => {
-                let reason = format!("The answer of the server cannot be read: {error}");
-                return answer(failure(reason, id));
-            }
+            Err(error) => return answer(unreadable(&error, id)),
         },
         false => ServerResult::CustomResult(CustomResult(json!({ RESULT: result }))),
     };
@@ -182,6 +202,11 @@ fn refused(error: &Value, id: &RequestId) -> ServerJsonRpcMessage {
     let message = text(error).unwrap_or_else(|| error.to_string());
     let error = ErrorData::new(code, printable(&message), None);
     ServerJsonRpcMessage::error(error, Some(id.clone()))
+}
+
+fn unreadable(error: &serde_json::Error, id: &RequestId) -> ServerJsonRpcMessage {
+    let reason = format!("The answer of the server cannot be read: {error}");
+    failure(reason, id)
 }
 
 /// Returns an error as the answer to the request.

@@ -179,3 +179,50 @@ async fn an_answer_to_another_call_ends_that_call() {
     }
     bench.servers.close().await;
 }
+
+/// The time limit of these calls is longer than that of the test.
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_ends_its_call() {
+    let deep = "[".repeat(10_000) + &"]".repeat(10_000);
+    for member in [
+        format!("\"result\":{{\"content\":{deep}}}"),
+        r#""result":{"content":"\ud83d"}"#.to_owned(),
+        r#""result":{"content":1e999}"#.to_owned(),
+        r#""error":{"code":1,"message":"\ud83d"}"#.to_owned(),
+    ] {
+        for way in ["body", "events", "session"] {
+            let member = member.clone();
+            let waiting = Mutex::new(String::new());
+            let server = HttpServer::start(move |request| {
+                let events = |text: &str| {
+                    let body = format!("retry: 10\n\n{text}");
+                    Answer::body(200, "text/event-stream", body)
+                };
+                if request.verb == "GET" && way == "session" {
+                    return Some(events(&std::mem::take(&mut *waiting.lock())));
+                }
+                if request.method() != "tools/call" {
+                    return None;
+                }
+                let id = &request.body["id"];
+                let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{member}}}");
+                let event = format!("data: {message}\n\n");
+                Some(match way {
+                    "body" => Answer::body(200, "application/json", message),
+                    "events" => events(&event),
+                    _ => {
+                        *waiting.lock() = event;
+                        Answer::status(202)
+                    }
+                })
+            })
+            .await;
+            let bench = bench_of(&server).await;
+            let failed = call(&bench.tool("s_echo"), json!({})).await;
+            let failed = failed.unwrap_err().to_string();
+            let expected = "The answer of the server cannot be read: ";
+            assert!(failed.starts_with(expected), "{way}: {failed}");
+            bench.servers.close().await;
+        }
+    }
+}
