@@ -150,6 +150,8 @@ async fn progress_arrives_in_order_and_before_the_result() {
         {"progressToken": "another", "progress": 1}});
     let mut lines: Vec<_> = (0..100).map(report).collect();
     lines.insert(50, stranger);
+    // Some servers return the number as a text.
+    lines[10]["params"]["progressToken"] = json!("text $token");
     lines.push(json!({"jsonrpc": "2.0", "id": "$id", "result": {"content": []}}));
     lines.push(report(1000));
     let seen = Arc::new(Mutex::new(Vec::new()));
