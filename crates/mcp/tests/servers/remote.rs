@@ -12,7 +12,7 @@ use crate::http_server::{Answer, HttpServer, Request, result};
 use crate::script::tool;
 
 /// Starts a bench with one remote server `s`.
-async fn started(config: ServerConfig, tokens: Arc<dyn Tokens>) -> Bench {
+pub(crate) async fn started(config: ServerConfig, tokens: Arc<dyn Tokens>) -> Bench {
     let bench = Bench::new(tokens);
     bench.configure([("s", config)]);
     bench.start().await;

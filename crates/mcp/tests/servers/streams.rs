@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use opencode_mcp::NoTokens;
 use opencode_schema::message::ToolContent;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::bench::{call, context, within};
 use crate::http_server::{Answer, HttpServer, Request, result, usual};
-use crate::remote::bench_of;
+use crate::remote::{bench_of, started};
 use crate::script::tool;
 
 /// The ways of an answer to the host.
@@ -225,4 +227,29 @@ async fn an_answer_that_cannot_be_read_ends_its_call() {
             bench.servers.close().await;
         }
     }
+}
+
+#[tokio::test]
+async fn an_answer_without_an_end_fails_its_call_at_the_limit() {
+    let server = HttpServer::start(|request| {
+        let case = request.body["params"]["arguments"]["case"].as_u64()?;
+        let status = u16::try_from(case).unwrap();
+        Some(Answer::body(status, "application/json", "{").open())
+    })
+    .await;
+    let mut config = server.config(&[], true);
+    config.timeouts.request = Duration::from_millis(300);
+    let bench = started(config, Arc::new(NoTokens)).await;
+    let tool = bench.tool("s_echo");
+    for case in [200, 400, 404, 401, 503] {
+        // There are more calls than the host sends at the same time.
+        let calls = (0..70).map(|_| call(&tool, json!({ "case": case })));
+        for failed in futures::future::join_all(calls).await {
+            let failed = failed.unwrap_err().to_string();
+            let expected = "The server did not answer within 0.3 seconds.";
+            assert_eq!(failed, expected, "{case}");
+        }
+    }
+    call(&tool, json!({})).await.unwrap();
+    bench.servers.close().await;
 }
