@@ -323,7 +323,14 @@ impl StreamableHttpClient for Http {
         };
         let events = Box::pin(self.0.send(request)).await;
         if is_first {
-            self.0.listens.send_replace(Some(events.is_ok()));
+            // The library opens a stream that broke again, so a later refusal does not count.
+            self.0.listens.send_if_modified(|listens| {
+                let is_new = listens.is_none() || events.is_ok();
+                if is_new {
+                    *listens = Some(events.is_ok());
+                }
+                is_new
+            });
         }
         let link = Arc::clone(&self.0.link);
         let events = events?.map(move |event| event.map(|it| streamed(it, &link)));

@@ -253,3 +253,44 @@ async fn an_answer_without_an_end_fails_its_call_at_the_limit() {
     call(&tool, json!({})).await.unwrap();
     bench.servers.close().await;
 }
+
+#[tokio::test]
+async fn a_stream_that_breaks_can_still_answer() {
+    let (streams, waiting) = (AtomicUsize::new(0), Mutex::new(String::new()));
+    let server = HttpServer::start(move |request| match request.verb.as_str() {
+        "GET" => {
+            let answers = std::mem::take(&mut *waiting.lock());
+            let is_first = streams.fetch_add(1, Ordering::SeqCst) == 0;
+            Some(match is_first || !answers.is_empty() {
+                // The stream has no event id to resume from.
+                true => Answer::body(200, "text/event-stream", format!("retry: 10\n\n{answers}")),
+                false => Answer::status(503),
+            })
+        }
+        _ if request.method() == "tools/call" => {
+            let answer = result(request, json!({"content": []}));
+            *waiting.lock() = format!("data: {answer}\n\n");
+            Some(Answer::status(202))
+        }
+        _ => None,
+    })
+    .await;
+    let bench = bench_of(&server).await;
+    let refused = || {
+        server
+            .requests
+            .lock()
+            .iter()
+            .filter(|it| it.verb == "GET")
+            .count()
+            > 1
+    };
+    within(async {
+        while !refused() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    call(&bench.tool("s_echo"), json!({})).await.unwrap();
+    bench.servers.close().await;
+}
