@@ -195,7 +195,11 @@ fn parse(line: &[u8], link: &Link) -> Option<ServerJsonRpcMessage> {
             }),
             _,
         ) => match link.waiting() {
-            Waiting::Nothing => return parsed_error(line),
+            Waiting::Nothing => {
+                if let Some(error) = parsed_error(line) {
+                    return Some(error);
+                }
+            }
             Waiting::One(id) => {
                 if let Read::Answer { message, .. } = answer::read(line, &id, false) {
                     return Some(*message);
