@@ -223,13 +223,14 @@ impl Link {
     }
 
     fn progress(&self, report: ProgressNotificationParam) {
-        let sent = self
-            .requests
-            .lock()
-            .sent
-            .get(&report.progress_token)
-            .cloned();
-        if let Some((_, request)) = sent {
+        // Some servers return the number as a text.
+        let token = report.progress_token.0.to_string();
+        let requests = self.requests.lock();
+        let mut sent = requests.sent.iter();
+        let sent = sent.find(|(known, _)| known.0.to_string() == token);
+        let request = sent.map(|(_, (_, request))| Arc::clone(request));
+        drop(requests);
+        if let Some(request) = request {
             request.progress(Progress {
                 progress: report.progress,
                 total: report.total,

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::limits::{MAX_ERROR, cut};
+use crate::link::{Link, Waiting};
 
 /// The member that holds a result. The library reads results as the first type that fits, and drops all members that this
 /// type does not have. No type has this member, so a result in it arrives as the server sent it.
@@ -50,7 +51,13 @@ pub(super) fn read(body: &[u8], id: &RequestId, is_typed: bool) -> Read {
             }
         }
         Ok(message) => one(message, id, is_typed),
-        Err(_) => Read::Unknown,
+        Err(error) => match std::str::from_utf8(body).map(serde_json::from_str::<Head<'_>>) {
+            Ok(Ok(head)) if head.is_answer() => Read::Answer {
+                message: Box::new(unreadable(&error, id)),
+                has_id: head.id.as_ref() == Some(id),
+            },
+            _ => Read::Unknown,
+        },
     }
 }
 
@@ -62,6 +69,12 @@ struct Head<'a> {
     error: Option<IgnoredAny>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
+}
+
+impl Head<'_> {
+    fn is_answer(&self) -> bool {
+        self.method.is_none() && (self.result.is_some() || self.error.is_some())
+    }
 }
 
 /// Returns a message with a result, in the form in which the library keeps the whole result. `None` for other messages.
@@ -84,20 +97,59 @@ pub(crate) fn whole_result(mut result: Value) -> Value {
     }
 }
 
-/// Returns the data of an event in the form in which it answers the request. `None` if it stays.
-pub(super) fn event(data: &str, id: &RequestId, is_typed: bool) -> Option<String> {
+/// Returns the data of an event in the form in which it answers the request, or another one that waits. `None` if it
+/// stays.
+pub(super) fn event(data: &str, id: &RequestId, is_typed: bool, link: &Link) -> Option<String> {
     if !is_typed
         && let Some((given, message)) = with_whole_result(data)
-        && given == *id
+        && (given == *id || link.is_waiting(&given))
     {
-        return Some(message);
+        return readable(message, &given);
     }
     let head = serde_json::from_str::<Head<'_>>(data).ok();
     if head
+        .as_ref()
         .is_some_and(|it| it.method.is_some() || it.result.is_some() && it.id.as_ref() == Some(id))
     {
         return None;
     }
+    let other = head.and_then(|it| it.id);
+    match other.filter(|other| !is_typed && link.is_waiting(other)) {
+        Some(other) => answered(data, &other, false),
+        None => answered(data, id, is_typed),
+    }
+}
+
+/// Returns the data of an event of a stream without a request, in the form in which it answers a request that waits.
+/// `None` if it stays.
+pub(super) fn streamed(data: &str, link: &Link) -> Option<String> {
+    if let Some((given, message)) = with_whole_result(data) {
+        return match link.is_waiting(&given) {
+            true => readable(message, &given),
+            false => None,
+        };
+    }
+    let head = serde_json::from_str::<Head<'_>>(data).ok()?;
+    if head.method.is_some() || head.error.is_none() {
+        return None;
+    }
+    match (head.id, link.waiting()) {
+        // The library drops an error without a code or a message, and its request would wait.
+        (Some(given), _) if link.is_waiting(&given) => answered(data, &given, false),
+        (None, Waiting::One(id)) => answered(data, &id, false),
+        _ => None,
+    }
+}
+
+/// Returns the message. The library drops a message that it cannot read, so the request of such a message fails.
+fn readable(message: String, id: &RequestId) -> Option<String> {
+    match serde_json::from_str::<Value>(&message) {
+        Ok(_) => Some(message),
+        Err(error) => serde_json::to_string(&unreadable(&error, id)).ok(),
+    }
+}
+
+fn answered(data: &str, id: &RequestId, is_typed: bool) -> Option<String> {
     match read(data.as_bytes(), id, is_typed) {
         Read::Answer { message, .. } => serde_json::to_string(&message).ok(),
         Read::Other | Read::Unknown => None,
@@ -128,10 +180,7 @@ fn one(mut message: Value, id: &RequestId, is_typed: bool) -> Read {
     let result = match is_typed {
         true => match serde_json::from_value(result) {
             Ok(result) => result,
-            Err(error) => {
-                let reason = format!("The answer of the server cannot be read: {error}");
-                return answer(failure(reason, id));
-            }
+            Err(error) => return answer(unreadable(&error, id)),
         },
         false => ServerResult::CustomResult(CustomResult(json!({ RESULT: result }))),
     };
@@ -153,6 +202,11 @@ fn refused(error: &Value, id: &RequestId) -> ServerJsonRpcMessage {
     let message = text(error).unwrap_or_else(|| error.to_string());
     let error = ErrorData::new(code, printable(&message), None);
     ServerJsonRpcMessage::error(error, Some(id.clone()))
+}
+
+fn unreadable(error: &serde_json::Error, id: &RequestId) -> ServerJsonRpcMessage {
+    let reason = format!("The answer of the server cannot be read: {error}");
+    failure(reason, id)
 }
 
 /// Returns an error as the answer to the request.
@@ -331,9 +385,9 @@ mod tests {
 
     #[test]
     fn events_change_only_if_they_need_to() {
-        let id = RequestId::Number(7);
+        let (id, link) = (RequestId::Number(7), Link::new("s"));
         assert_eq!(
-            event(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, &id, true),
+            event(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, &id, true, &link),
             None
         );
         for same in [
@@ -341,7 +395,7 @@ mod tests {
             "{}",
             "keep-alive",
         ] {
-            assert_eq!(event(same, &id, false), None, "{same}");
+            assert_eq!(event(same, &id, false, &link), None, "{same}");
         }
         for (given, expected) in [
             (
@@ -358,7 +412,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                event(given, &id, false).as_deref(),
+                event(given, &id, false, &link).as_deref(),
                 Some(expected),
                 "{given}"
             );

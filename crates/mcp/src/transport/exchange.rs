@@ -1,6 +1,7 @@
 //! One HTTP exchange with a server: a message, and what its response says about it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -18,6 +19,7 @@ use super::answer::{self, Read};
 use super::bounded_events::bounded;
 use super::http::Failure;
 use crate::limits::MAX_MESSAGE;
+use crate::link::Link;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -40,6 +42,7 @@ pub(super) struct Exchange<'a> {
     /// True if an answer can arrive over the event stream of the session. `None` before the server has answered the
     /// request for the stream.
     pub(super) listens: &'a watch::Sender<Option<bool>>,
+    pub(super) link: &'a Arc<Link>,
     /// True if the message is sent again in a new session.
     pub(super) is_repeated: bool,
 }
@@ -101,9 +104,10 @@ impl Exchange<'_> {
             .to_ascii_lowercase();
         let answered = |message| Ok(StreamableHttpPostResponse::Json(message, begun.clone()));
         if status.is_success() && kind == "text/event-stream" {
-            let id = id.clone();
+            let (id, link) = (id.clone(), Arc::clone(self.link));
             let events = SseStream::from_bytes_stream(bounded(response.bytes_stream()));
-            let events = events.map(move |event| event.map(|it| correlated(it, &id, is_typed)));
+            let events =
+                events.map(move |event| event.map(|it| correlated(it, &id, is_typed, &link)));
             return Ok(StreamableHttpPostResponse::Sse(events.boxed(), begun));
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -116,16 +120,18 @@ impl Exchange<'_> {
             };
         }
         let retry_after = text_header(response.headers(), &RETRY_AFTER);
-        let body = self.body(response, kind.ends_with("json")).await?;
+        let is_message = status.is_success() || kind.ends_with("json");
+        let body = self.body(response, is_message).await?;
         // A failure can be an event, too.
-        let event = body
-            .strip_prefix(b"data:")
+        let mut lines = body.split(|byte| matches!(byte, b'\n' | b'\r'));
+        let event = lines
+            .find_map(|line| line.strip_prefix(b"data:"))
             .filter(|_| kind == "text/event-stream");
         let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         match answer::read(event.unwrap_or(&body), id, is_typed) {
             Read::Answer { message, has_id } if !is_refused => {
                 // An error with the id can be about another kind of session, which the tool knows.
-                let can_forget = !has_id || status.is_client_error();
+                let can_forget = !has_id || status == StatusCode::NOT_FOUND;
                 let refusal = answer::refusal(&message).filter(|_| can_forget);
                 match refusal.is_some_and(|text| self.forgets(status, text)) {
                     true => Err(StreamableHttpError::SessionExpired),
@@ -161,7 +167,8 @@ impl Exchange<'_> {
         retry_after: Option<String>,
     ) -> Failure {
         let text = answer::body_text(body);
-        if !status.is_success() && self.forgets(status, &text) {
+        // A failure of a server or a gateway can name another kind of session.
+        if status.is_client_error() && self.forgets(status, &text) {
             return StreamableHttpError::SessionExpired;
         }
         let described = match (status.is_success(), text.is_empty()) {
@@ -259,11 +266,21 @@ fn text_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     Some(value.to_owned())
 }
 
-/// Returns an event that answers the request if it is an answer.
-fn correlated(mut event: Sse, id: &RequestId, is_typed: bool) -> Sse {
+/// Returns an event that answers the request, or another one that waits, if it is an answer.
+fn correlated(event: Sse, id: &RequestId, is_typed: bool, link: &Link) -> Sse {
+    changed(event, |data| answer::event(data, id, is_typed, link))
+}
+
+/// Returns an event of a stream without a request. It answers a request that waits, if it is an answer.
+pub(super) fn streamed(event: Sse, link: &Link) -> Sse {
+    changed(event, |data| answer::streamed(data, link))
+}
+
+/// Returns the event with the data that the function returns for a message. The rest stays.
+fn changed(mut event: Sse, change: impl FnOnce(&str) -> Option<String>) -> Sse {
     if matches!(event.event.as_deref(), None | Some("" | "message"))
         && let Some(data) = &event.data
-        && let Some(changed) = answer::event(data, id, is_typed)
+        && let Some(changed) = change(data)
     {
         event.data = Some(changed);
     }

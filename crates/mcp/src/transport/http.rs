@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId};
@@ -15,7 +16,7 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, streamed};
 use crate::config::RemoteServer;
 use crate::limits::{MAX_ERROR, MAX_IN_FLIGHT, MAX_MESSAGE, cut};
 use crate::link::{End, Link};
@@ -254,6 +255,7 @@ impl StreamableHttpClient for Http {
             session: session.as_deref(),
             headers: &headers,
             listens: &self.0.listens,
+            link: &self.0.link,
             is_repeated,
         };
         let answer = Box::pin(self.0.send(|token| exchange.send(token))).await;
@@ -321,8 +323,17 @@ impl StreamableHttpClient for Http {
         };
         let events = Box::pin(self.0.send(request)).await;
         if is_first {
-            self.0.listens.send_replace(Some(events.is_ok()));
+            // The library opens a stream that broke again, so a later refusal does not count.
+            self.0.listens.send_if_modified(|listens| {
+                let is_new = listens.is_none() || events.is_ok();
+                if is_new {
+                    *listens = Some(events.is_ok());
+                }
+                is_new
+            });
         }
-        events
+        let link = Arc::clone(&self.0.link);
+        let events = events?.map(move |event| event.map(|it| streamed(it, &link)));
+        Ok(events.boxed())
     }
 }

@@ -173,10 +173,16 @@ fn parse(line: &[u8], link: &Link) -> Option<ServerJsonRpcMessage> {
             Ok(Unread {
                 id: Some(id),
                 method: None,
-                ..
+                error: given,
             }),
             Some(error),
         ) => {
+            // The library reads no error without a code or a message.
+            if given.is_some()
+                && let Read::Answer { message, .. } = answer::read(line, &id, false)
+            {
+                return Some(*message);
+            }
             let message = format!("the answer of the server cannot be read: {error}");
             let error = ErrorData::parse_error(message, None);
             return Some(ServerJsonRpcMessage::error(error, Some(id)));
@@ -189,7 +195,11 @@ fn parse(line: &[u8], link: &Link) -> Option<ServerJsonRpcMessage> {
             }),
             _,
         ) => match link.waiting() {
-            Waiting::Nothing => return parsed_error(line),
+            Waiting::Nothing => {
+                if let Some(error) = parsed_error(line) {
+                    return Some(error);
+                }
+            }
             Waiting::One(id) => {
                 if let Read::Answer { message, .. } = answer::read(line, &id, false) {
                     return Some(*message);

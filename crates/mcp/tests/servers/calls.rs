@@ -111,6 +111,18 @@ async fn results_become_contents() {
     let error = json!({"lines": [{"jsonrpc": "2.0", "id": "$id",
         "error": {"code": -32602, "message": "unknown thing"}}]});
     assert_eq!(call(&tool, error).await, failed("unknown thing"));
+    for error in [
+        json!({"jsonrpc": "2.0", "id": "$id", "error": {"code": "E", "message": "broken"}}),
+        json!({"id": "$id", "error": {"message": "broken"}}),
+        json!({"id": "$id", "error": "broken"}),
+    ] {
+        let lines = json!({ "lines": [error] });
+        assert_eq!(
+            call(&tool, lines.clone()).await,
+            failed("broken"),
+            "{lines}"
+        );
+    }
     // An error without an id belongs to the only request.
     for error in [
         json!({"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "broken"}}),
@@ -138,6 +150,8 @@ async fn progress_arrives_in_order_and_before_the_result() {
         {"progressToken": "another", "progress": 1}});
     let mut lines: Vec<_> = (0..100).map(report).collect();
     lines.insert(50, stranger);
+    // Some servers return the number as a text.
+    lines[10]["params"]["progressToken"] = json!("text $token");
     lines.push(json!({"jsonrpc": "2.0", "id": "$id", "result": {"content": []}}));
     lines.push(report(1000));
     let seen = Arc::new(Mutex::new(Vec::new()));

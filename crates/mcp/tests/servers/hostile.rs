@@ -33,6 +33,10 @@ async fn a_wrong_handshake_fails_the_server() {
             "The server refused the connection: go away",
         ),
         (
+            json!({"initialize": [{"id": "$id", "error": "go away"}]}),
+            "The server refused the connection: go away",
+        ),
+        (
             json!({"initialize": [{"jsonrpc": "2.0", "id": 4711, "result": {}}]}),
             "The server did not answer the handshake.",
         ),

@@ -80,6 +80,14 @@ impl Answer {
         Self::status(status).header("www-authenticate", challenge)
     }
 
+    /// Returns the answer with a body that does not end.
+    pub(crate) fn open(self) -> Self {
+        Self {
+            is_open: true,
+            ..self
+        }
+    }
+
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self

@@ -15,4 +15,5 @@ mod processes;
 mod questions;
 mod remote;
 mod script;
+mod streams;
 mod wild;

@@ -12,7 +12,7 @@ use crate::http_server::{Answer, HttpServer, Request, result};
 use crate::script::tool;
 
 /// Starts a bench with one remote server `s`.
-async fn started(config: ServerConfig, tokens: Arc<dyn Tokens>) -> Bench {
+pub(crate) async fn started(config: ServerConfig, tokens: Arc<dyn Tokens>) -> Bench {
     let bench = Bench::new(tokens);
     bench.configure([("s", config)]);
     bench.start().await;
@@ -59,32 +59,6 @@ async fn each_request_has_the_headers_of_the_configuration_and_the_session() {
     }
     // The close ends the session.
     assert_eq!(requests.last().unwrap().verb, "DELETE");
-}
-
-#[tokio::test]
-async fn an_answer_can_be_a_stream_of_events() {
-    let server = HttpServer::start(|request| {
-        (request.method() == "tools/call").then(|| {
-            let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params":
-                {"progressToken": request.body["params"]["_meta"]["progressToken"], "progress": 1}});
-            let end = result(request, json!({"content": [{"type": "text", "text": "end"}]}));
-            Answer::events(&[progress, end], false)
-        })
-    })
-    .await;
-    let bench = bench_of(&server).await;
-    let mut context = context("ses_1");
-    let seen = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&seen);
-    context.progress = Arc::new(move |_| {
-        count.fetch_add(1, Ordering::SeqCst);
-    });
-    let tool = bench.tool("s_echo");
-    let output = within(tool.call(json!({}), context)).await.unwrap();
-    let text = "end".to_owned();
-    assert_eq!(output.content, [ToolContent::Text { text }]);
-    assert_eq!(seen.load(Ordering::SeqCst), 1);
-    bench.servers.close().await;
 }
 
 #[tokio::test]
@@ -247,6 +221,22 @@ async fn a_lost_session_begins_again_and_its_lists_are_read_again() {
     bench.servers.close().await;
 }
 
+#[tokio::test]
+async fn a_large_answer_needs_no_content_type() {
+    let large = "x".repeat(100_000);
+    let expected = large.clone();
+    let server = HttpServer::start(move |request| {
+        let content = json!({"content": [{"type": "text", "text": large}]});
+        let answer = result(request, content).to_string();
+        (request.method() == "tools/call").then(|| Answer::body(200, "text/plain", answer))
+    })
+    .await;
+    let bench = bench_of(&server).await;
+    let output = call(&bench.tool("s_echo"), json!({})).await.unwrap();
+    assert_eq!(output.content, [ToolContent::Text { text: expected }]);
+    bench.servers.close().await;
+}
+
 /// Calls a tool whose server answers with this. Returns the failure, and the number of calls and sessions at the server.
 async fn failing(
     answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
@@ -291,6 +281,15 @@ async fn a_failure_that_names_no_request_ends_the_call_of_its_exchange() {
                 "{status} {message}"
             );
         }
+    }
+    for kind in [
+        "event: message\ndata: ",
+        "id: 1\r\nevent: message\r\ndata:",
+        "data: ",
+    ] {
+        let body = format!("{kind}{}\n\n", error(json!(null)));
+        let failed = failing(move |_| Answer::body(400, "text/event-stream", body.clone())).await;
+        assert_eq!(failed, ("the reason".to_owned(), 1, 1), "{kind}");
     }
     for stream in [
         Answer::events(&[error(json!(null))], true),
@@ -426,11 +425,17 @@ async fn a_forgotten_session_begins_again_however_the_server_says_it() {
 /// The session of an error with the id of the call is another thing than the session of the protocol.
 #[tokio::test]
 async fn an_error_of_the_tool_about_a_session_is_no_lost_session() {
-    let failed = failing(|request| {
-        Answer::json(&json!({"jsonrpc": "2.0", "id": request.body["id"],
-            "error": {"code": 1, "message": "browser session not found"}}))
-    });
-    assert_eq!(failed.await, ("browser session not found".to_owned(), 1, 1));
+    let error = |request: &Request| json!({"jsonrpc": "2.0", "id": request.body["id"], "error": {"code": 1, "message": "browser session not found"}});
+    for (status, sent) in [(200, 1), (400, 1), (422, 1), (503, 1), (404, 2)] {
+        let kind = "application/json";
+        let failed = failing(move |it| Answer::body(status, kind, error(it).to_string())).await;
+        let expected = ("browser session not found".to_owned(), sent, sent);
+        assert_eq!(failed, expected, "{status}");
+    }
+    // A failure of the way to the server says nothing about the session of the protocol.
+    let page = "<p>The session of the gateway has expired</p>";
+    let failed = failing(move |_| Answer::body(502, "text/html", page)).await;
+    assert_eq!(failed, (format!("HTTP 502 Bad Gateway: {page}"), 1, 1));
 }
 
 #[tokio::test]

@@ -188,7 +188,10 @@ fn tool_call(script: &mut Value, message: &Value, messages: &mut impl BufRead) {
         // Prints any lines.
         "lines" => {
             let token = message["params"]["_meta"]["progressToken"].to_string();
-            let lines = input["lines"].to_string().replace("\"$token\"", &token);
+            let lines = input["lines"].to_string();
+            let lines = lines.replace("\"$token\"", &token);
+            let text = format!("{:?}", token.trim_matches('"'));
+            let lines = lines.replace("\"text $token\"", &text);
             print_all(&serde_json::from_str(&lines).unwrap(), id);
         }
         // Asks the host, and answers with the answer of the host.
