@@ -68,6 +68,15 @@ impl RequestSize {
         (self.window == 0).then_some(UnknownRefusal { words, tokens })
     }
 
+    /// Returns how many of the newest tokens stay in full after a refusal: half of a history that is long and would stay
+    /// as a whole, because the window is smaller than the configuration says.
+    pub(super) fn kept_after_refusal(&self, keep: u64) -> u64 {
+        match self.history {
+            history if (LONG_HISTORY..=keep).contains(&history) => history / 2,
+            _ => keep,
+        }
+    }
+
     /// Returns the sentence that says what a user can do about a failure. `may_be_overflow` is true for a refusal in
     /// unknown words.
     pub(super) fn advice(

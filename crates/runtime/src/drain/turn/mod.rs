@@ -133,6 +133,7 @@ impl Runner {
             // The refusal may have named the window.
             compaction.apply(&services.provider.windows, &model);
             compaction.is_after_refusal = true;
+            compaction.keep = turn.size.kept_after_refusal(compaction.keep);
             let recovered = attempts.recover(&services.compactor, &compaction, &stopped);
             if recovered.await? {
                 let refused = turn.size.unknown(&refusal);
