@@ -8,8 +8,8 @@ fn tool_call_dialects() {
         [input(id, "read", parts), called(id, "read", value)].concat()
     };
     let (first, second) = (
-        "call_00000000-0000-4000-8000-000000000001",
-        "call_00000000-0000-4002-8000-000000000003",
+        "call_00000000000040008000000000000001",
+        "call_00000000000040028000000000000003",
     );
     let rows: Vec<(&str, Vec<Value>, Vec<LlmEvent>)> = vec![
         (
