@@ -6,24 +6,11 @@
 use serde_json::Value;
 
 use super::text_member;
-use crate::canonical::request::{JsonMap, Part, ToolCallPart, ToolResultValue};
+use crate::canonical::request::{Part, ToolCallPart, ToolResultValue};
+use crate::protocol::published::Form;
 
 /// The beginning of the identifiers of calls without one of the server.
 const OWN_ID: &str = "call_";
-
-/// A form of a value.
-enum Form {
-    Text,
-    Number,
-    Flag,
-    /// The member may be null or absent.
-    Optional(&'static Self),
-    List(&'static Self),
-    /// An object of this type with these members. Others are left out.
-    Object(&'static str, &'static [(&'static str, Self)]),
-    /// An object with any members.
-    Members,
-}
 
 /// A type of result blocks.
 struct Kind {
@@ -283,39 +270,4 @@ pub(super) fn citations(given: &Value) -> Vec<Value> {
     let given = given.as_array().into_iter().flatten();
     let known = given.filter_map(|it| CITATIONS.iter().find_map(|form| form.kept(it)));
     known.collect()
-}
-
-impl Form {
-    /// Returns the part of a value that has this form. `None` if the value has another form.
-    fn kept(&self, value: &Value) -> Option<Value> {
-        match self {
-            Self::Text => value.is_string().then(|| value.clone()),
-            Self::Number => value.is_number().then(|| value.clone()),
-            Self::Flag => value.is_boolean().then(|| value.clone()),
-            Self::Members => value.is_object().then(|| value.clone()),
-            Self::Optional(_) if value.is_null() => Some(Value::Null),
-            Self::Optional(form) => form.kept(value),
-            Self::List(form) => value.as_array()?.iter().map(|it| form.kept(it)).collect(),
-            Self::Object(kind, members) => object(value.as_object()?, kind, members),
-        }
-    }
-}
-
-fn object(given: &JsonMap, kind: &str, members: &[(&str, Form)]) -> Option<Value> {
-    if given.get("type")? != kind {
-        return None;
-    }
-    let is_whole = members
-        .iter()
-        .all(|(name, form)| given.contains_key(*name) || matches!(form, Form::Optional(_)));
-    let mut kept = JsonMap::new();
-    for (name, value) in given {
-        let form = members.iter().find(|(known, _)| known == name);
-        match form {
-            Some((_, form)) => kept.insert(name.clone(), form.kept(value)?),
-            None if name == "type" => kept.insert(name.clone(), value.clone()),
-            None => None,
-        };
-    }
-    is_whole.then_some(Value::Object(kept))
 }
