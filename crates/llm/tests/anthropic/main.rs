@@ -9,6 +9,7 @@ mod decode;
 mod failures;
 #[path = "../common/growing.rs"]
 mod growing;
+mod hosted;
 mod messages;
 #[path = "../common/outcome.rs"]
 mod outcome;
