@@ -431,9 +431,11 @@ fn cut(schema: &JsonMap) -> Value {
         "type" => value.is_string(),
         _ => false,
     };
-    let mut out = schema.clone();
-    out.retain(|keyword, value| kept(keyword, value));
-    Value::Object(out)
+    let members = schema
+        .iter()
+        .filter(|(keyword, value)| kept(keyword, value))
+        .map(|(keyword, value)| (keyword.clone(), value.clone()));
+    Value::Object(members.collect())
 }
 
 fn short(text: &str) -> String {
