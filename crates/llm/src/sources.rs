@@ -55,6 +55,11 @@ impl Sources {
         numerator / 9_007_199_254_740_992.0
     }
 
+    /// Returns a random identifier for a call. It has 37 characters, because some servers accept no more than 40.
+    pub(crate) fn call_id(&self) -> String {
+        format!("call_{}", self.uuid().replace('-', ""))
+    }
+
     /// Returns a random identifier in the usual eight-four-four-four-twelve form.
     #[must_use]
     pub fn uuid(&self) -> String {

@@ -34,7 +34,7 @@ impl CallIds {
         let id = match given.filter(is_usable) {
             Some(id) => id,
             None => {
-                random = format!("call_{}", self.sources.uuid());
+                random = self.sources.call_id();
                 &random
             }
         };
@@ -67,7 +67,7 @@ mod tests {
         let long = "x".repeat(MAX_ID);
         let fixed = Sources::new(|| 0, || SystemTime::UNIX_EPOCH);
         let mut ids = CallIds::new(&fixed);
-        let random = format!("call_{}", fixed.uuid());
+        let random = fixed.call_id();
         let rows = [
             (Some("c1"), "c1"),
             (Some("c1"), "c1_2"),
@@ -86,7 +86,7 @@ mod tests {
         let unusable = [None, Some(""), Some(" "), Some(long.as_str())];
         let assigned: Vec<_> = unusable.iter().map(|given| ids.assign(*given)).collect();
         for (at, id) in assigned.iter().enumerate() {
-            assert!(id.starts_with("call_") && id.len() == 41, "{id}");
+            assert!(id.starts_with("call_") && id.len() == 37, "{id}");
             assert!(!assigned[..at].contains(id));
         }
     }

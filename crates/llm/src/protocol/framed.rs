@@ -48,8 +48,8 @@ pub(super) struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Parses the data of a frame. If it contains unpaired surrogates, or a member twice, `replaced` receives the
-    /// repaired data. The last one of several equal members counts.
+    /// Parses the data of a frame. If it contains unpaired surrogates, bytes that are not UTF-8, or a member twice,
+    /// `replaced` receives the repaired data. The last one of several equal members counts.
     pub(super) fn parse<'f, T: Deserialize<'f>>(
         &mut self,
         data: &'f [u8],
@@ -58,8 +58,11 @@ impl Sink<'_> {
         if let Ok(value) = serde_json::from_slice(data) {
             return Ok(value);
         }
-        let repaired = surrogates::repair(data);
-        let text = repaired.as_ref().map_or(data, |found| &*found.text);
+        let valid = String::from_utf8_lossy(data);
+        let repaired = surrogates::repair(valid.as_bytes());
+        let text = repaired
+            .as_ref()
+            .map_or(valid.as_bytes(), |found| &*found.text);
         let value: Value =
             serde_json::from_slice(text).map_err(|error| self.unreadable(data, &error))?;
         if let Some(found) = repaired {

@@ -29,16 +29,6 @@ pub(super) trait Member: Default {
 #[derive(Default)]
 pub(super) struct Loose(Option<String>);
 
-impl Loose {
-    pub(super) const fn is_given(&self) -> bool {
-        self.0.is_some()
-    }
-
-    pub(super) fn take(&mut self) -> Option<String> {
-        self.0.take().filter(|text| !text.is_empty())
-    }
-}
-
 impl Member for Loose {
     const TYPE: &'static str = "a text";
 
@@ -58,16 +48,6 @@ impl Member for Loose {
 /// A text that is not empty, which some servers write as a number, such as an identifier.
 #[derive(Default)]
 pub(super) struct Id(Option<String>);
-
-impl Id {
-    pub(super) const fn is_given(&self) -> bool {
-        self.0.is_some()
-    }
-
-    pub(super) fn take(&mut self) -> Option<String> {
-        self.0.take().filter(|text| !text.is_empty())
-    }
-}
 
 impl Member for Id {
     const TYPE: &'static str = "a text";
@@ -90,16 +70,6 @@ impl Member for Id {
 #[derive(Default)]
 pub(super) struct Prose(Option<String>);
 
-impl Prose {
-    pub(super) const fn is_given(&self) -> bool {
-        self.0.is_some()
-    }
-
-    pub(super) fn take(&mut self) -> Option<String> {
-        self.0.take().filter(|text| !text.is_empty())
-    }
-}
-
 impl Member for Prose {
     const TYPE: &'static str = "a text";
 
@@ -112,6 +82,23 @@ impl Member for Prose {
         Self(Some(prose(&value)))
     }
 }
+
+/// Gives access to members with a text.
+macro_rules! texts {
+    ($($name:ty),*) => {$(
+        impl $name {
+            pub(super) const fn is_given(&self) -> bool {
+                self.0.is_some()
+            }
+
+            pub(super) fn take(&mut self) -> Option<String> {
+                self.0.take().filter(|text| !text.is_empty())
+            }
+        }
+    )*};
+}
+
+texts!(Loose, Id, Prose);
 
 /// JSON as text, such as the input of a call. Some servers send the value instead.
 #[derive(Default)]

@@ -33,6 +33,7 @@ mod overlay;
 mod pending_surrogates;
 mod prefix;
 mod program;
+mod published;
 mod repaired_input;
 mod restored;
 mod stream_data;

@@ -203,7 +203,7 @@ fn citations_of_texts_are_read() {
 }
 
 /// The identifier of a call for which the server sent none.
-const RANDOM: &str = "call_00000000-0000-4000-8000-000000000000";
+const RANDOM: &str = "call_00000000000040008000000000000000";
 
 #[test]
 fn every_form_of_a_call_is_read() {

@@ -9,6 +9,7 @@ mod decode;
 mod failures;
 #[path = "../common/growing.rs"]
 mod growing;
+mod hosted;
 mod messages;
 #[path = "../common/outcome.rs"]
 mod outcome;
@@ -111,6 +112,10 @@ fn result(id: &str, result: ToolResultValue) -> Message {
     })])
 }
 
+fn page() -> Value {
+    json!({"type": "web_search_result", "title": "T", "url": "https://a.test", "encrypted_content": "e", "page_age": null})
+}
+
 fn hosted(id: &str, metadata: Option<Value>) -> [Part; 2] {
     [
         Part::ToolCall(ToolCallPart {
@@ -123,7 +128,7 @@ fn hosted(id: &str, metadata: Option<Value>) -> [Part; 2] {
         Part::ToolResult(ToolResultPart {
             id: id.into(),
             name: "web_search".into(),
-            result: ToolResultValue::Json(json!([{"encrypted_content": "e"}])),
+            result: ToolResultValue::Json(json!([page()])),
             provider_executed: true,
             provider_metadata: metadata.map(map).map(Box::new),
         }),

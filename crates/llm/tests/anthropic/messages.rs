@@ -47,9 +47,12 @@ fn assistant_content() {
     let [lost, lost_result] = hosted("lost", None);
     let cited = Part::Text(TextPart {
         text: "Cited.".into(),
-        provider_metadata: Some(Box::new(map(
-            json!({"anthropic": {"citations": [{"url": "u"}]}}),
-        ))),
+        provider_metadata: Some(Box::new(map(json!({"anthropic": {"citations": [
+            {"type": "char_location", "cited_text": "c", "document_index": 0, "document_title": null,
+                "start_char_index": 0, "end_char_index": 1, "file_id": null},
+            {"type": "web_search_result_location", "cited_text": "c"},
+            {"type": "other_location", "cited_text": "c"},
+        ]}})))),
     });
     let rows: Vec<(&str, Vec<Part>, Value)> = vec![
         (
@@ -99,8 +102,11 @@ fn assistant_content() {
             vec![lost, lost_result, search, found, cited],
             json!([
                 {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"query": "x"}},
-                {"type": "web_search_tool_result", "tool_use_id": "srv", "content": [{"encrypted_content": "e"}]},
-                {"type": "text", "text": "Cited.", "citations": [{"url": "u"}]},
+                {"type": "web_search_tool_result", "tool_use_id": "srv", "content": [page()]},
+                {"type": "text", "text": "Cited.", "citations": [
+                    {"type": "char_location", "cited_text": "c", "document_index": 0, "document_title": null,
+                        "start_char_index": 0, "end_char_index": 1},
+                ]},
             ]),
         ),
     ];
@@ -406,7 +412,7 @@ fn a_paused_answer_ends_only_its_own_request() {
     let answered = hosted("s", Some(attached));
     let [unanswered, _] = hosted("t", None);
     let use_of = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "x"}});
-    let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"encrypted_content": "e"}]});
+    let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [page()]});
     let signed = Some(json!({"anthropic": {"signature": "S"}}));
     let thought = json!({"type": "thinking", "thinking": "", "signature": "S"});
     let go_on = || user(json!([assistant_text("Continue.")]));

@@ -17,7 +17,10 @@ fn long_conversation() -> Vec<Message> {
         Message::system("fourth"),
         Message::user([Part::text("bye \"ü\"\n")]),
         Message::assistant([Part::text("Bye.")]),
-        Message::assistant(hosted("s", Some(json!({"anthropic": {"blockType": "b"}})))),
+        Message::assistant(hosted(
+            "s",
+            Some(json!({"anthropic": {"blockType": "web_search_tool_result"}})),
+        )),
         Message::system("fifth"),
     ]);
     messages

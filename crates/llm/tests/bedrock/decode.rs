@@ -175,9 +175,46 @@ fn broken_frames_and_early_ends_fail() {
     let mut large = turn();
     large[..4].copy_from_slice(&u32::MAX.to_be_bytes());
     assert!(failure(&large).contains("a frame is too large"));
-    let headers = [(":message-type", "event"), (":event-type", "messageStop")];
-    let no_text = frame(&headers, b"{\"stopReason\":\"\xff\"}");
-    assert!(failure(&no_text).contains("a payload is not UTF-8"));
+}
+
+#[test]
+fn a_byte_that_is_not_utf_8_costs_its_character() {
+    let headers = [
+        (":message-type", "event"),
+        (":event-type", "contentBlockDelta"),
+    ];
+    let payload = b"{\"contentBlockIndex\":0,\"delta\":{\"text\":\"a\xffb\"}}";
+    let wire = [frame(&headers, payload), stop(0), end("end_turn")].concat();
+    assert_eq!(shown(&wire)[0], "text-0: a\u{fffd}b");
+}
+
+#[test]
+fn a_piece_of_a_call_at_the_place_of_a_text_fails_only_the_call() {
+    let wire = [
+        delta(0, json!({"text": "a"})),
+        delta(0, json!({"toolUse": {"input": "{}"}})),
+        stop(0),
+        delta(1, json!({"text": "b"})),
+        stop(1),
+        end("end_turn"),
+    ];
+    let (events, outcome) = decode(&wire.concat());
+    assert_eq!(outcome, Ok(()), "{events:?}");
+    let failed = |event: &LlmEvent| matches!(event, LlmEvent::InvalidToolCall { .. });
+    assert_eq!(events.iter().filter(|event| failed(event)).count(), 1);
+    let texts: Vec<String> = events.iter().map(short).collect();
+    assert!(texts.contains(&"text-0: a".to_owned()) && texts.contains(&"text-1: b".to_owned()));
+}
+
+#[test]
+fn a_block_follows_the_last_possible_index() {
+    let start = json!({"start": {"toolUse": {"toolUseId": "t", "name": "read"}}});
+    let wire = [
+        delta(u64::MAX, json!({"text": "a"})),
+        event("contentBlockStart", start),
+        end("tool_use"),
+    ];
+    assert_eq!(decode(&wire.concat()).1, Ok(()));
 }
 
 #[test]

@@ -211,6 +211,13 @@ fn files_have_formats_and_names_that_the_server_accepts() {
             {"text": "[The attachment \"a.csv\" (text/csv) cannot be read by this model.]"},
         ])
     );
+    let alike = vec![Message::user([
+        media("application/pdf", Some("a-2.pdf")),
+        media("application/pdf", Some("a.pdf")),
+    ])];
+    let alike = &messages(&request(alike))[0]["content"];
+    let names = [0, 1].map(|at| alike[at]["document"]["name"].clone());
+    assert_eq!(names, ["a-2-1", "a-2"]);
     let alone = vec![Message::user([media("application/pdf", None)])];
     let alone = &messages(&request(alone))[0]["content"];
     assert_eq!(alone[1]["text"], "The user attached a document.");

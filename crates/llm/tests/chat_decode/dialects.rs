@@ -3,13 +3,53 @@
 use super::*;
 
 #[test]
+fn the_signatures_of_calls_are_kept() {
+    let signed = |mut chunk: Value, signature: Value| {
+        chunk["choices"][0]["delta"]["tool_calls"][0]["extra_content"] =
+            json!({"google": {"thought_signature": signature}});
+        chunk
+    };
+    let first = tool(Some(0), Some("a"), Some("read"), json!("{}"));
+    let bare = delta(json!({"tool_calls": [{"index": 0}]}));
+    let long = "S".repeat(2 << 20);
+    for (chunks, expected) in [
+        (vec![signed(first.clone(), json!("S"))], Some("S")),
+        (
+            vec![first.clone(), signed(bare.clone(), json!("S"))],
+            Some("S"),
+        ),
+        (vec![signed(bare, json!("S")), first.clone()], None),
+        (vec![signed(first.clone(), json!(""))], None),
+        (vec![signed(first.clone(), json!(1))], None),
+        (vec![signed(first, json!(long))], None),
+    ] {
+        let chunks = [
+            chunks,
+            vec![json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})],
+        ]
+        .concat();
+        let events = events_of(&chunks);
+        let mut calls = events.iter().filter_map(|event| match event {
+            LlmEvent::ToolCall {
+                provider_metadata, ..
+            } => Some(provider_metadata.as_ref()),
+            _ => None,
+        });
+        let metadata = calls.next().unwrap().map(|it| json!(it));
+        let expected = expected.map(|it| json!({"openai": {"thoughtSignature": it}}));
+        assert_eq!(metadata, expected);
+        assert!(calls.next().is_none());
+    }
+}
+
+#[test]
 fn tool_call_dialects() {
     let read = |id: &str, parts: &[&str], value: Value| {
         [input(id, "read", parts), called(id, "read", value)].concat()
     };
     let (first, second) = (
-        "call_00000000-0000-4000-8000-000000000001",
-        "call_00000000-0000-4002-8000-000000000003",
+        "call_00000000000040008000000000000001",
+        "call_00000000000040028000000000000003",
     );
     let rows: Vec<(&str, Vec<Value>, Vec<LlmEvent>)> = vec![
         (

@@ -137,8 +137,10 @@ fn broken_output_fails_and_names_the_invalid_piece() {
         assert!(error.to_string().len() < 300, "{error}");
         assert!(raw_of(&error).unwrap().len() <= 16_384);
     }
-    let invalid_utf8 = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\n";
-    assert!(decode(&[invalid_utf8]).1.is_err());
+    // A byte that is not UTF-8 costs its character and not the answer.
+    let invalid_utf8 = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xffb\"}}]}\n\n";
+    let (events, _) = decode(&[invalid_utf8]);
+    assert_eq!(events, [vec![start()], text(&["a\u{fffd}b"])].concat());
 }
 
 #[test]
@@ -163,6 +165,17 @@ fn an_unbounded_frame_and_unbounded_calls_are_refused() {
         failure_of(&calls).1.to_string(),
         "Too much tool input in one step from mock/openai-chat"
     );
+}
+
+#[test]
+fn a_name_in_many_pieces_takes_no_quadratic_time() {
+    let piece = |name: &str| tool(Some(0), Some("a"), Some(name), json!(""));
+    let mut chunks = vec![piece("x")];
+    chunks.resize(200_000, piece("y"));
+    chunks.push(json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}));
+    let events = events_of(&chunks);
+    let failed = |event: &LlmEvent| matches!(event, LlmEvent::InvalidToolCall { .. });
+    assert!(events.iter().any(failed), "{events:?}");
 }
 
 #[test]

@@ -2,6 +2,16 @@
 
 use super::*;
 
+/// Returns a call with the signature of Gemini.
+fn signed(id: &str, signature: &str) -> Part {
+    let Part::ToolCall(mut call) = call(id, json!({})) else {
+        unreachable!()
+    };
+    let metadata = json!({"openai": {"thoughtSignature": signature}});
+    call.provider_metadata = Some(Box::new(map(metadata)));
+    Part::ToolCall(call)
+}
+
 #[test]
 fn user_content() {
     let pdf = format!("data:application/pdf;base64,{PDF}");
@@ -146,6 +156,14 @@ fn assistant_content() {
             json!([{"role": "assistant", "content": null, "tool_calls": [
                 {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
             ], "reasoning_content": "ab"}]),
+        ),
+        (
+            vec![signed("a", "S"), call("b", json!({}))],
+            json!([{"role": "assistant", "content": null, "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"},
+                    "extra_content": {"google": {"thought_signature": "S"}}},
+                {"id": "b", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+            ]}]),
         ),
         (
             vec![call("a", json!({})), call("b", json!("raw"))],

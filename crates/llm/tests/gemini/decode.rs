@@ -56,7 +56,7 @@ fn shown(frames: &[Value]) -> Vec<String> {
         .collect()
 }
 
-const UUID: &str = "call_00000000-0000-4000-8000-000000000000";
+const UUID: &str = "call_00000000000040008000000000000000";
 
 #[test]
 fn thoughts_texts_and_calls_are_read() {
@@ -111,6 +111,50 @@ fn code_of_the_provider_is_a_hosted_call() {
         "stop".to_owned(),
     ];
     assert_eq!(shown(&frames), expected);
+}
+
+#[test]
+fn results_of_several_codes_belong_to_their_codes() {
+    let code = |code: &str| json!({"executableCode": {"language": "PYTHON", "code": code}});
+    let ran =
+        |output: &str| json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": output}});
+    let named = |mut part: Value, id: &str| {
+        let member = part.as_object_mut().unwrap().values_mut().next().unwrap();
+        member["id"] = id.into();
+        part
+    };
+    for frame in [
+        [code("1"), code("2"), ran("1"), ran("2")],
+        [
+            named(code("1"), "a"),
+            named(code("2"), "b"),
+            named(ran("2"), "b"),
+            named(ran("1"), "a"),
+        ],
+    ] {
+        let request = LlmRequest::new(model("gemini-2.5-pro"));
+        let adapter = protocol::adapter(ProtocolId::Gemini);
+        let mut decoder = adapter.decoder(&request, &Sources::default());
+        let sent = sse(&[parts(json!(frame)), stop("STOP")]);
+        let mut events = Vec::new();
+        decoder.push(sent.as_bytes(), &mut events).unwrap();
+        let mut codes = Vec::new();
+        let mut results = Vec::new();
+        for event in events {
+            match event {
+                LlmEvent::ToolCall { id, input, .. } => codes.push((id, input["code"].clone())),
+                LlmEvent::ToolResult {
+                    id,
+                    result: ToolResultValue::Json(result),
+                    ..
+                } => results.push((id, result["output"].clone())),
+                _ => {}
+            }
+        }
+        results.sort_by_key(|(_, output)| output.to_string());
+        assert_eq!(codes.len(), 2);
+        assert_eq!(codes, results);
+    }
 }
 
 #[test]

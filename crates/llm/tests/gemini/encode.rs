@@ -197,12 +197,12 @@ fn files_of_results_are_inside_or_beside_the_result() {
 fn code_of_the_provider_goes_back_with_its_result() {
     let code = json!({"language": "PYTHON", "code": "1+1"});
     let ran = json!({"outcome": "OUTCOME_OK", "output": "2"});
-    let hosted = |result: ToolResultValue| {
-        Message::assistant([
+    let hosted = |input: &Value, result: ToolResultValue| {
+        let answer = Message::assistant([
             Part::ToolCall(ToolCallPart {
                 id: "x".into(),
                 name: "code_execution".into(),
-                input: code.clone(),
+                input: input.clone(),
                 provider_executed: true,
                 provider_metadata: google(json!({"thoughtSignature": "C"})),
             }),
@@ -214,30 +214,60 @@ fn code_of_the_provider_goes_back_with_its_result() {
                 provider_metadata: None,
             }),
             Part::text("2"),
-        ])
+        ]);
+        let ask = Message::user([Part::text("1+1?")]);
+        contents(&request(vec![ask, answer]))
     };
-    let ask = Message::user([Part::text("1+1?")]);
-    let sent = contents(&request(vec![
-        ask.clone(),
-        hosted(ToolResultValue::Json(ran.clone())),
-    ]));
-    assert_eq!(
-        sent[1]["parts"],
-        json!([
-            {"executableCode": code, "thoughtSignature": "C"},
-            {"codeExecutionResult": ran},
-            {"text": "2"},
-        ])
-    );
-    assert_eq!(
-        sent[2],
-        json!({"role": "user", "parts": [{"text": "Continue."}]})
-    );
-    let sent = contents(&request(vec![
-        ask,
-        hosted(ToolResultValue::Text("odd".into())),
-    ]));
-    assert_eq!(sent[1]["parts"], json!([{"text": "2"}]));
+    for (outcome, is_error) in [
+        ("OUTCOME_OK", false),
+        ("OUTCOME_FAILED", true),
+        ("OUTCOME_DEADLINE_EXCEEDED", true),
+    ] {
+        let ran = json!({"id": "i", "outcome": outcome, "output": "2"});
+        let mut given = ran.clone();
+        given["other"] = json!(1);
+        let result = match is_error {
+            true => ToolResultValue::Error(given),
+            false => ToolResultValue::Json(given),
+        };
+        let sent = hosted(
+            &json!({"language": "PYTHON", "code": "1+1", "other": 1}),
+            result,
+        );
+        assert_eq!(
+            sent[1]["parts"],
+            json!([
+                {"executableCode": code, "thoughtSignature": "C"},
+                {"codeExecutionResult": ran},
+                {"text": "2"},
+            ])
+        );
+        assert_eq!(
+            sent[2],
+            json!({"role": "user", "parts": [{"text": "Continue."}]})
+        );
+    }
+    let interrupted = json!({"error": {"message": "interrupted"}, "content": [], "structured": {}});
+    for (input, result) in [
+        (&code, ToolResultValue::Text("odd".into())),
+        (&code, ToolResultValue::Error(interrupted)),
+        (
+            &code,
+            ToolResultValue::Json(json!({"outcome": "OUTCOME_UNSPECIFIED"})),
+        ),
+        (
+            &code,
+            ToolResultValue::Json(json!({"outcome": "OUTCOME_OK", "output": 2})),
+        ),
+        (&json!({"code": "1+1"}), ToolResultValue::Json(ran.clone())),
+        (&json!("1+1"), ToolResultValue::Json(ran)),
+    ] {
+        assert_eq!(
+            hosted(input, result)[1]["parts"],
+            json!([{"text": "2"}]),
+            "{input}"
+        );
+    }
 }
 
 #[test]

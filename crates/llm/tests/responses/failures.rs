@@ -113,6 +113,12 @@ fn a_cut_at_any_byte_fails_after_the_complete_events() {
 #[test]
 fn the_size_of_a_reply_is_bounded() {
     let piece = "x".repeat(20 << 20);
+    let whole = json!({"type": "response.function_call_arguments.done", "item_id": "fc_1", "arguments": piece});
+    let wholes = [vec![added(function_call(""))], vec![whole; 4]].concat();
+    assert_eq!(
+        failure_of(&wholes).0,
+        "Too much tool input in one step from mock/openai-responses"
+    );
     let input = more("function_call_arguments", "fc_1", &piece);
     let events = [
         added(function_call("")),

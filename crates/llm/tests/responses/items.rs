@@ -111,9 +111,30 @@ fn texts_keep_their_phase_and_stored_texts_their_item() {
 }
 
 #[test]
+fn no_item_has_an_empty_identifier() {
+    let empty = || json!({"openai": {"itemId": "", "reasoningEncryptedContent": "E"}});
+    let text = Part::Text(TextPart {
+        text: "a".into(),
+        provider_metadata: Some(Box::new(map(empty()))),
+    });
+    let [mut call, mut ran] = hosted("x", json!({"type": "web_search_call", "id": ""}));
+    if let (Part::ToolCall(call), Part::ToolResult(ran)) = (&mut call, &mut ran) {
+        call.provider_metadata = Some(Box::new(map(empty())));
+        ran.provider_metadata = Some(Box::new(map(empty())));
+    }
+    let parts = [reasoning("Hm.", Some(empty())), text, call, ran];
+    let plain = json!([{"role": "assistant", "content": "a"}]);
+    for options in [json!({}), json!({"store": true})] {
+        assert_eq!(answer(options, parts.to_vec()), plain);
+    }
+}
+
+#[test]
 fn server_calls_are_repeated_unchanged() {
-    let search = json!({"type": "web_search_call", "id": "ws_1", "action": {"query": "x"}});
-    let code = json!({"type": "code_interpreter_call", "id": "ci_1"});
+    let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed",
+        "action": {"type": "search", "query": "x", "sources": [{"type": "url", "url": "https://a.test"}]}});
+    let code = json!({"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1", "container_id": "c",
+        "outputs": null});
     let parts = || [hosted("ws_1", search.clone()), hosted("ci_1", code.clone())].concat();
     let named = |id: &str| json!({"type": "item_reference", "id": id});
     let rows = [
@@ -127,6 +148,46 @@ fn server_calls_are_repeated_unchanged() {
     ];
     for (options, expected) in rows {
         assert_eq!(answer(options, parts()), expected);
+    }
+}
+
+#[test]
+fn server_calls_are_repeated_in_their_published_forms_only() {
+    let search = |action: Value| json!({"type": "web_search_call", "id": "i", "status": "completed", "action": action});
+    for item in [
+        search(json!({"type": "search"})),
+        search(json!({"type": "open_page", "url": null})),
+        search(json!({"type": "find_in_page", "url": "https://a.test", "pattern": "p"})),
+        json!({"type": "file_search_call", "id": "i", "status": "completed", "queries": ["q"], "results": [{"text": "t"}]}),
+        json!({"type": "code_interpreter_call", "id": "i", "status": "completed", "code": null, "container_id": "c",
+            "outputs": [{"type": "logs", "logs": "1"}]}),
+        json!({"type": "mcp_call", "id": "i", "name": "n", "arguments": "{}", "server_label": "s", "output": "o"}),
+        json!({"type": "image_generation_call", "id": "i", "status": "completed", "result": null}),
+        json!({"type": "x_search_call", "id": "i"}),
+    ] {
+        let mut given = item.clone();
+        if item["type"] != "x_search_call" {
+            given["of_a_response"] = json!(1);
+        }
+        let parts = hosted("i", given).to_vec();
+        assert_eq!(answer(json!({"replayHosted": true}), parts), json!([item]));
+    }
+    for item in [
+        search(Value::Null),
+        search(json!({"query": "x"})),
+        search(json!({"type": "search", "queries": "x"})),
+        search(json!({"type": "find_in_page", "url": "https://a.test"})),
+        json!({"type": "web_search_call", "id": null, "status": "completed", "action": {"type": "search"}}),
+        json!({"type": "web_search_call", "id": "i", "status": "done", "action": {"type": "search"}}),
+        json!({"type": "code_interpreter_call", "id": "i"}),
+        json!({"type": "x_search_call"}),
+    ] {
+        let parts = hosted("i", item.clone()).to_vec();
+        assert_eq!(
+            answer(json!({"replayHosted": true}), parts),
+            json!([]),
+            "{item}"
+        );
     }
 }
 

@@ -17,7 +17,7 @@ fn long_conversation() -> Vec<Message> {
         Message::system("fourth"),
         Message::user([Part::text("bye \"ü\"\n")]),
         Message::assistant([Part::text("Bye.")]),
-        Message::assistant(hosted("s", json!({"type": "web_search_call"}))),
+        Message::assistant(hosted("s", json!({"type": "web_search_call", "id": "s", "status": "completed", "action": {"type": "search"}}))),
         Message::system("fifth"),
     ]);
     messages

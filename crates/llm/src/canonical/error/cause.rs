@@ -220,15 +220,15 @@ const WRONG_KEY: [&str; 16] = [
 /// True if the account has no credit, or its plan is used up. `asks_to_wait` is true if the response names a wait.
 pub(super) fn is_quota(report: &Report, asks_to_wait: bool) -> bool {
     if report.is_labelled(&USED_UP_CODES)
-        || report.says(&NO_CREDIT)
-        || report.says(&NO_CREDIT_WITHOUT_SPACES)
+        || report.says_apart_from_names(&NO_CREDIT)
+        || report.says_apart_from_names(&NO_CREDIT_WITHOUT_SPACES)
     {
         return true;
     }
     if names_long_period(report) && report.says(&LIMIT) && !asks_to_wait && !names_wait(report) {
         return true;
     }
-    if !report.says(&USED_UP) {
+    if !report.says_apart_from_names(&USED_UP) {
         return false;
     }
     // A limit of 0 is a feature that the plan does not have.
@@ -239,8 +239,8 @@ pub(super) fn is_quota(report: &Report, asks_to_wait: bool) -> bool {
 /// True if the provider refuses the content of the request.
 pub(super) fn is_refused_content(report: &Report) -> bool {
     report.is_labelled(&REFUSED_CONTENT_CODES)
-        || report.says(&REFUSED_CONTENT)
-        || report.says(&REFUSED_CONTENT_WITHOUT_SPACES)
+        || report.says_apart_from_names(&REFUSED_CONTENT)
+        || report.says_apart_from_names(&REFUSED_CONTENT_WITHOUT_SPACES)
 }
 
 /// True if the provider does not accept the key.
@@ -249,7 +249,7 @@ pub(super) fn is_wrong_key(report: &Report) -> bool {
 }
 
 fn names_long_period(report: &Report) -> bool {
-    report.says(&LONG_PERIOD)
+    report.says_apart_from_names(&LONG_PERIOD)
 }
 
 /// True if a text names the time after which the provider accepts requests again.

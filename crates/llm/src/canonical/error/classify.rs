@@ -125,6 +125,7 @@ fn report_kind(report: &Report) -> ErrorKind {
         "unavailable",
         "api error",
         "timeout error",
+        "deadline",
     ]) {
         ErrorKind::Overloaded
     } else if has(&[
@@ -338,6 +339,7 @@ mod tests {
             ("502", "", "bad gateway", ErrorKind::Overloaded),
             ("", "overloaded_error", "", ErrorKind::Overloaded),
             ("", "timeout_error", "", ErrorKind::Overloaded),
+            ("context_deadline_exceeded", "", "", ErrorKind::Overloaded),
             ("", "request_too_large", "", ErrorKind::ContextOverflow),
             ("", "server_error", "boom", ErrorKind::Overloaded),
             ("invalid_api_key", "", "", ErrorKind::Auth),

@@ -162,8 +162,8 @@ const OTHER_LIMITS: [&str; 17] = [
     " temperature",
 ];
 
-/// Words of throttling and of used-up credit. Such messages also mention tokens and limits.
-const EXCLUDED: [&str; 20] = [
+/// Words of throttling, of used-up credit and of an expired wait. Such messages also mention tokens, limits and a context.
+const EXCLUDED: [&str; 21] = [
     " throttl",
     " service unavailable",
     " rate limit",
@@ -184,7 +184,11 @@ const EXCLUDED: [&str; 20] = [
     " afford ",
     " paid account",
     " billing",
+    " deadline exceeded",
 ];
+
+/// Words for the bound of one parameter.
+const PARAMETER: [&str; 2] = [" maximum value for ", " maximum tokens you requested"];
 
 /// Codes that mean an overflow with their providers.
 const CODES: [&str; 1] = [
@@ -199,7 +203,9 @@ const WINDOWS: std::ops::RangeInclusive<u64> = 256..=1_000_000_000;
 pub(super) fn is_labelled(report: &Report) -> bool {
     report.is_labelled(&CODES)
         || report.label_words.iter().any(|label| {
-            label.has(" context") && label.has_any(&[" exceed", " overflow", " too l", " limit"])
+            label.has(" context")
+                && !label.has(" deadline")
+                && label.has_any(&[" exceed", " overflow", " too l", " limit"])
         })
 }
 
@@ -238,15 +244,24 @@ pub(super) fn names_other(report: &Report) -> bool {
         " unsupported parameter",
     ];
     let is_answer = |it: &Sentence| it.has_any(&ANSWER) && !it.has_any(&INPUT_BESIDE_ANSWER);
-    report.says(&OTHERS) || report.sentences.iter().any(is_answer)
+    let is_cause = |it: &Sentence| is_answer(it) || is_parameter(it);
+    report.says(&OTHERS) || report.sentences.iter().any(is_cause)
 }
 
 fn is_overflow(sentence: &Sentence) -> bool {
-    (sentence.has_any(&PHRASES) && !is_other(sentence))
-        || sentence.has_any(&PHRASES_WITHOUT_SPACES)
-        || compares_window(sentence)
-        || compares_input(sentence)
-        || leaves_no_answer(sentence)
+    !is_parameter(sentence)
+        && ((sentence.has_any(&PHRASES) && !is_other(sentence))
+            || sentence.has_any(&PHRASES_WITHOUT_SPACES)
+            || compares_window(sentence)
+            || compares_input(sentence)
+            || leaves_no_answer(sentence))
+}
+
+/// True if the sentence is about the value of one parameter. `max_tokens: Input should be less than or equal to 8192`
+/// compares no input of the model.
+fn is_parameter(sentence: &Sentence) -> bool {
+    let bound = sentence.after(" input should be ");
+    sentence.has_any(&PARAMETER) || bound.is_some_and(|rest| !rest.contains("token"))
 }
 
 /// `the context size has been exceeded`, `the maximum context length is 8192`

@@ -187,6 +187,12 @@ impl Blocks {
         Ok(())
     }
 
+    /// True if a block has no end yet.
+    pub(super) fn has_open(&self) -> bool {
+        self.last_open(|block| !matches!(block, Block::Silent))
+            .is_some()
+    }
+
     fn refused(index: i64, sink: &Sink<'_>) -> LlmError {
         let problem = format!("Invalid content block {index} in the {PROTOCOL} stream");
         LlmError::invalid_output(sink.route(), problem)

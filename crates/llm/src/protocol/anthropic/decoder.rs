@@ -21,6 +21,8 @@ pub(super) struct MessageFrames {
     counts: Counts,
     /// True if the server sent the end of the message without a reason.
     is_complete: bool,
+    /// True if nothing of the answer follows that end.
+    is_last: bool,
 }
 
 impl Frames for MessageFrames {
@@ -39,6 +41,7 @@ impl Frames for MessageFrames {
                 Ok(())
             }
             "content_block_start" => {
+                self.is_last = false;
                 let One(start) = sink.read(event.content_block).unwrap_or_default();
                 // Without a start, the pieces of the block tell what it is.
                 match start {
@@ -47,6 +50,7 @@ impl Frames for MessageFrames {
                 }
             }
             "content_block_delta" => {
+                self.is_last = false;
                 let One(delta) = sink.read(event.delta).unwrap_or_default();
                 match delta {
                     Some(delta) => self.blocks.delta(index, delta, sink),
@@ -59,19 +63,18 @@ impl Frames for MessageFrames {
                 let One(end) = sink.read(event.delta).unwrap_or_default();
                 self.message_delta(end.unwrap_or_default(), sink)
             }
-            "message_stop" => self.end(sink),
-            "error" => {
-                let error = sink.read(event.error).unwrap_or_default();
-                sink.emit(failure::event(&error))
-            }
+            "message_stop" if self.is_complete => self.finish(&End::UNSAID, Map::new(), sink),
+            "message_stop" => sink.end(),
+            "error" => sink.emit(failure::named(data)),
             // Some proxies report their own errors in the format of another protocol.
             "" if event.error.is_some() => sink.emit(failure::named(data)),
             _ => Ok(()),
         }
     }
 
+    /// Without `message_stop`, a connection that broke may look like the end.
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        if self.is_complete {
+        if self.is_last && !self.blocks.has_open() {
             self.finish(&End::UNSAID, Map::new(), sink)
         } else {
             sink.end()
@@ -84,6 +87,7 @@ impl MessageFrames {
         let reason = end.stop_reason.take();
         let Some(stop) = reason.as_deref().and_then(End::of) else {
             self.is_complete = true;
+            self.is_last = true;
             return Ok(());
         };
         let mut members = Map::new();

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::cache::Places;
+use super::hosted::{self, Repeated};
 use super::style::Style;
 use super::{member, text_member};
 use crate::canonical::request::{
@@ -174,8 +175,8 @@ impl Writer<'_> {
                     calls.push(call_block("tool_use", call));
                     continue;
                 }
-                Part::ToolCall(call) => match hosted_result(call, content) {
-                    Some((kind, result)) => {
+                Part::ToolCall(call) => match hosted::repeated(call, content) {
+                    Repeated::Answered(kind, result) => {
                         self.write_thoughts(&mut thoughts);
                         self.write_assistant_block(&call_block("server_tool_use", call));
                         let block = json!({
@@ -185,11 +186,11 @@ impl Writer<'_> {
                         });
                         (block, false, true)
                     }
-                    // Without a result in the form of this protocol, the call cannot be repeated.
-                    None => {
+                    Repeated::Call => {
                         unanswered.push(call_block("server_tool_use", call));
                         continue;
                     }
+                    Repeated::Nothing => continue,
                 },
                 Part::ToolResult(_) | Part::Media(_) => continue,
             };
@@ -357,8 +358,11 @@ fn file_block(file: Attachment<'_>) -> Value {
 
 fn answer_text(text: &TextPart) -> Value {
     let mut block = text_block(&text.text);
-    if let Some(citations) = member(text.provider_metadata.as_ref(), "citations") {
-        block["citations"] = citations.clone();
+    if let Some(given) = member(text.provider_metadata.as_ref(), "citations") {
+        let citations = hosted::citations(given);
+        if !citations.is_empty() {
+            block["citations"] = citations.into();
+        }
     }
     block
 }
@@ -393,17 +397,4 @@ fn call_block(kind: &str, call: &ToolCallPart) -> Value {
         other => json!({"value": other}),
     };
     json!({"type": kind, "id": plain(&call.id), "name": tool_name(&call.name), "input": input})
-}
-
-/// Returns the result of a provider-executed call, and the type of its block.
-fn hosted_result<'a>(call: &ToolCallPart, content: &'a [Part]) -> Option<(&'a str, &'a Value)> {
-    let result = content.iter().find_map(|part| match part {
-        Part::ToolResult(result) if result.id == call.id => Some(result),
-        _ => None,
-    })?;
-    let kind = text_member(result.provider_metadata.as_ref(), "blockType")?;
-    match &result.result {
-        ToolResultValue::Json(value) | ToolResultValue::Error(value) => Some((kind, value)),
-        ToolResultValue::Text(_) | ToolResultValue::Content(_) => None,
-    }
 }

@@ -11,6 +11,7 @@ mod cache;
 mod citation;
 mod decoder;
 mod frame;
+mod hosted;
 mod messages;
 mod style;
 mod thinking;

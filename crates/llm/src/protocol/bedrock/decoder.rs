@@ -86,7 +86,8 @@ impl Frames for ConverseFrames {
         let index = index.and_then(|it| Whole::read(it).0?.try_into().ok());
         match &*name {
             "contentBlockStart" => {
-                let index = index.unwrap_or_else(|| self.last.map_or(0, |last| last + 1));
+                let index =
+                    index.unwrap_or_else(|| self.last.map_or(0, |last| last.saturating_add(1)));
                 self.last = Some(index);
                 self.start(index, &payload, data, sink)
             }
@@ -191,8 +192,9 @@ impl ConverseFrames {
         }
         self.held += piece.len();
         tool_input::check_size(self.calls, self.held, sink)?;
-        if !self.open.contains_key(&index) {
-            // The start of the call is missing, so nothing tells its name.
+        if !matches!(self.open.get(&index), Some(Block::Call(_))) {
+            // The start of the call is missing, so nothing tells its name. Another block at its place ends.
+            self.stop(index, sink)?;
             self.begin_call(index, &Value::Null, data, sink)?;
         }
         match self.open.get_mut(&index) {

@@ -77,9 +77,7 @@ impl ConverseDecoder {
                 "error" => ("error", header(":error-code")),
                 _ => ("event", header(":event-type")),
             };
-            let Ok(payload) = std::str::from_utf8(message.payload()) else {
-                return Err(self.broken("a payload is not UTF-8"));
-            };
+            let payload = String::from_utf8_lossy(message.payload());
             let payload = match payload.trim() {
                 "" if kind == "error" => {
                     Cow::Owned(json!({ "message": header(":error-message") }).to_string())

@@ -268,6 +268,12 @@ fn call_id(id: &str) -> String {
     short(&plain(id), MAX_CALL_ID).into_owned()
 }
 
+/// True if a name ends like that of a later document.
+fn is_numbered(name: &str) -> bool {
+    let number = name.rsplit_once('-').map_or("", |(_, number)| number);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns the name of the `nth` document. The server accepts only some characters, and no extension.
 fn document_name(filename: &str, nth: usize) -> String {
     let stem = filename.rsplit_once('.').map_or(filename, |(stem, _)| stem);
@@ -276,7 +282,8 @@ fn document_name(filename: &str, nth: usize) -> String {
     let name: String = kept.take(MAX_NAME).collect();
     match (name.as_str(), nth) {
         ("", nth) => format!("document-{nth}"),
-        (name, 1) => name.to_owned(),
+        // The name of a later document could be the same.
+        (name, 1) if !is_numbered(name) => name.to_owned(),
         (name, nth) => format!("{name}-{nth}"),
     }
 }

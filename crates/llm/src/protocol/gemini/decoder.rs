@@ -28,8 +28,8 @@ pub(super) struct ContentFrames {
     open: Option<(Kind, BlockId)>,
     blocks: u32,
     calls: usize,
-    /// The code that runs, whose result follows.
-    running: Option<BlockId>,
+    /// The code that runs, whose results follow: the identifiers that the provider gave, and those of the calls.
+    running: Vec<(Option<String>, BlockId)>,
     finish: Option<End>,
     /// The last usage report, not parsed, because the server repeats it in every piece.
     usage: String,
@@ -50,7 +50,7 @@ impl ContentFrames {
             open: None,
             blocks: 0,
             calls: 0,
-            running: None,
+            running: Vec::new(),
             finish: None,
             usage: String::new(),
             about: JsonMap::new(),
@@ -283,7 +283,9 @@ impl ContentFrames {
     ) -> Result<(), LlmError> {
         self.close(sink, None)?;
         let id: BlockId = self.new_id().into();
-        self.running = Some(Arc::clone(&id));
+        let given = code.get("id").and_then(Value::as_str);
+        self.running
+            .push((given.map(str::to_owned), Arc::clone(&id)));
         sink.emit(LlmEvent::ToolCall {
             id,
             name: CODE_EXECUTION.into(),
@@ -299,10 +301,15 @@ impl ContentFrames {
         signature: Option<String>,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        // A result without its code cannot be stored.
-        let Some(id) = self.running.take() else {
+        // Without an identifier, it is the result of the first code. A result without its code cannot be stored.
+        let given = result.get("id").and_then(Value::as_str);
+        let mut running = self.running.iter();
+        let named = running.position(|(id, _)| id.is_some() && id.as_deref() == given);
+        let at = named.unwrap_or_default();
+        if at >= self.running.len() {
             return Ok(());
-        };
+        }
+        let (_, id) = self.running.remove(at);
         self.close(sink, None)?;
         let is_ok = result.get("outcome").and_then(Value::as_str) == Some("OUTCOME_OK");
         sink.emit(LlmEvent::ToolResult {
@@ -328,7 +335,7 @@ impl ContentFrames {
     }
 
     fn new_id(&self) -> String {
-        format!("call_{}", self.sources.uuid())
+        self.sources.call_id()
     }
 }
 

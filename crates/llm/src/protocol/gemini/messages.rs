@@ -21,6 +21,9 @@ use crate::protocol::{mid_conversation, tool_schema};
 /// The documented signature of a call that no model signed: a call of another provider, or one that the host made.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
+/// The outcomes of code that the provider ran.
+const OUTCOMES: [&str; 3] = ["OUTCOME_OK", "OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED"];
+
 /// State between two messages.
 #[derive(Clone, Default)]
 pub(super) struct State {
@@ -165,11 +168,18 @@ impl Writer<'_> {
         let (ToolResultValue::Json(value) | ToolResultValue::Error(value)) = &result.result else {
             return;
         };
-        let code = json!({"executableCode": call.input});
-        let code = signed(code, call.provider_metadata.as_ref());
+        let (Some(code), Some(ran)) = (code_of(&call.input), outcome_of(value)) else {
+            return;
+        };
+        let code = signed(
+            json!({"executableCode": code}),
+            call.provider_metadata.as_ref(),
+        );
         self.write(Side::Model, &code);
-        let ran = json!({"codeExecutionResult": value});
-        let ran = signed(ran, result.provider_metadata.as_ref());
+        let ran = signed(
+            json!({"codeExecutionResult": ran}),
+            result.provider_metadata.as_ref(),
+        );
         self.write(Side::Model, &ran);
     }
 
@@ -229,6 +239,31 @@ impl Writer<'_> {
     fn write(&mut self, side: Side, part: &Value) {
         alternating::write(self.page, side, part);
     }
+}
+
+/// Returns code that the provider ran, in the form of the protocol.
+fn code_of(input: &Value) -> Option<Value> {
+    let is_whole = input.get("language")?.is_string() && input.get("code")?.is_string();
+    is_whole.then(|| known(input, &["id", "language", "code"]))
+}
+
+/// Returns the result of code that the provider ran, in the form of the protocol.
+fn outcome_of(result: &Value) -> Option<Value> {
+    let outcome = result.get("outcome")?.as_str()?;
+    let is_text = result.get("output").is_none_or(Value::is_string);
+    (OUTCOMES.contains(&outcome) && is_text).then(|| known(result, &["id", "outcome", "output"]))
+}
+
+/// Returns the members of an object that the protocol knows.
+fn known(value: &Value, names: &[&str]) -> Value {
+    let members = value.as_object().into_iter().flatten();
+    let members =
+        members.filter(|(name, value)| names.contains(&name.as_str()) && value.is_string());
+    Value::Object(
+        members
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
 }
 
 /// Adds the signature that came with a part.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::chunk::ToolDelta;
+use super::sealed;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::FinishReason;
 use crate::canonical::request::ToolDefinition;
+use crate::lifecycle::MAX_NAME;
 use crate::protocol::framed::Sink;
 use crate::protocol::open_call::{OpenCall, WholeInput, is_whole};
 use crate::protocol::tool_input;
@@ -25,6 +27,8 @@ struct Call {
     /// The name so far. Some servers send it in pieces, others repeat it.
     name: String,
     written: OpenCall,
+    /// The signature that the server wants back.
+    signature: Option<String>,
     done: bool,
 }
 
@@ -34,6 +38,7 @@ struct Fragment {
     id: Option<String>,
     name: Option<String>,
     input: String,
+    signature: Option<String>,
 }
 
 impl From<ToolDelta> for Fragment {
@@ -44,6 +49,7 @@ impl From<ToolDelta> for Fragment {
             id: delta.id.take(),
             name: function.name.take(),
             input: function.arguments.0,
+            signature: delta.extra_content.0.as_ref().and_then(sealed::signature),
         }
     }
 }
@@ -67,7 +73,11 @@ impl Calls {
         if fragment.is_empty() {
             return Ok(());
         }
-        let at = match self.find(&fragment) {
+        let found = self.find(&fragment);
+        if found.is_none() && fragment.is_signature() {
+            return Ok(());
+        }
+        let at = match found {
             Some(at) if self.calls[at].is_continued_by(&fragment) => at,
             Some(at) => self.open(self.calls[at].index, &fragment, sink),
             None => {
@@ -76,6 +86,7 @@ impl Calls {
             }
         };
         self.input_bytes += fragment.input.len();
+        self.input_bytes += fragment.signature.as_ref().map_or(0, String::len);
         tool_input::check_size(self.calls.len(), self.input_bytes, sink)?;
         self.calls[at].append(fragment, &self.tools, sink)
     }
@@ -125,6 +136,7 @@ impl Calls {
             given: fragment.id.clone(),
             name: String::new(),
             written: OpenCall::new(fragment.id.as_deref(), sink),
+            signature: None,
             done: false,
         });
         self.calls.len() - 1
@@ -133,6 +145,11 @@ impl Calls {
 
 impl Fragment {
     fn is_empty(&self) -> bool {
+        self.is_signature() && self.signature.is_none()
+    }
+
+    /// True for a delta with nothing but a signature.
+    fn is_signature(&self) -> bool {
         self.id.is_none() && self.name.is_none() && self.input.is_empty()
     }
 }
@@ -169,6 +186,7 @@ impl Call {
             // The call has run.
             return Ok(());
         }
+        self.signature = fragment.signature.or(self.signature.take());
         let has_input = !fragment.input.is_empty() || !self.written.input().is_empty();
         let follows_name = fragment.name.is_none() && has_input;
         if let Some(piece) = fragment.name {
@@ -193,8 +211,12 @@ impl Call {
         Ok(())
     }
 
-    /// Adds a piece to the name. A piece that begins with the name so far repeats it, unless a tool needs both.
+    /// Adds a piece to the name. A piece that begins with the name so far repeats it, unless a tool needs both. No tool
+    /// has a longer name than is accepted, so such a name takes no further pieces.
     fn extend_name(&mut self, piece: String, tools: &[ToolDefinition]) {
+        if self.name.len() > MAX_NAME {
+            return;
+        }
         let joined = format!("{}{piece}", self.name);
         let is_begun = tools.iter().any(|tool| tool.name.starts_with(&joined));
         self.name = match piece.starts_with(&self.name) && !is_begun {
@@ -217,6 +239,7 @@ impl Call {
         if self.written.name().is_none() {
             self.written.announce(&self.name, None, sink)?;
         }
-        self.written.end(WholeInput::Pieces, None, sink)
+        let metadata = self.signature.take().and_then(sealed::signed);
+        self.written.end(WholeInput::Pieces, metadata, sink)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::content::Content;
 use crate::canonical::cited_source::is_web_address;
 use crate::protocol::generated_file;
-use crate::protocol::loose::{self, Id, JsonText, Loose, Member, Prose, Values, Whole};
+use crate::protocol::loose::{self, Id, JsonText, Loose, Member, Members, Prose, Values, Whole};
 use crate::protocol::loose_objects::{Many, One};
 
 #[derive(serde::Deserialize)]
@@ -106,6 +106,9 @@ pub(super) struct ToolDelta {
     name: Id,
     #[serde(default)]
     arguments: JsonText,
+    /// The signature of Gemini, in members of its provider.
+    #[serde(default)]
+    pub(super) extra_content: Members,
 }
 
 #[derive(Default, serde::Deserialize)]

@@ -189,7 +189,7 @@ impl ChatFrames {
             self.close_reasoning(sink)?;
             self.close_text(sink)?;
             self.has_images = true;
-            let id = format!("call_{}", self.sources.uuid());
+            let id = self.sources.call_id();
             generated_file::emit(id, mime, content, None, sink)?;
         }
         Ok(())

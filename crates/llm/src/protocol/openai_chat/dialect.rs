@@ -1,8 +1,10 @@
 //! The deviations of one server.
 
+use url::Url;
+
 use super::cache::is_marked;
 use crate::canonical::model::{CompatibleServer, ResolvedModel, SystemRole, ToolSchema};
-use crate::protocol::identifiers::short;
+use crate::protocol::identifiers::{plain, short};
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
 
@@ -12,7 +14,7 @@ const SOUNDS: &[&str] = &["audio/wav", "audio/mpeg"];
 /// The member that most servers use for replayed reasoning.
 const REASONING_FIELD: &str = "reasoning_content";
 
-/// Maximum length of a call identifier at OpenAI, in characters. Other servers create longer ones.
+/// Maximum length of a call identifier for models of OpenAI, in characters. Other servers create longer ones.
 const MAX_CALL_ID: usize = 40;
 
 /// The deviations that change the wire form of a request. Equal dialects write equal bytes.
@@ -34,6 +36,10 @@ pub(crate) struct Dialect {
     /// Call identifiers must be nine letters or digits, and a user message must not follow a tool
     /// message.
     pub(super) mistral: bool,
+    /// Call identifiers must consist of letters, digits, `_` and `-`.
+    plain_ids: bool,
+    /// Call identifiers must not be longer than those of OpenAI.
+    short_ids: bool,
     /// The server, if it extends the protocol.
     pub(super) server: Option<CompatibleServer>,
     /// Texts are parts of arrays, which can have cache marks.
@@ -71,6 +77,12 @@ impl Dialect {
             server,
             is_marked: is_marked(server, model),
             mistral: named("mistral") || named("devstral"),
+            plain_ids: named("claude") || named("anthropic"),
+            short_ids: openai
+                || server == Some(CompatibleServer::Copilot)
+                || named("gpt-")
+                || named("azure")
+                || is_azure(model),
             reads: Reads::of(&model.capabilities).with_sounds(&model.capabilities, SOUNDS),
             tool_schema: tool_schema::subset(model),
         }
@@ -79,11 +91,15 @@ impl Dialect {
     /// Returns the identifier of a call in the form that this server accepts. For Mistral it keeps
     /// the end, because the calls of a step share the start of their identifiers.
     pub(super) fn call_id(&self, id: &str) -> String {
-        if self.openai {
-            return short(id, MAX_CALL_ID).into_owned();
-        }
         if !self.mistral {
-            return id.to_owned();
+            let id = match self.plain_ids {
+                true => plain(id),
+                false => id.into(),
+            };
+            return match self.short_ids {
+                true => short(&id, MAX_CALL_ID).into_owned(),
+                false => id.into_owned(),
+            };
         }
         let plain: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
         let end = &plain[plain.len().saturating_sub(9)..];
@@ -93,6 +109,12 @@ impl Dialect {
             false => format!("{end:0<9}"),
         }
     }
+}
+
+/// True if the endpoint of a model belongs to Azure.
+fn is_azure(model: &ResolvedModel) -> bool {
+    let url = Url::parse(&model.endpoint.base_url);
+    url.is_ok_and(|url| url.host_str().is_some_and(|it| it.ends_with(".azure.com")))
 }
 
 /// Returns the member for replayed reasoning.
@@ -155,14 +177,43 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_shortened_for_openai_only() {
+    fn identifiers_are_shortened_for_models_of_openai_only() {
         let id = "chatcmpl-tool-0123456789abcdef0123456789abcdef";
         let expected = "chatcmpl-tool-0123456789abcdef0_";
-        let openai = dialect("openai", "gpt-4.1", "https://api.openai.com/v1");
-        assert_eq!(openai.call_id("call_1"), "call_1");
-        assert_eq!(&openai.call_id(id)[..32], &expected[..32]);
-        assert_eq!(openai.call_id(id).len(), MAX_CALL_ID);
+        for (provider, model, base) in [
+            ("openai", "gpt-4.1", "https://api.openai.com/v1"),
+            ("p", "x", "https://api.openai.com/v1"),
+            ("github-copilot", "x", "https://api.githubcopilot.com"),
+            ("openrouter", "openai/gpt-5", "https://openrouter.ai/api/v1"),
+            ("azure", "x", "http://localhost/v1"),
+            ("p", "x", "https://mine.openai.azure.com/openai/v1"),
+        ] {
+            let dialect = dialect(provider, model, base);
+            assert_eq!(dialect.call_id("call_1"), "call_1");
+            assert_eq!(&dialect.call_id(id)[..32], &expected[..32], "{base}");
+            assert_eq!(dialect.call_id(id).len(), MAX_CALL_ID, "{base}");
+        }
         assert_eq!(dialect("p", "x", "http://localhost/v1").call_id(id), id);
+    }
+
+    #[test]
+    fn identifiers_are_plain_for_claude_only() {
+        let copilot = "https://api.githubcopilot.com";
+        let router = "https://openrouter.ai/api/v1";
+        let long = format!("call|{}", "x".repeat(450));
+        for (provider, model, base) in [
+            ("github-copilot", "claude-sonnet-4.5", copilot),
+            ("openrouter", "anthropic/claude-opus-4.5", router),
+            ("anthropic", "x", "http://localhost/v1"),
+        ] {
+            let dialect = dialect(provider, model, base);
+            assert_eq!(dialect.call_id("functions.read:0"), "functions_read_0");
+            let id = dialect.call_id(&long);
+            assert!(id.starts_with("call_x"), "{id}");
+            assert_eq!(id.len() == MAX_CALL_ID, base == copilot, "{id}");
+        }
+        let kimi = dialect("moonshotai", "kimi-k2", "http://localhost/v1");
+        assert_eq!(kimi.call_id("functions.read:0"), "functions.read:0");
     }
 
     #[test]

@@ -265,7 +265,12 @@ impl Writer<'_> {
             self.page.json(&tool_name(&call.name));
             self.page.raw(br#","arguments":"#);
             self.page.json(&call.input.to_string());
-            self.page.raw(b"}}");
+            self.page.raw(b"}");
+            if let Some(extra) = sealed::extra_content(call) {
+                self.page.raw(br#","extra_content":"#);
+                self.page.json(&extra);
+            }
+            self.page.raw(b"}");
         }
         self.page.raw(b"]");
     }

@@ -1,11 +1,12 @@
-//! Reasoning that a server wants back in its own form, next to its text.
+//! Reasoning that a server wants back in its own form, next to its text, and the signatures of calls.
 
 use serde_json::{Value, json};
 
 use crate::canonical::event::ProviderMetadata;
 use crate::canonical::model::CompatibleServer;
-use crate::canonical::request::{JsonMap, ReasoningPart};
+use crate::canonical::request::{JsonMap, ReasoningPart, ToolCallPart};
 use crate::protocol::metadata::{member, within};
+use crate::protocol::openai::NAMESPACE;
 
 /// The member of a message with the blocks of OpenRouter.
 pub(super) const DETAILS: &str = "reasoning_details";
@@ -15,6 +16,31 @@ pub(super) const OPAQUE: &str = "reasoning_opaque";
 
 /// Maximum size of the collected data in bytes. A server that sends more gets nothing back.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// The metadata member with the signature of a call.
+const SIGNATURE: &str = "thoughtSignature";
+
+/// Maximum length of a signature in bytes.
+const MAX_SIGNATURE: usize = 1024 * 1024;
+
+/// Returns the signature of a call of Gemini, which its endpoint for this protocol wants back.
+pub(super) fn signature(extra: &JsonMap) -> Option<String> {
+    let signature = extra.get("google")?.get("thought_signature")?.as_str()?;
+    let is_usable = (1..=MAX_SIGNATURE).contains(&signature.len());
+    is_usable.then(|| signature.to_owned())
+}
+
+/// Returns the metadata of a call with a signature.
+pub(super) fn signed(signature: String) -> Option<ProviderMetadata> {
+    let members = JsonMap::from_iter([(SIGNATURE.to_owned(), signature.into())]);
+    within(NAMESPACE, members)
+}
+
+/// Returns the member of a call with its signature.
+pub(super) fn extra_content(call: &ToolCallPart) -> Option<Value> {
+    let signature = member(call.provider_metadata.as_ref(), NAMESPACE, SIGNATURE)?.as_str()?;
+    Some(json!({"google": {"thought_signature": signature}}))
+}
 
 /// The namespace of the metadata of a server.
 pub(super) const fn namespace(server: CompatibleServer) -> &'static str {
@@ -52,11 +78,11 @@ impl Collector {
             let Value::Object(detail) = detail else {
                 continue;
             };
-            self.bytes += detail
-                .values()
-                .filter_map(Value::as_str)
-                .map(str::len)
-                .sum::<usize>();
+            let detail = Value::Object(detail);
+            self.bytes += detail.to_string().len();
+            let Value::Object(detail) = detail else {
+                continue;
+            };
             if self.bytes > MAX_BYTES {
                 self.details.clear();
                 return;
@@ -127,10 +153,24 @@ pub(super) fn replayed(
     match server {
         CompatibleServer::OpenRouter => {
             let blocks = found(DETAILS).filter_map(Value::as_array).flatten();
+            let blocks = blocks.filter(|block| is_repeatable(block));
             let blocks: Vec<Value> = blocks.cloned().collect();
             (!blocks.is_empty()).then(|| (DETAILS, json!(blocks)))
         }
         CompatibleServer::Copilot => Some((OPAQUE, found(OPAQUE).next_back()?.clone())),
+    }
+}
+
+/// True for a block of a documented type with its content. The server refuses others.
+fn is_repeatable(block: &Value) -> bool {
+    let has_text = |name: &str| block[name].is_string();
+    match block["type"].as_str() {
+        Some("reasoning.text") => {
+            has_text("text") || (block["text"].is_null() && has_text("signature"))
+        }
+        Some("reasoning.summary") => has_text("summary"),
+        Some("reasoning.encrypted") => has_text("data"),
+        _ => false,
     }
 }
 
@@ -164,6 +204,39 @@ mod tests {
     }
 
     #[test]
+    fn only_blocks_of_documented_forms_go_back() {
+        let known = json!([
+            {"type": "reasoning.text", "text": "a", "signature": null},
+            {"type": "reasoning.text", "signature": "S"},
+            {"type": "reasoning.summary", "summary": "b"},
+            {"type": "reasoning.encrypted", "data": "c", "id": "i"},
+        ]);
+        let odd = json!([
+            {"type": "reasoning.text", "text": 1},
+            {"type": "reasoning.summary"},
+            {"type": "reasoning.encrypted", "data": {}},
+            {"type": "reasoning.other", "text": "a"},
+            {"text": "a"},
+            "a",
+        ]);
+        let all = [
+            known.as_array().unwrap().as_slice(),
+            odd.as_array().unwrap(),
+        ]
+        .concat();
+        let replayed_of = |details: Value| {
+            let members = JsonMap::from_iter([(DETAILS.to_owned(), details)]);
+            let part = ReasoningPart {
+                text: String::new(),
+                provider_metadata: within("openrouter", members),
+            };
+            replayed(CompatibleServer::OpenRouter, &[&part])
+        };
+        assert_eq!(replayed_of(all.into()), Some((DETAILS, known)));
+        assert_eq!(replayed_of(odd), None);
+    }
+
+    #[test]
     fn data_of_other_servers_and_too_large_data_are_dropped() {
         let detail = |text: &str| vec![json!({"type": "reasoning.text", "index": 0, "text": text})];
         let mut other = Collector::new(None);
@@ -175,5 +248,13 @@ mod tests {
         large.add_details(detail(&"b".repeat(MAX_BYTES)));
         large.add_details(detail("c"));
         assert_eq!(large.take(), None);
+        let numbers = json!({"type": "reasoning.text", "index": 0, "other": vec![0; MAX_BYTES]});
+        large.add_details(vec![numbers]);
+        assert_eq!(large.take(), None);
+        let mut nested = Collector::new(Some(CompatibleServer::OpenRouter));
+        nested.add_details(vec![
+            json!({"type": "reasoning.text", "other": [["x".repeat(MAX_BYTES)]]}),
+        ]);
+        assert_eq!(nested.take(), None);
     }
 }

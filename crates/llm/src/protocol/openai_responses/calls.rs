@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::frame::text;
-use super::{ITEM_ID, metadata};
+use super::{item_id, metadata};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::ProviderMetadata;
 use crate::protocol::framed::Sink;
@@ -78,6 +78,8 @@ impl Calls {
         whole: Value,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
+        self.held += length(&whole);
+        tool_input::check_size(self.calls.len(), self.held, sink)?;
         let at = self.at(place, item, sink)?;
         self.calls[at].whole = whole;
         Ok(())
@@ -185,7 +187,7 @@ impl Call {
     }
 
     fn metadata(&self) -> Option<ProviderMetadata> {
-        metadata([(ITEM_ID, self.item.as_str().into())])
+        metadata(item_id(&self.item))
     }
 
     /// Completes the call. The whole input takes precedence over its pieces.
@@ -207,6 +209,15 @@ impl Call {
 /// True if a whole input is not given. The pieces are then the input.
 fn is_missing(whole: &Value) -> bool {
     whole.is_null() || whole.as_str().is_some_and(str::is_empty)
+}
+
+/// Returns the length of a whole input, in bytes.
+fn length(whole: &Value) -> usize {
+    match whole {
+        Value::Null => 0,
+        Value::String(text) => text.len(),
+        value => value.to_string().len(),
+    }
 }
 
 /// Returns the identifier of an item.

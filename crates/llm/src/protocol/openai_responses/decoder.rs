@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::frame::{Event, item, message, text};
 use super::reasoning::Reasoning;
-use super::{ITEM_ID, PHASE, PROTOCOL, hosted, metadata, usage};
+use super::{PHASE, PROTOCOL, hosted, item_id, metadata, usage};
 use crate::canonical::cited_source::{CitedSource, MAX_SOURCES};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, LlmEvent};
@@ -40,9 +40,12 @@ pub(super) struct ResponseFrames {
 }
 
 struct Text {
+    /// The identifier of the item. Empty if the server sent none.
+    item: String,
     id: BlockId,
     phase: Option<String>,
     is_begun: bool,
+    is_over: bool,
 }
 
 struct HostedCall {
@@ -76,8 +79,9 @@ impl Frames for ResponseFrames {
             }
             "response.output_item.done" => {
                 let mut item = item(sink.read(event.item).unwrap_or_default());
-                if let Some(id) = text(&item, "id").map(str::to_owned) {
-                    let known = self.known(id, place);
+                let id = text(&item, "id").unwrap_or_default().to_owned();
+                let known = self.known(id, place);
+                if !known.is_empty() && item.is_object() {
                     self.open.retain(|(_, open)| *open != known);
                     item["id"] = known.into();
                 }
@@ -180,7 +184,10 @@ impl ResponseFrames {
         match text(item, "type").unwrap_or_default() {
             "reasoning" => {
                 let encrypted = encrypted(item);
-                self.open_reasoning(id, encrypted, sink)?.begin(0, sink)
+                let mut known = self.reasoning.iter();
+                let known = known.rposition(|it| it.id() == id && !it.is_over());
+                let item = self.reasoning_at(known, id, encrypted, sink)?;
+                item.begin(0, sink)
             }
             "function_call" => self.calls.start(place, item, sink),
             "message" => {
@@ -213,7 +220,9 @@ impl ResponseFrames {
                 if !whole.is_empty() && !self.text(&id, None, sink)?.is_begun {
                     self.text_delta(&id, whole, sink)?;
                 }
-                self.annotate(&id, &mut item, sink)
+                self.annotate(&id, &mut item, sink)?;
+                self.text(&id, None, sink)?.is_over = true;
+                Ok(())
             }
             kind => match hosted::call(kind, &item) {
                 Some((name, input)) => {
@@ -233,7 +242,9 @@ impl ResponseFrames {
         input: Value,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        if self.hosted.iter().any(|known| known.item == item) {
+        let is_known =
+            |known: &HostedCall| known.item == item && !(item.is_empty() && known.is_settled);
+        if self.hosted.iter().any(is_known) {
             return Ok(());
         }
         let (id, name): (BlockId, BlockId) = (sink.call_id(Some(item)), name.into());
@@ -250,7 +261,7 @@ impl ResponseFrames {
             name,
             input,
             provider_executed: true,
-            provider_metadata: metadata([(ITEM_ID, item.into())]),
+            provider_metadata: metadata(item_id(item)),
         })
     }
 
@@ -267,7 +278,7 @@ impl ResponseFrames {
         call.is_settled = true;
         let (id, name) = (Arc::clone(&call.id), Arc::clone(&call.name));
         let error = item.get("error").filter(|error| !error.is_null()).cloned();
-        let attached = metadata([(ITEM_ID, of.into())]);
+        let attached = metadata(item_id(of));
         let output = hosted::take_image(&mut item).filter(|_| error.is_none());
         sink.emit(LlmEvent::ToolResult {
             id,
@@ -279,23 +290,29 @@ impl ResponseFrames {
         })
     }
 
-    /// Returns a reasoning item. Creates it if it was not announced.
+    /// Returns a reasoning item. Creates it if it was not announced. An item that is over is known by its identifier
+    /// only.
     fn reasoning(&mut self, id: &str, sink: &Sink<'_>) -> Result<&mut Reasoning, LlmError> {
-        self.open_reasoning(id, Value::Null, sink)
+        let is_meant = |it: &Reasoning| it.id() == id && !(id.is_empty() && it.is_over());
+        let known = self.reasoning.iter().rposition(is_meant);
+        self.reasoning_at(known, id, Value::Null, sink)
     }
 
-    fn open_reasoning(
+    /// Returns the reasoning item at a position, or a new one.
+    fn reasoning_at(
         &mut self,
+        at: Option<usize>,
         id: &str,
         encrypted: Value,
         sink: &Sink<'_>,
     ) -> Result<&mut Reasoning, LlmError> {
-        let known = self.reasoning.iter().rposition(|known| known.id() == id);
-        let at = match known {
+        let at = match at {
             Some(at) => at,
             None => {
                 self.count_item(sink)?;
-                self.reasoning.push(Reasoning::new(id, encrypted));
+                let others = self.reasoning.iter().filter(|it| it.id() == id).count();
+                let name = block_name(id, others);
+                self.reasoning.push(Reasoning::new(id, name, encrypted));
                 self.reasoning.len() - 1
             }
         };
@@ -308,15 +325,18 @@ impl ResponseFrames {
         phase: Option<&str>,
         sink: &Sink<'_>,
     ) -> Result<&mut Text, LlmError> {
-        let known = self.texts.iter().rposition(|known| *known.id == *id);
-        let at = match known {
+        let is_meant = |it: &Text| it.item == id && !(id.is_empty() && it.is_over);
+        let at = match self.texts.iter().rposition(is_meant) {
             Some(at) => at,
             None => {
                 self.count_item(sink)?;
+                let others = self.texts.iter().filter(|it| it.item == id).count();
                 self.texts.push(Text {
-                    id: id.into(),
+                    item: id.to_owned(),
+                    id: block_name(id, others).into(),
                     phase: phase.map(str::to_owned),
                     is_begun: false,
+                    is_over: false,
                 });
                 self.texts.len() - 1
             }
@@ -330,7 +350,7 @@ impl ResponseFrames {
         let text = self.text(id, None, sink)?;
         if !text.is_begun {
             text.is_begun = true;
-            let item = stores.then(|| (ITEM_ID, id.into()));
+            let item = item_id(id).filter(|_| stores);
             let phase = text.phase.take().map(|phase| (PHASE, phase.into()));
             sink.emit(LlmEvent::TextStart {
                 id: Arc::clone(&text.id),
@@ -413,7 +433,9 @@ impl ResponseFrames {
 /// Returns the end of a response: the reason why it is incomplete, otherwise its status. An event that names a bad
 /// end counts more than the status, which some servers do not update.
 fn end_of(kind: &str, response: &Value) -> End {
-    let error = response.get("error").filter(|error| error.is_object());
+    let error = response
+        .get("error")
+        .filter(|error| failure::is_told(error));
     let details = response.get("incomplete_details");
     let why = details.and_then(|details| text(details, "reason"));
     let status = text(response, "status");
@@ -425,7 +447,18 @@ fn end_of(kind: &str, response: &Value) -> End {
     let named = names.into_iter().flatten().find_map(End::of);
     let end = named.or_else(|| End::of(kind));
     let end = end.unwrap_or_else(|| End::failed(kind));
-    end.with_detail(error.cloned().unwrap_or_default())
+    end.with_detail(match error {
+        Some(Value::String(text)) => json!({ "message": text }),
+        error => error.cloned().unwrap_or_default(),
+    })
+}
+
+/// Returns the name of the block of an item. `others` is the number of earlier items with the same identifier.
+fn block_name(id: &str, others: usize) -> String {
+    match others {
+        0 => id.to_owned(),
+        others => format!("{id}-{}", others + 1),
+    }
 }
 
 fn encrypted(item: &Value) -> Value {

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::style::Style;
-use super::{ENCRYPTED, ITEM_ID, PHASE, PHASES, member};
+use super::{ENCRYPTED, ITEM_ID, PHASE, PHASES, hosted, member};
 use crate::canonical::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart, ToolResultValue,
@@ -240,9 +240,9 @@ impl Style {
         let own = result.filter(|it| member(it.provider_metadata.as_ref(), ITEM_ID).is_some());
         if let Some(ToolResultValue::Json(item)) = own.map(|result| &result.result) {
             let kind = item.get("type").and_then(Value::as_str);
-            if kind.is_some_and(|kind| self.replay.takes(kind)) {
-                items.push(Item::Whole(item.clone()));
-            }
+            let is_taken = kind.is_some_and(|kind| self.replay.takes(kind));
+            let repeated = hosted::repeated(item).filter(|_| is_taken);
+            items.extend(repeated.map(Item::Whole));
         }
     }
 

@@ -74,7 +74,13 @@ fn metadata(members: impl IntoIterator<Item = (&'static str, Value)>) -> Option<
     super::metadata::within(NAMESPACE, members.collect())
 }
 
-/// Returns a text from metadata in the namespace of this protocol.
+/// Returns the metadata member with the identifier of an item. Some servers send none.
+fn item_id(id: &str) -> Option<(&'static str, Value)> {
+    (!id.is_empty()).then(|| (ITEM_ID, id.into()))
+}
+
+/// Returns a text from metadata in the namespace of this protocol, unless it is empty.
 fn member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
-    super::metadata::member(metadata, NAMESPACE, name)?.as_str()
+    let found = super::metadata::member(metadata, NAMESPACE, name)?;
+    found.as_str().filter(|text| !text.is_empty())
 }

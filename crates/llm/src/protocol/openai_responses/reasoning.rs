@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ENCRYPTED, ITEM_ID, PROTOCOL, metadata};
+use super::{ENCRYPTED, PROTOCOL, item_id, metadata};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, LlmEvent, ProviderMetadata};
 use crate::protocol::framed::Sink;
@@ -12,10 +12,14 @@ const MAX_PARTS: usize = 1024;
 
 /// A reasoning item. Each part of its summary is a block.
 pub(super) struct Reasoning {
+    /// The identifier of the item. Empty if the server sent none.
     id: String,
+    /// The beginning of the names of its blocks, which no other item has.
+    name: String,
     /// Reasoning that only the provider can read. Often arrives at the end of the item.
     encrypted: Value,
     parts: Vec<Part>,
+    is_over: bool,
 }
 
 struct Part {
@@ -32,16 +36,23 @@ enum State {
 }
 
 impl Reasoning {
-    pub(super) fn new(id: &str, encrypted: Value) -> Self {
+    pub(super) fn new(id: &str, name: String, encrypted: Value) -> Self {
         Self {
             id: id.to_owned(),
+            name,
             encrypted,
             parts: Vec::new(),
+            is_over: false,
         }
     }
 
     pub(super) fn id(&self) -> &str {
         &self.id
+    }
+
+    /// True after the end of the item.
+    pub(super) const fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Starts a part, unless it has started. Ends the complete parts before it.
@@ -64,6 +75,7 @@ impl Reasoning {
         })
     }
 
+    /// Handles a further piece of a part. Some servers repeat pieces behind the end of their part.
     pub(super) fn push(
         &mut self,
         index: u32,
@@ -71,6 +83,10 @@ impl Reasoning {
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
         self.begin(index, sink)?;
+        let part = self.find(index);
+        if part.is_some_and(|part| part.state == State::Ended) {
+            return Ok(());
+        }
         sink.emit(LlmEvent::ReasoningDelta {
             id: self.block(index),
             text,
@@ -108,6 +124,7 @@ impl Reasoning {
         if self.parts.is_empty() {
             self.begin(0, sink)?;
         }
+        self.is_over = true;
         self.end_all(None, sink)
     }
 
@@ -135,13 +152,11 @@ impl Reasoning {
     }
 
     fn block(&self, index: u32) -> BlockId {
-        format!("{}:{index}", self.id).into()
+        format!("{}:{index}", self.name).into()
     }
 
     fn attached(&self) -> Option<ProviderMetadata> {
-        metadata([
-            (ITEM_ID, self.id.as_str().into()),
-            (ENCRYPTED, self.encrypted.clone()),
-        ])
+        let encrypted = (ENCRYPTED, self.encrypted.clone());
+        metadata(item_id(&self.id).into_iter().chain([encrypted]))
     }
 }

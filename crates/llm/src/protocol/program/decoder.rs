@@ -395,7 +395,7 @@ impl ProgramFrames {
             (None, Some(_)) => return Err(Problem::Address),
             (None, None) => return Err(Problem::Missing("data")),
         };
-        let id = format!("call_{}", self.sources.uuid());
+        let id = self.sources.call_id();
         let metadata = event.provider_metadata;
         Ok(generated_file::emit(id, &mime, content, metadata, sink)?)
     }

@@ -4,6 +4,8 @@
 //! requires what each alternative requires, and it is closed if each alternative is. A property has the
 //! meaning of its declaration, even if another alternative does not declare it.
 
+use std::cell::Cell;
+
 use serde_json::{Value, json};
 
 use super::normal::{TOLD, unique};
@@ -21,19 +23,69 @@ const MAX_TEXT: usize = 400;
 /// Maximum number of alternatives in a description.
 const MAX_ALTERNATIVES: usize = 24;
 
+/// Maximum size of the schemas that a form copies: their values, and 64 bytes of text count as one.
+const MAX_COPIED: usize = 100_000;
+
+/// The size that a form may still copy. References and alternatives multiply what a schema says.
+pub(super) struct Copies(Cell<usize>);
+
+impl Default for Copies {
+    fn default() -> Self {
+        Self(Cell::new(MAX_COPIED))
+    }
+}
+
+impl Copies {
+    /// Counts a copy. False if it is too large, and after that for each copy.
+    pub(super) fn may_copy<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> bool {
+        let mut left = self.0.get();
+        let is_within = values.into_iter().all(|value| count(value, &mut left));
+        self.0.set(if is_within { left } else { 0 });
+        is_within
+    }
+}
+
+/// Takes the size of a value from what is left. False if it is larger.
+fn count(value: &Value, left: &mut usize) -> bool {
+    let own = match value {
+        Value::String(text) => 1 + text.len() / 64,
+        _ => 1,
+    };
+    let Some(rest) = left.checked_sub(own) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| count(item, left)),
+        Value::Object(members) => members.values().all(|member| count(member, left)),
+        _ => true,
+    }
+}
+
 /// The definitions of a normal schema.
 #[derive(Clone, Copy)]
-pub(super) struct Definitions<'a>(Option<&'a JsonMap>);
+pub(super) struct Definitions<'a> {
+    named: Option<&'a JsonMap>,
+    copies: &'a Copies,
+}
 
 impl<'a> Definitions<'a> {
-    pub(super) fn of(root: &'a Value) -> Self {
-        Self(root.get("$defs").and_then(Value::as_object))
+    pub(super) fn of(root: &'a Value, copies: &'a Copies) -> Self {
+        Self {
+            named: root.get("$defs").and_then(Value::as_object),
+            copies,
+        }
+    }
+
+    /// Counts a copy of a schema. False if the form must do without it.
+    pub(super) fn may_copy(self, schema: &JsonMap) -> bool {
+        self.copies.may_copy(schema.values())
     }
 
     /// Returns the definition that a schema refers to, and its name.
     pub(super) fn target(self, schema: &JsonMap) -> Option<(&'a str, &'a Value)> {
         let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
-        let (name, target) = self.0?.get_key_value(name)?;
+        let (name, target) = self.named?.get_key_value(name)?;
         Some((name, target))
     }
 }
@@ -56,10 +108,15 @@ fn flat(
     parts: &mut usize,
 ) -> Option<JsonMap> {
     *parts += 1;
-    let mut own = schema.clone();
-    own.retain(|keyword, _| {
-        keyword != "$ref" && !TOLD.contains(&keyword.as_str()) && !is_condition(keyword)
-    });
+    let is_kept =
+        |keyword: &str| keyword != "$ref" && !TOLD.contains(&keyword) && !is_condition(keyword);
+    let kept = || schema.iter().filter(|(keyword, _)| is_kept(keyword));
+    if !definitions.copies.may_copy(kept().map(|(_, value)| value)) {
+        return Some(JsonMap::new());
+    }
+    let mut own: JsonMap = kept()
+        .map(|(keyword, value)| (keyword.clone(), value.clone()))
+        .collect();
     let Some(depth) = depth.checked_sub(1).filter(|_| *parts < MAX_PARTS) else {
         return Some(own);
     };

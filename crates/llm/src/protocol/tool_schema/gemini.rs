@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::flat::describe;
 use super::names::Names;
 use super::reduced::reduced;
-use super::told::{tell, tell_name};
+use super::told::{properties, tell};
 use crate::canonical::request::JsonMap;
 
 /// Maximum depth. The server refuses schemas that are nested too deeply.
@@ -50,7 +50,7 @@ fn node(mut schema: JsonMap) -> JsonMap {
         out.insert("nullable".to_owned(), true.into());
     }
     match kind {
-        "object" => object(&schema, &mut out),
+        "object" => properties(&schema, Names::Gemini, node, &mut out),
         "array" => {
             let items = match schema.get("items") {
                 Some(Value::Object(items)) => node(items.clone()),
@@ -129,34 +129,6 @@ fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-fn object(schema: &JsonMap, out: &mut JsonMap) {
-    let Some(Value::Object(properties)) = schema.get("properties") else {
-        return;
-    };
-    let replaced = Names::Gemini.replaced(properties);
-    let wire = |name: &str| {
-        let found = replaced.iter().find(|(known, _)| known == name);
-        found.map_or_else(|| name.to_owned(), |(_, wire)| wire.clone())
-    };
-    let mut named = JsonMap::new();
-    for (name, child) in properties {
-        let Value::Object(child) = child else {
-            continue;
-        };
-        let mut child = child.clone();
-        let new = wire(name);
-        if new != *name {
-            tell_name(name, &mut child);
-        }
-        named.insert(new, Value::Object(node(child)));
-    }
-    out.insert("properties".to_owned(), Value::Object(named));
-    if let Some(Value::Array(required)) = schema.get("required") {
-        let required = required.iter().filter_map(Value::as_str).map(wire);
-        out.insert("required".to_owned(), required.collect::<Vec<_>>().into());
     }
 }
 

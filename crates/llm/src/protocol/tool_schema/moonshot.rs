@@ -6,7 +6,7 @@ use super::flat::describe;
 use super::keywords::{TYPES, type_of};
 use super::names::Names;
 use super::reduced::reduced;
-use super::told::{tell, tell_name};
+use super::told::{properties, tell};
 use crate::canonical::request::JsonMap;
 
 /// Depths to which the schema is written, the next one if its form is too large or too deep.
@@ -169,30 +169,7 @@ fn is_in_order(schema: &JsonMap, keyword: &str) -> bool {
 }
 
 fn object(schema: &JsonMap, out: &mut JsonMap) {
-    if let Some(Value::Object(properties)) = schema.get("properties") {
-        let replaced = Names::Moonshot.replaced(properties);
-        let wire = |name: &str| {
-            let found = replaced.iter().find(|(known, _)| known == name);
-            found.map_or_else(|| name.to_owned(), |(_, wire)| wire.clone())
-        };
-        let mut named = JsonMap::new();
-        for (name, child) in properties {
-            let Value::Object(child) = child else {
-                continue;
-            };
-            let mut child = child.clone();
-            let new = wire(name);
-            if new != *name {
-                tell_name(name, &mut child);
-            }
-            named.insert(new, Value::Object(node(child)));
-        }
-        out.insert("properties".to_owned(), Value::Object(named));
-        if let Some(Value::Array(required)) = schema.get("required") {
-            let required = required.iter().filter_map(Value::as_str).map(wire);
-            out.insert("required".to_owned(), required.collect::<Vec<_>>().into());
-        }
-    }
+    properties(schema, Names::Moonshot, node, out);
     match schema.get("additionalProperties") {
         Some(Value::Object(rest)) => {
             out.insert(

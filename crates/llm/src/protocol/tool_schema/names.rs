@@ -1,9 +1,14 @@
 //! The names of properties that a provider accepts, in place of those that it refuses.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::canonical::request::JsonMap;
 
 /// Maximum length of a name.
 const MAX_NAME: usize = 64;
+
+/// Maximum length of what is added to the beginning of a refused name.
+const MAX_SUFFIX: usize = 7;
 
 /// The names that a provider accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +24,8 @@ pub(super) enum Names {
 }
 
 impl Names {
-    fn accepts(self, name: &str) -> bool {
+    /// True if the provider accepts a name.
+    pub(super) fn accepts(self, name: &str) -> bool {
         let is_short = (1..=MAX_NAME).contains(&name.len());
         let mut chars = name.chars();
         match self {
@@ -41,26 +47,80 @@ impl Names {
         c.is_ascii_alphanumeric() || c == '_' || (self == Self::Anthropic && matches!(c, '.' | '-'))
     }
 
-    /// Returns the properties whose names are refused, with the names in their places.
-    pub(super) fn replaced(self, properties: &JsonMap) -> Vec<(String, String)> {
-        let mut out: Vec<(String, String)> = Vec::new();
-        if self == Self::Any {
+    /// Returns the names in place of those properties whose names are refused.
+    pub(super) fn replaced(self, properties: &JsonMap) -> Replaced {
+        let mut out = Replaced::default();
+        if self == Self::Any || properties.keys().all(|name| self.accepts(name)) {
             return out;
         }
+        let mut free = FreeNames::beside(properties.keys());
         for name in properties.keys().filter(|name| !self.accepts(name)) {
             let chars = name.chars().map(|c| if self.has(c) { c } else { '_' });
-            let mut base: String = chars.take(MAX_NAME - 4).collect();
+            let mut base: String = chars.take(MAX_NAME - MAX_SUFFIX).collect();
             if !self.accepts(&base) {
                 base.insert(0, '_');
             }
-            let mut free = base.clone();
-            let mut number = 2;
-            while properties.contains_key(&free) || out.iter().any(|(_, taken)| *taken == free) {
-                free = format!("{base}_{number}");
-                number += 1;
-            }
-            out.push((name.clone(), free));
+            let wire = free.take(base);
+            out.originals.insert(wire.clone(), name.clone());
+            out.wires.insert(name.clone(), wire);
         }
         out
+    }
+}
+
+/// The names in place of refused ones.
+#[derive(Default)]
+pub(super) struct Replaced {
+    wires: HashMap<String, String>,
+    originals: HashMap<String, String>,
+}
+
+impl Replaced {
+    /// True if all names are accepted.
+    pub(super) fn is_empty(&self) -> bool {
+        self.wires.is_empty()
+    }
+
+    /// Returns the name of a property in a form.
+    pub(super) fn wire<'a>(&'a self, name: &'a str) -> &'a str {
+        self.wires.get(name).map_or(name, String::as_str)
+    }
+
+    /// Returns the refused name in whose place a form has this one.
+    pub(super) fn original(&self, wire: &str) -> Option<&String> {
+        self.originals.get(wire)
+    }
+}
+
+/// Gives names that are not taken, in linear time.
+#[derive(Default)]
+pub(super) struct FreeNames {
+    taken: HashSet<String>,
+    /// The number behind the next name with each beginning.
+    numbers: HashMap<String, usize>,
+}
+
+impl FreeNames {
+    /// Gives names beside these.
+    fn beside<'a>(taken: impl Iterator<Item = &'a String>) -> Self {
+        Self {
+            taken: taken.cloned().collect(),
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// Returns the name itself, with a number behind it if it is taken.
+    pub(super) fn take(&mut self, name: String) -> String {
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let number = self.numbers.entry(name.clone()).or_insert(2);
+        loop {
+            let free = format!("{name}_{number}");
+            *number += 1;
+            if self.taken.insert(free.clone()) {
+                return free;
+            }
+        }
     }
 }

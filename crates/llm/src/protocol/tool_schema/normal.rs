@@ -6,11 +6,12 @@
 //! The normal form of a normal form is the same.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
 use super::keywords::{Form, TYPES, form, types};
+use super::names::FreeNames;
 use crate::canonical::request::JsonMap;
 
 /// Maximum nesting depth. Deeper schemas are dropped.
@@ -51,6 +52,8 @@ impl NormalSchema {
         let mut normaliser = Normaliser {
             root: schema,
             targets: Vec::new(),
+            known: HashMap::new(),
+            names: FreeNames::default(),
             nodes: 0,
             notes: Vec::new(),
         };
@@ -85,6 +88,10 @@ struct Normaliser<'a> {
     root: &'a Value,
     /// The schemas that references point to, with their names in `$defs`, in the order in which they were found.
     targets: Vec<(&'a Value, String)>,
+    /// The positions of the targets.
+    known: HashMap<*const Value, usize>,
+    /// The names of the targets.
+    names: FreeNames,
     nodes: usize,
     notes: Vec<String>,
 }
@@ -305,12 +312,13 @@ impl<'a> Normaliser<'a> {
             self.note(format!("the reference {}{}", shown(value), place(path)));
             return;
         };
-        let known = self.targets.iter();
-        let mut known = known.filter(|(target, _)| std::ptr::eq(*target, found));
-        let name = match known.next() {
+        let known = self.known.get(&std::ptr::from_ref(found));
+        let name = match known.and_then(|at| self.targets.get(*at)) {
             Some((_, name)) => name.clone(),
             None => {
                 let name = self.free_name(text);
+                self.known
+                    .insert(std::ptr::from_ref(found), self.targets.len());
                 self.targets.push((found, name.clone()));
                 name
             }
@@ -319,7 +327,7 @@ impl<'a> Normaliser<'a> {
     }
 
     /// Returns a name in `$defs` for the target of a reference. It needs no escapes.
-    fn free_name(&self, reference: &str) -> String {
+    fn free_name(&mut self, reference: &str) -> String {
         let last = reference.rsplit(['/', '#']).next().unwrap_or_default();
         let mut name: String = last
             .chars()
@@ -335,14 +343,7 @@ impl<'a> Normaliser<'a> {
         if name.is_empty() {
             name.push_str("root");
         }
-        let is_taken = |name: &str| self.targets.iter().any(|(_, taken)| taken == name);
-        let mut free = name.clone();
-        let mut number = 2;
-        while is_taken(&free) {
-            free = format!("{name}_{number}");
-            number += 1;
-        }
-        free
+        self.names.take(name)
     }
 }
 

@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use super::combine::{both, joined};
-use super::flat::{self, Definitions, is_never, list};
+use super::flat::{self, Copies, Definitions, is_never, list};
 use super::keywords::{has_type, type_of};
 use super::normal::unique;
 use crate::canonical::request::JsonMap;
@@ -24,8 +24,12 @@ const MAX_PARTS: usize = 64;
 
 /// Returns the reduced form of a normal schema, to a maximum depth.
 pub(super) fn reduced(normal: &Value, depth: usize) -> JsonMap {
+    reduced_within(normal, depth, &Copies::default())
+}
+
+fn reduced_within(normal: &Value, depth: usize, copies: &Copies) -> JsonMap {
     let mut reducer = Reducer {
-        definitions: Definitions::of(normal),
+        definitions: Definitions::of(normal, copies),
         stack: Vec::new(),
         nodes: 0,
     };
@@ -35,7 +39,8 @@ pub(super) fn reduced(normal: &Value, depth: usize) -> JsonMap {
     }
 }
 
-/// Returns the reduced forms of the alternatives of a normal schema, each with what it says about all of them.
+/// Returns the reduced forms of the alternatives of a normal schema, each with what it says about all of them. None if
+/// they are too large together.
 pub(super) fn alternatives(normal: &Value, depth: usize) -> Vec<Value> {
     let Value::Object(own) = normal else {
         return Vec::new();
@@ -46,15 +51,21 @@ pub(super) fn alternatives(normal: &Value, depth: usize) -> Vec<Value> {
     let Some(keyword) = keyword else {
         return Vec::new();
     };
-    let branches = list(own, keyword).iter().filter_map(Value::as_object);
-    let alternatives = branches.filter_map(|branch| {
+    let mut shared = own.clone();
+    shared.shift_remove(keyword);
+    let copies = Copies::default();
+    let mut alternatives = Vec::new();
+    for branch in list(own, keyword).iter().filter_map(Value::as_object) {
+        if !copies.may_copy(shared.values()) {
+            return Vec::new();
+        }
         let mut alternative = branch.clone();
-        let mut own = own.clone();
-        own.shift_remove(keyword);
-        both(&mut alternative, own)?;
-        Some(Value::Object(reduced(&Value::Object(alternative), depth)))
-    });
-    alternatives.collect()
+        if both(&mut alternative, shared.clone()).is_some() {
+            let reduced = reduced_within(&Value::Object(alternative), depth, &copies);
+            alternatives.push(Value::Object(reduced));
+        }
+    }
+    alternatives
 }
 
 struct Reducer<'a> {
@@ -96,6 +107,7 @@ impl Reducer<'_> {
             };
             if *parts > MAX_PARTS
                 || self.stack.iter().filter(|it| **it == name).count() >= MAX_RECURSION
+                || !self.definitions.may_copy(target)
             {
                 if let Value::Object(cut) = cut(target) {
                     both(&mut own, cut)?;
@@ -176,7 +188,7 @@ impl Reducer<'_> {
                 Value::Object(branch) => branch,
                 _ => JsonMap::new(),
             };
-            if both(&mut branch, own.clone()).is_none() {
+            if self.definitions.may_copy(&own) && both(&mut branch, own.clone()).is_none() {
                 continue;
             }
             match self.node(&Value::Object(branch), depth) {
@@ -419,9 +431,11 @@ fn cut(schema: &JsonMap) -> Value {
         "type" => value.is_string(),
         _ => false,
     };
-    let mut out = schema.clone();
-    out.retain(|keyword, value| kept(keyword, value));
-    Value::Object(out)
+    let members = schema
+        .iter()
+        .filter(|(keyword, value)| kept(keyword, value))
+        .map(|(keyword, value)| (keyword.clone(), value.clone()));
+    Value::Object(members.collect())
 }
 
 fn short(text: &str) -> String {

@@ -65,10 +65,10 @@ fn object(schema: &JsonMap, names: Names, members: &JsonMap, depth: usize) -> Op
     let mut is_changed = false;
     let mut out = JsonMap::new();
     for (name, value) in members {
-        let original = replaced.iter().find(|(original, wire)| {
-            wire == name && !members.contains_key(original) && !properties.contains_key(name)
-        });
-        let name = original.map_or(name, |(original, _)| original);
+        let original = replaced.original(name);
+        let original =
+            original.filter(|it| !members.contains_key(*it) && !properties.contains_key(name));
+        let name = original.unwrap_or(name);
         let inner = properties.get(name).and_then(Value::as_object).or(rest);
         let new = inner.and_then(|inner| restored(inner, names, value, depth));
         is_changed |= original.is_some() || new.is_some();
@@ -129,8 +129,10 @@ fn literal(schema: &JsonMap, kind: &str, text: &str) -> Option<Value> {
     equal.next().is_none().then_some(first)
 }
 
+/// True if two values are the same. Whole numbers are compared exactly, because large ones have no exact fraction.
 fn is_equal(one: &Value, two: &Value) -> bool {
-    one == two || (one.is_number() && two.is_number() && one.as_f64() == two.as_f64())
+    let are_numbers = one.is_number() && two.is_number();
+    one == two || (are_numbers && (one.is_f64() || two.is_f64()) && one.as_f64() == two.as_f64())
 }
 
 /// Returns the schema of the item at a position.

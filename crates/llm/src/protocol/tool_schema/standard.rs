@@ -1,8 +1,10 @@
 //! Servers that accept JSON Schema: the root is an object without alternatives, and below it all keywords are accepted.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
-use super::flat::{self, Definitions, describe, is_never};
+use super::flat::{self, Copies, Definitions, describe, is_never};
 use super::keywords::{Form, form};
 use super::names::Names;
 use super::told::tell_name;
@@ -16,6 +18,9 @@ const MAX_NODES: usize = 2_000;
 
 /// Maximum number of uses of a definition within itself.
 const MAX_RECURSION: usize = 2;
+
+/// Maximum number of alternatives within each other whose names are compared.
+const MAX_ALTERNATIVES: usize = 8;
 
 /// Maximum length that a grammar of a server can demand. Larger bounds are told in words.
 const MAX_BOUND: u64 = 1_000;
@@ -34,7 +39,8 @@ pub(super) struct Accepted {
 
 /// Makes the form of a normal schema.
 pub(super) fn project(normal: &Value, accepted: Accepted) -> Value {
-    let definitions = Definitions::of(normal);
+    let copies = Copies::default();
+    let definitions = Definitions::of(normal, &copies);
     let mut root = normal.as_object().cloned().unwrap_or_default();
     if !flat::is_flat(&root) {
         root = flat::object(&root, definitions).unwrap_or_default();
@@ -80,16 +86,17 @@ impl Writer<'_> {
         };
         let target = self.definitions.target(schema);
         let Some((name, Value::Object(target))) = target else {
-            return Value::Object(self.keywords(schema, depth));
+            return self.whole(schema, depth);
         };
         if self.accepted.references {
-            return Value::Object(self.keywords(schema, depth));
+            return self.whole(schema, depth);
         }
         let mut whole = schema.clone();
         whole.shift_remove("$ref");
         self.nodes += 1;
         let uses = self.stack.iter().filter(|it| **it == name).count();
-        let is_over = uses >= MAX_RECURSION || self.nodes > MAX_NODES;
+        let is_over =
+            uses >= MAX_RECURSION || self.nodes > MAX_NODES || !self.definitions.may_copy(target);
         for (keyword, value) in target {
             let is_kept = !is_over || matches!(keyword.as_str(), "type" | "description" | "title");
             if is_kept && !whole.contains_key(keyword) {
@@ -100,6 +107,37 @@ impl Writer<'_> {
         let out = self.schema(&Value::Object(whole), depth);
         self.stack.pop();
         out
+    }
+
+    /// Writes a schema without replacing its reference. Alternatives of an object may require properties that get other
+    /// names here, so such an object becomes flat.
+    fn whole(&mut self, schema: &JsonMap, depth: usize) -> Value {
+        let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+        if !is_object || flat::is_flat(schema) || !self.renames(schema, MAX_ALTERNATIVES) {
+            return Value::Object(self.keywords(schema, depth));
+        }
+        match flat::object(schema, self.definitions) {
+            Some(flat) => Value::Object(self.keywords(&flat, depth)),
+            None => json!({"not": {}}),
+        }
+    }
+
+    /// True if a property that a schema or one of its alternatives names gets another name.
+    fn renames(&self, schema: &JsonMap, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let names = self.accepted.names;
+        let declared = schema.get("properties").and_then(Value::as_object);
+        let declared = declared.into_iter().flat_map(JsonMap::keys);
+        let required = flat::list(schema, "required").iter();
+        let mut all = declared
+            .map(String::as_str)
+            .chain(required.filter_map(Value::as_str));
+        let parts = ["allOf", "anyOf", "oneOf"].into_iter();
+        let mut parts = parts.flat_map(|keyword| flat::list(schema, keyword));
+        all.any(|name| !names.accepts(name))
+            || parts.any(|part| part.as_object().is_some_and(|it| self.renames(it, depth)))
     }
 
     fn keywords(&mut self, schema: &JsonMap, depth: usize) -> JsonMap {
@@ -152,33 +190,30 @@ impl Writer<'_> {
     /// value is left out.
     fn properties(&mut self, schema: &JsonMap, named: &JsonMap, depth: usize, out: &mut JsonMap) {
         let replaced = self.accepted.names.replaced(named);
-        let wire = |name: &str| {
-            let found = replaced.iter().find(|(known, _)| known == name);
-            found.map_or_else(|| name.to_owned(), |(_, wire)| wire.clone())
-        };
         let mut written = JsonMap::new();
-        let mut absent = Vec::new();
+        let mut absent = HashSet::new();
         for (name, child) in named {
             if child.as_object().is_some_and(is_never) {
-                absent.push(name.as_str());
+                absent.insert(name.as_str());
                 continue;
             }
             let mut child = self.schema(child, depth);
-            let new = wire(name);
-            if new != *name
+            let new = replaced.wire(name);
+            if new != name
                 && let Value::Object(child) = &mut child
             {
                 tell_name(name, child);
             }
-            written.insert(new, child);
+            written.insert(new.to_owned(), child);
         }
         out.insert("properties".to_owned(), Value::Object(written));
         if let Some(Value::Array(required)) = schema.get("required")
             && !(replaced.is_empty() && absent.is_empty())
         {
             let required = required.iter().filter_map(Value::as_str);
-            let required = required.filter(|name| !absent.contains(name)).map(wire);
-            out.insert("required".to_owned(), required.collect::<Vec<_>>().into());
+            let required = required.filter(|name| !absent.contains(name));
+            let required: Vec<&str> = required.map(|name| replaced.wire(name)).collect();
+            out.insert("required".to_owned(), required.into());
         }
     }
 }

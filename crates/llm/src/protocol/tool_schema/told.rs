@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::flat::describe;
+use super::names::Names;
 use crate::canonical::request::JsonMap;
 
 /// Maximum length of a text about keywords, in characters.
@@ -27,6 +28,38 @@ pub(super) fn tell(reduced: &JsonMap, said: &[&str], out: &mut JsonMap) {
     if !unsaid.is_empty() {
         let text: String = unsaid.join(", ").chars().take(MAX_TEXT).collect();
         describe(out, &format!("({text})"));
+    }
+}
+
+/// Writes the properties of a reduced schema under names that are accepted, and the list of the required ones. `node`
+/// writes a schema.
+pub(super) fn properties(
+    reduced: &JsonMap,
+    names: Names,
+    node: fn(JsonMap) -> JsonMap,
+    out: &mut JsonMap,
+) {
+    let Some(Value::Object(properties)) = reduced.get("properties") else {
+        return;
+    };
+    let replaced = names.replaced(properties);
+    let mut named = JsonMap::new();
+    for (name, child) in properties {
+        let Value::Object(child) = child else {
+            continue;
+        };
+        let mut child = child.clone();
+        let wire = replaced.wire(name);
+        if wire != name {
+            tell_name(name, &mut child);
+        }
+        named.insert(wire.to_owned(), Value::Object(node(child)));
+    }
+    out.insert("properties".to_owned(), Value::Object(named));
+    if let Some(Value::Array(required)) = reduced.get("required") {
+        let required = required.iter().filter_map(Value::as_str);
+        let required: Vec<&str> = required.map(|name| replaced.wire(name)).collect();
+        out.insert("required".to_owned(), required.into());
     }
 }
 

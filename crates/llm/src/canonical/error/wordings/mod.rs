@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use self::causes::{rate_limited, refused_content, used_up};
-use self::sizes::{OTHERS, OVERFLOWS};
+use self::sizes::{OTHERS, OVERFLOWS, PARAMETERS};
 use super::{ErrorKind, HttpFailure, InStreamReport, LlmError, is_overflow_text, window_in};
 
 fn failure(status: u16, body: &str) -> LlmError {
@@ -96,6 +96,18 @@ fn other_texts_about_sizes_are_no_overflow() {
         let is_sentence = text.contains(' ');
         assert!(!(is_labelled && is_sentence), "{text}");
         assert!(!is_overflow_text(&told) || text.contains("Error"), "{text}");
+    }
+}
+
+#[test]
+fn the_refusal_of_one_parameter_is_no_overflow_and_names_no_window() {
+    for text in PARAMETERS {
+        assert_eq!(window_in(text), None, "{text}");
+        for body in bodies(text) {
+            let error = failure(400, &body);
+            let found = (error.kind(), error.told_window());
+            assert_eq!(found, (ErrorKind::InvalidRequest, None), "{body}");
+        }
     }
 }
 
@@ -193,6 +205,23 @@ fn a_wrong_key_is_told_with_status_400_too() {
     for status in [400, 404] {
         assert_eq!(failure(status, missing).kind(), ErrorKind::InvalidRequest);
     }
+}
+
+#[test]
+fn the_name_of_a_thing_decides_about_no_cause() {
+    for text in [
+        "Invalid schema for function 'get_usage_limit': schema must be a JSON Schema of 'type: \"object\"'.",
+        "Invalid schema for function 'list_moderation_rules': In context=(), 'required' is missing.",
+        "Invalid schema for tool get_daily_quota: no",
+        "The guardrail identifier or version provided in the request does not exist.",
+    ] {
+        for body in bodies(text) {
+            let kind = failure(400, &body).kind();
+            assert_eq!(kind, ErrorKind::InvalidRequest, "{body}");
+        }
+    }
+    let told = "Invalid schema for function 'read'. The prompt was flagged.";
+    assert_eq!(failure(400, told).kind(), ErrorKind::ContentPolicy);
 }
 
 #[test]

@@ -1,5 +1,13 @@
 //! Texts about sizes.
 
+/// Texts that refuse the value of one parameter.
+pub(super) const PARAMETERS: [&str; 4] = [
+    "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+    "max_tokens: Input should be less than or equal to 8192",
+    "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.",
+    "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model",
+];
+
 /// Texts of requests that are too large, and the window that each names.
 pub(super) const OVERFLOWS: [(&str, Option<u64>); 98] = [
     // OpenAI, Azure and servers with the same wording
@@ -316,7 +324,7 @@ pub(super) const OVERFLOWS: [(&str, Option<u64>); 98] = [
 ];
 
 /// Texts that mention sizes, tokens or limits, and concern something else.
-pub(super) const OTHERS: [&str; 41] = [
+pub(super) const OTHERS: [&str; 42] = [
     "",
     "Throttling error: too many tokens, wait before trying again",
     "Service unavailable: prompt is too long",
@@ -358,4 +366,5 @@ pub(super) const OTHERS: [&str; 41] = [
     "You exceeded your current quota, please check your plan. Quota exceeded for metric: input_token_count, limit: 250000",
     "Internal Server Error",
     "Invalid value for 'messages[1].role'",
+    "do request failed: Post \"https://api.openai.com/v1/chat/completions\": context deadline exceeded",
 ];

@@ -99,13 +99,87 @@ fn hostile_schemas_have_bounded_forms() {
     let definitions: Value = (0..40).map(level).collect();
     let wide = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
     let circular = json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#"}]}}});
-    for schema in [deep, wide, circular] {
+    let many = |count: usize, of: &dyn Fn(usize) -> Value| -> Value {
+        let named = (0..count).map(|at| (format!("p{at}"), of(at)));
+        Value::Object(named.collect())
+    };
+    let to = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let texts = many(1_500, &|_| json!({"type": "string"}));
+    let multiplied = json!({"type": "object", "properties": many(1_000, &|_| to("B")), "$defs": {
+        "A": {"type": "object", "properties": texts},
+        "B": {"type": "object", "allOf": vec![to("A"); 1_000]},
+    }});
+    let values: Vec<usize> = (0..10_000).collect();
+    let listed = json!({"type": "object", "properties": many(3_000, &|_| to("A")),
+        "$defs": {"A": {"enum": values}}});
+    let required: Vec<Value> = (0..3_000)
+        .map(|at| json!({"required": [format!("p{}", at % 1_500)]}))
+        .collect();
+    let alternatives = json!({"type": "object", "properties": texts, "anyOf": required});
+    for schema in [deep, wide, circular, multiplied, listed, alternatives] {
         for family in &super::FAMILIES {
             let form = (family.form)(&schema);
             (family.check)(&form);
             assert!(form.to_string().len() < 2_000_000, "{}", family.name);
         }
+        let mut arguments = json!({"p0": {"p1": "1"}, "p2": "1"});
+        restore::restore(&normal(&schema), Names::Gemini, &mut arguments);
     }
+}
+
+#[test]
+fn many_refused_names_take_no_quadratic_time() {
+    let name = |at: u32| -> String {
+        let letters = [at / 120, at % 120].map(|it| char::from_u32(0x4e00 + it));
+        letters.into_iter().flatten().collect()
+    };
+    let named = (0..14_000).map(|at| (name(at), json!({"type": "string"})));
+    let schema = json!({"type": "object", "properties": Value::Object(named.collect())});
+    for family in &super::FAMILIES {
+        let form = (family.form)(&schema);
+        (family.check)(&form);
+        let mut input = json!({"__": "a", "___2": "b"});
+        restore::restore(&normal(&schema), family.names, &mut input);
+        let is_renamed = matches!(family.names, Names::Anthropic | Names::Gemini);
+        assert_eq!(input.get(name(0)).is_some(), is_renamed, "{}", family.name);
+        assert_eq!(input.get(name(1)).is_some(), is_renamed, "{}", family.name);
+    }
+    let named = (0..9_000).map(|at| {
+        (
+            name(at),
+            json!({"$ref": format!("#/definitions/{}", name(at))}),
+        )
+    });
+    let defined = (0..9_000).map(|at| (name(at), json!({"type": "string"})));
+    let schema = json!({"properties": Value::Object(named.collect()), "definitions": Value::Object(defined.collect())});
+    assert_eq!(normal(&schema)["$defs"].as_object().unwrap().len(), 9_000);
+}
+
+#[test]
+fn alternatives_below_the_root_require_the_names_that_the_form_has() {
+    let text = json!({"type": "string"});
+    let schema = json!({"type": "object", "properties": {"o": {"type": "object",
+        "properties": {"$a": text, "$b": text}, "anyOf": [{"required": ["$a"]}, {"required": ["$b"]}]}}});
+    for family in &super::FAMILIES {
+        let form = (family.form)(&schema);
+        (family.check)(&form);
+        let compiled = jsonschema::draft202012::new(&form).unwrap();
+        let is_renamed = matches!(family.names, Names::Anthropic | Names::Gemini);
+        let name = if is_renamed { "_a" } else { "$a" };
+        assert!(
+            compiled.is_valid(&json!({"o": {name: "x"}})),
+            "{}: {form}",
+            family.name
+        );
+    }
+}
+
+#[test]
+fn large_whole_numbers_are_compared_exactly() {
+    let schema = json!({"properties": {"id": {"enum": [9_007_199_254_740_993_u64, 9_007_199_254_740_992_u64]}}});
+    let mut input = json!({"id": "9007199254740993"});
+    restore::restore(&normal(&schema), Names::Gemini, &mut input);
+    assert_eq!(input, json!({"id": 9_007_199_254_740_993_u64}));
 }
 
 #[test]

@@ -97,11 +97,10 @@ fn forward(schema: &JsonMap, family: &Family, value: &Value) -> Value {
             let properties = inner("properties").unwrap_or(&empty);
             let replaced = family.names.replaced(properties);
             let members = members.iter().map(|(name, member)| {
-                let wire = replaced.iter().find(|(original, _)| original == name);
                 let child = properties.get(name).and_then(Value::as_object);
                 let child = child.or_else(|| inner("additionalProperties"));
                 let member = child.map_or_else(|| member.clone(), |it| forward(it, family, member));
-                (wire.map_or(name, |(_, wire)| wire).clone(), member)
+                (replaced.wire(name).to_owned(), member)
             });
             Value::Object(members.collect())
         }
