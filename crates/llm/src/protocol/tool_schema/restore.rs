@@ -87,8 +87,7 @@ fn by_branch(
     depth: usize,
 ) -> Option<Value> {
     let all = || branches.iter().filter_map(Value::as_object);
-    let is_plain = |branch: &JsonMap| !branch.contains_key("pattern");
-    if value.is_string() && all().any(|branch| is_plain(branch) && admits(branch, value, depth)) {
+    if value.is_string() && all().any(|branch| admits_any_text(branch, value, depth)) {
         return None;
     }
     let mut found: Vec<Option<Value>> = Vec::new();
@@ -106,9 +105,42 @@ fn by_branch(
     {
         found.push(Some(Value::Null));
     }
+    if found.len() > 1 {
+        // Only a form has the changed names, so an alternative that admits them as they are is not the one that is meant.
+        found.retain(|new| new.as_ref().is_some_and(|new| !has_same_names(value, new)));
+    }
     match found.len() {
         1 => found.pop().flatten(),
         _ => None,
+    }
+}
+
+/// True if a schema admits a text, and not only one that could fit a pattern.
+fn admits_any_text(schema: &JsonMap, value: &Value, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return true;
+    };
+    match branches(schema) {
+        Some(branches) => {
+            let mut branches = branches.iter().filter_map(Value::as_object);
+            branches.any(|branch| admits_any_text(branch, value, depth))
+        }
+        None => !schema.contains_key("pattern") && admits(schema, value, depth),
+    }
+}
+
+/// True if two values have objects with the same names at the same places.
+fn has_same_names(one: &Value, two: &Value) -> bool {
+    match (one, two) {
+        (Value::Object(one), Value::Object(two)) => {
+            let mut both = one.iter().zip(two);
+            both.all(|((one, a), (two, b))| one == two && has_same_names(a, b))
+        }
+        (Value::Array(one), Value::Array(two)) => one
+            .iter()
+            .zip(two)
+            .all(|(one, two)| has_same_names(one, two)),
+        _ => true,
     }
 }
 
@@ -122,6 +154,9 @@ fn literal(schema: &JsonMap, kind: &str, text: &str) -> Option<Value> {
     }
     let parsed: Option<Value> = serde_json::from_str(text.trim()).ok();
     let parsed = parsed.filter(|value| !value.is_string())?;
+    if listed.is_none() && matches!(kind, "integer" | "number" | "boolean") {
+        return super::keywords::has_type(&parsed, kind).then_some(parsed);
+    }
     let null = (kind == "null" || schema.contains_key("nullable")).then(|| json!(null));
     let values = listed.into_iter().flatten().cloned().chain(null);
     let mut equal = values.filter(|value| is_equal(value, &parsed));
