@@ -212,7 +212,7 @@ function isResultLast(body: Record<string, any>) {
   return last.role === "tool" || last.parts?.some((part: object) => "functionResponse" in part) === true;
 }
 
-/** What a server has seen. */
+/** The requests that a server has seen. */
 interface Seen {
   answered: number;
   refused: number;
