@@ -164,7 +164,6 @@ describe("an unreadable answer fails the step, and the next prompt works", () =>
     ["no JSON", "data: {half\n\n"],
     ["no finish", text],
     ["an error in the stream", text + chunk({ error: { message: "Overheated", code: "overheated" } })],
-    ["invalid UTF-8", Buffer.concat([Buffer.from('data: {"choices":"'), Buffer.of(0xff), Buffer.from('"}\n\n')])],
   ])("%s", async (_, raw) => {
     const { host, model, sessionID } = await setUpSession();
     model.reply({ raw }, { text: "Hello." });
