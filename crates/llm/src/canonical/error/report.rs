@@ -140,11 +140,7 @@ impl Report {
     /// True if one of the phrases occurs in a label, or in a text that does not quote the name of a tool or of another
     /// thing that the request chose.
     pub(super) fn says_apart_from_names(&self, phrases: &[&str]) -> bool {
-        const NAMING: [&str; 3] = [
-            " schema for function ",
-            " schema for tool ",
-            " does not exist ",
-        ];
+        const NAMING: [&str; 2] = [" schema for ", " does not exist "];
         let texts = self.sentences.iter().filter(|it| !it.has_any(&NAMING));
         let mut all = self.label_words.iter().chain(texts);
         all.any(|sentence| sentence.has_any(phrases))

@@ -213,6 +213,8 @@ fn the_name_of_a_thing_decides_about_no_cause() {
         "Invalid schema for function 'get_usage_limit': schema must be a JSON Schema of 'type: \"object\"'.",
         "Invalid schema for function 'list_moderation_rules': In context=(), 'required' is missing.",
         "Invalid schema for tool get_daily_quota: no",
+        "Invalid schema for response_format 'usage_limit': 'additionalProperties' is required.",
+        "The model `free-daily-quota` does not exist or you do not have access to it.",
         "The guardrail identifier or version provided in the request does not exist.",
     ] {
         for body in bodies(text) {
