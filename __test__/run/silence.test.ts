@@ -62,8 +62,8 @@ describe("the time without a sign of life", () => {
   });
 
   /** An event with the members that count. */
-  const event = (type: string, status?: object) =>
-    ({ type, data: { sessionID: "ses_1", status } }) as never as OpenCodeEvent;
+  const event = (type: string, status?: object, sessionID = "ses_1") =>
+    ({ type, data: { sessionID, status } }) as never as OpenCodeEvent;
 
   function begin(limitMs: number | false = 1_000) {
     const ended: number[] = [];
@@ -115,6 +115,29 @@ describe("the time without a sign of life", () => {
     silence.apply(event("session.status", { type: "busy" }));
     jest.advanceTimersByTime(900);
     expect(ended).toEqual([]);
+    jest.advanceTimersByTime(100);
+    expect(ended).toEqual([1_000]);
+    silence.stop();
+  });
+
+  test("begins after the longest wait of a session and its children, whatever else they do", () => {
+    const { silence, ended } = begin();
+    const wait = { type: "retry", attempt: 1, message: "busy", next: Date.now() + 5_000 };
+    silence.apply(event("session.status", wait, "ses_child"));
+    silence.apply(event("session.status", { type: "busy" }));
+    jest.advanceTimersByTime(5_900);
+    expect(ended).toEqual([]);
+    jest.advanceTimersByTime(100);
+    expect(ended).toEqual([1_000]);
+    silence.stop();
+  });
+
+  test("does not change with the clock of the machine", () => {
+    const { silence, ended } = begin();
+    jest.setSystemTime(Date.now() + 3_600_000);
+    jest.advanceTimersByTime(900);
+    expect(ended).toEqual([]);
+    jest.setSystemTime(Date.now() - 7_200_000);
     jest.advanceTimersByTime(100);
     expect(ended).toEqual([1_000]);
     silence.stop();

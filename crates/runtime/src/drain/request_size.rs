@@ -132,3 +132,28 @@ fn words_of(text: &str) -> String {
         .collect::<Vec<_>>()
         .join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_long_history_stays_if_all_of_it_would() {
+        for (history, keep, kept) in [
+            (6_000, 8_000, 3_000),
+            (8_000, 8_000, 4_000),
+            (LONG_HISTORY, 8_000, LONG_HISTORY / 2),
+            (LONG_HISTORY - 1, 8_000, 8_000),
+            (9_000, 8_000, 8_000),
+            (0, 0, 0),
+        ] {
+            let size = RequestSize {
+                tokens: history,
+                history,
+                window: 0,
+                earlier: None,
+            };
+            assert_eq!(size.kept_after_refusal(keep), kept, "{history} {keep}");
+        }
+    }
+}

@@ -26,6 +26,10 @@ pub(crate) struct LearntWindows {
 impl LearntWindows {
     /// Keeps the window that the provider of a model named, unless it is absurd or not smaller than the configured one.
     pub(super) fn learn(&self, model: &ResolvedModel, window: u64) {
+        self.learn_at(model, window, Instant::now());
+    }
+
+    fn learn_at(&self, model: &ResolvedModel, window: u64, now: Instant) {
         let configured = model.limits.context;
         let is_larger = configured > 0 && window >= configured;
         if window < MIN_WINDOW || is_larger {
@@ -34,18 +38,22 @@ impl LearntWindows {
         let mut windows = self.windows.lock();
         let key = key_of(model);
         if windows.len() >= MAX_MODELS {
-            windows.retain(|_, (_, at)| at.elapsed() < KEPT_FOR);
+            windows.retain(|_, (_, at)| now - *at < KEPT_FOR);
         }
         if windows.len() < MAX_MODELS || windows.contains_key(&key) {
-            windows.insert(key, (window, Instant::now()));
+            windows.insert(key, (window, now));
         }
     }
 
     /// Returns the window of a model in tokens, if its provider named one.
     pub(crate) fn of(&self, model: &ResolvedModel) -> Option<u64> {
+        self.of_at(model, Instant::now())
+    }
+
+    fn of_at(&self, model: &ResolvedModel, now: Instant) -> Option<u64> {
         let windows = self.windows.lock();
         let (window, at) = windows.get(&key_of(model))?;
-        (at.elapsed() < KEPT_FOR).then_some(*window)
+        (now - *at < KEPT_FOR).then_some(*window)
     }
 }
 
@@ -79,6 +87,17 @@ mod tests {
             windows.learn(&model, named);
             assert_eq!(windows.of(&model), kept, "{configured} {named}");
         }
+    }
+
+    #[test]
+    fn a_window_is_kept_for_an_hour() {
+        let (windows, model, now) = (LearntWindows::default(), model("m", 0), Instant::now());
+        windows.learn_at(&model, 4_096, now);
+        let second = Duration::from_secs(1);
+        assert_eq!(windows.of_at(&model, now + KEPT_FOR - second), Some(4_096));
+        assert_eq!(windows.of_at(&model, now + KEPT_FOR), None);
+        windows.learn_at(&model, 8_192, now + KEPT_FOR);
+        assert_eq!(windows.of_at(&model, now + KEPT_FOR), Some(8_192));
     }
 
     #[test]
