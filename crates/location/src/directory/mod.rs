@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 pub use containment::{ContainmentError, Names, Target, TargetKind, resolve};
 pub(crate) use containment::{is_private, is_project_text, lies_below, real_path};
 pub use meant::{Purpose, resolve_meant};
-pub use real_patterns::RealPatterns;
+pub(crate) use real_patterns::RealPatterns;
 pub use similar::similar_names;
 
 /// Maximum length of a directory path in bytes, which is the usual limit of file systems.

@@ -17,7 +17,7 @@ use super::lexical;
 const MAX_RESOLVED: usize = 10_000;
 
 /// Resolves the patterns of the rules of one Location, each once. Reads the disk and blocks.
-pub struct RealPatterns {
+pub(crate) struct RealPatterns {
     /// The Location.
     root: PathBuf,
     /// The Location without links. `None` if it does not exist.
@@ -45,7 +45,10 @@ impl RealPatterns {
 
     /// Returns the rules with the home directory filled in, and with a rule for the real path of each pattern that
     /// contains a link.
-    pub fn resolve(&self, rules: impl IntoIterator<Item = PermissionRule>) -> Vec<PermissionRule> {
+    pub(crate) fn resolve(
+        &self,
+        rules: impl IntoIterator<Item = PermissionRule>,
+    ) -> Vec<PermissionRule> {
         let mut resolved = Resolved::default();
         for rule in rules {
             let rule = self.with_home(rule);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::catalogue::RequestSettings;
@@ -373,12 +373,9 @@ impl Draft {
         let said = shared.with(&shared.rules, self.own);
         let mut rules: Vec<_> = self.defaults.into_iter().chain(said).collect();
         rules.retain(|rule| !ineffective::is_rule(rule));
-        self.info.permissions.clone_from(&rules);
-        if self.common > 0 {
-            rules.insert(self.common.min(rules.len()), repetition());
-        }
-        let written = rules;
-        let rules = shared.resolve(written.clone());
+        self.info.permissions = rules;
+        let repetition = (self.common > 0).then_some(self.common);
+        let rules = shared.resolve(deciding(&self.info, repetition).cloned().collect());
         let shown = RequestSettings {
             headers: shown_headers(&self.headers),
             body: shown_members(&self.body),
@@ -393,7 +390,7 @@ impl Draft {
         Agent {
             info: self.info,
             shown,
-            written,
+            repetition,
             rules,
             restrictions,
             is_trusted: self.is_trusted,
@@ -402,12 +399,24 @@ impl Draft {
 }
 
 /// Asks the user about an agent that repeats the same action.
-fn repetition() -> PermissionRule {
-    PermissionRule {
-        action: "doom_loop".to_owned(),
-        resource: "*".to_owned(),
-        effect: PermissionEffect::Ask,
-    }
+static REPETITION: LazyLock<PermissionRule> = LazyLock::new(|| PermissionRule {
+    action: "doom_loop".to_owned(),
+    resource: "*".to_owned(),
+    effect: PermissionEffect::Ask,
+});
+
+/// Returns the rules that decide about the tool calls of an agent, as they are written. The rule about repetition
+/// stands behind so many others.
+pub(super) fn deciding(
+    info: &AgentInfo,
+    repetition: Option<usize>,
+) -> impl Iterator<Item = &PermissionRule> {
+    let place = repetition.map_or(info.permissions.len(), |place| {
+        place.min(info.permissions.len())
+    });
+    let (before, after) = info.permissions.split_at(place);
+    let repetition = repetition.map(|_| &*REPETITION);
+    before.iter().chain(repetition).chain(after)
 }
 
 fn begin(builtin: Builtin) -> Draft {

@@ -20,6 +20,7 @@ use unread::Unread;
 
 pub use error::{AgentResolutionError, UnusableReason};
 
+use self::build::deciding;
 use crate::directory::RealPatterns;
 use crate::nearest::nearest;
 
@@ -50,9 +51,9 @@ struct Agent {
     info: AgentInfo,
     /// Its request settings without the secrets that they may contain.
     shown: RequestSettings,
-    /// The rules that decide about its tool calls, as they are written.
-    written: Vec<PermissionRule>,
-    /// The same, with rules for the real paths of patterns with links.
+    /// The place in its permissions of the rule about repetition, which is not shown. `None` if it has none.
+    repetition: Option<usize>,
+    /// The rules that decide about its tool calls, with rules for the real paths of patterns with links.
     rules: Vec<PermissionRule>,
     /// Rules that no other rule can loosen.
     restrictions: Vec<Restriction>,
@@ -167,10 +168,8 @@ impl Agents {
         session: &[PermissionRule],
     ) -> Option<Vec<PermissionRule>> {
         let agent = &self.agents[*self.index.get(id)?];
-        Some(
-            self.real
-                .resolve(agent.written.iter().chain(session).cloned()),
-        )
+        let written = deciding(&agent.info, agent.repetition);
+        Some(self.real.resolve(written.chain(session).cloned()))
     }
 
     /// The values and files that cannot be read and could restrict agents, with the reasons. The host
