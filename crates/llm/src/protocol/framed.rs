@@ -1,6 +1,8 @@
 //! The common part of all decoders of server-sent events. It applies the framing before the
 //! protocol and the lifecycle after it.
 
+use std::borrow::Cow;
+
 use serde::de::{Deserialize, DeserializeOwned};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -55,10 +57,12 @@ impl Sink<'_> {
         data: &'f [u8],
         replaced: &'f mut Vec<u8>,
     ) -> Result<T, LlmError> {
-        if let Ok(value) = serde_json::from_slice(data) {
+        let valid = String::from_utf8_lossy(data);
+        if let Cow::Borrowed(text) = valid
+            && let Ok(value) = serde_json::from_str(text)
+        {
             return Ok(value);
         }
-        let valid = String::from_utf8_lossy(data);
         let repaired = surrogates::repair(valid.as_bytes());
         let text = repaired
             .as_ref()

@@ -43,11 +43,12 @@ struct Extension<'a> {
 
 #[derive(serde::Deserialize)]
 pub(super) struct Choice<'a> {
+    /// In a box, because the parser moves each object several times.
     #[serde(default)]
-    pub(super) delta: One<Delta>,
+    pub(super) delta: One<Box<Delta>>,
     /// The whole message, from servers that do not stream, and from some in place of a delta.
     #[serde(default)]
-    pub(super) message: One<Delta>,
+    pub(super) message: One<Box<Delta>>,
     #[serde(default)]
     pub(super) finish_reason: Reason,
     /// The name of the same end by the provider behind a gateway.

@@ -155,7 +155,7 @@ impl ChatFrames {
         Ok(())
     }
 
-    fn delta(&mut self, mut delta: Delta, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    fn delta(&mut self, mut delta: Box<Delta>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let text = delta.take_reasoning();
         self.sealed.add_opaque(delta.reasoning_opaque.take());
         self.sealed
