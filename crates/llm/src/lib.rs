@@ -14,6 +14,7 @@
 //!   consumer can rely on their order and pairing for every provider.
 //! - [`protocol`]: the adapters, pure state machines from bytes to events. To add a protocol, add a
 //!   folder there and an arm in [`protocol::adapter`].
+//! - [`surrogates`]: the repair of JSON texts, also those of other servers than models.
 //! - `sse`: framing shared by the adapters.
 //! - [`error`] and [`redact`]: the content of failures, and the removal of secrets from them.
 //! - [`net`]: HTTP clients, their proxies, and downloads of documents.
@@ -57,6 +58,7 @@ pub mod retry;
 pub mod secret;
 pub mod sources;
 mod sse;
+pub mod surrogates;
 pub mod transport;
 
 pub use authorizer::{Authorizer, OutgoingRequest};

@@ -2,8 +2,9 @@
 
 use serde::de::IgnoredAny;
 
-use super::{failure, surrogates};
+use super::failure;
 use crate::canonical::event::LlmEvent;
+use crate::surrogates;
 
 /// Maximum number of bytes kept of a body.
 const MAX_BODY: usize = 64 << 10;

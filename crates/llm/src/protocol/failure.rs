@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::surrogates;
 use crate::canonical::error::{InStreamReport, bounded, window_in};
 use crate::canonical::event::LlmEvent;
+use crate::surrogates;
 
 /// Returns the event for an error: an object with code, type and message, or a string.
 pub(super) fn event(error: &Value) -> LlmEvent {

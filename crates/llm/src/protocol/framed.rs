@@ -13,7 +13,7 @@ use super::ends::End;
 use super::pending_surrogates::{Kind, PendingSurrogates};
 use super::stream_data::{Data, classify, glued};
 use super::waiting_calls::WaitingCalls;
-use super::{Decoder, deviations, failure, surrogates};
+use super::{Decoder, deviations, failure};
 use crate::canonical::cited_source::CitedSource;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
@@ -22,6 +22,7 @@ use crate::canonical::usage::Usage;
 use crate::lifecycle::Lifecycle;
 use crate::sources::Sources;
 use crate::sse::{Frame, FrameTooLarge, SseFraming};
+use crate::surrogates;
 
 /// The data with which servers of some protocols end a stream.
 pub(super) const DONE: &[u8] = b"[DONE]";

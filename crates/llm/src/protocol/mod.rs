@@ -37,7 +37,6 @@ mod published;
 mod repaired_input;
 mod restored;
 mod stream_data;
-mod surrogates;
 mod tool_input;
 mod tool_schema;
 mod transcript;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::surrogates::{Cut, joined};
 use crate::canonical::event::{BlockId, LlmEvent};
+use crate::surrogates::{Cut, joined};
 
 /// The replacement of an unpaired surrogate.
 const REPLACEMENT: char = '\u{fffd}';

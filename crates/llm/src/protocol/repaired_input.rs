@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Deserializer, Value};
 
-use super::surrogates;
 use super::tool_input::trimmed;
+use crate::surrogates;
 
 /// Reads the one object of a text, or returns `None` if its meaning is not certain.
 ///

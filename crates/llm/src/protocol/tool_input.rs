@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::framed::Sink;
-use super::{repaired_input, surrogates};
+use super::repaired_input;
 use crate::canonical::error::LlmError;
 use crate::lifecycle::{MAX_DEPTH, MAX_TOOL_CALLS, is_within};
 use crate::sse::MAX_FRAME_BYTES;
+use crate::surrogates;
 
 /// Maximum input of all calls of a step, in bytes. Input is held until a call is complete; together
 /// the calls may hold as much as one frame.

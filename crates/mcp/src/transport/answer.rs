@@ -1,6 +1,8 @@
 //! The answer to the request of one HTTP exchange. The exchange tells which request an answer belongs to, so an error
 //! without the id of the request ends that request, too.
 
+use std::borrow::Cow;
+
 use rmcp::model::{
     CustomResult, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
     ServerResult,
@@ -35,9 +37,38 @@ pub(super) enum Read {
     Unknown,
 }
 
+/// Returns a message as text, with the repairs that change no meaning: without a byte order mark, with replacements for
+/// bytes that are not UTF-8 and for unpaired surrogates.
+pub(super) fn text_of(message: &[u8]) -> Cow<'_, str> {
+    let message = message.strip_prefix(b"\xef\xbb\xbf").unwrap_or(message);
+    opencode_llm::surrogates::repaired(message)
+}
+
+/// Returns a message with each member once, the last one of several equal ones, and with an integer as its id if the id
+/// is a number like 7.0. `None` if that is the same text, or no object.
+pub(super) fn normal(message: &str) -> Option<String> {
+    let mut value: Value = serde_json::from_str(message).ok()?;
+    let id = value.as_object_mut()?.get_mut("id");
+    if let Some(id) = id
+        && let Some(integer) = integer(id)
+    {
+        *id = Value::from(integer);
+    }
+    let normal = value.to_string();
+    (normal != message.trim()).then_some(normal)
+}
+
+/// Returns the integer that a number with a fraction of 0 is.
+fn integer(number: &Value) -> Option<i64> {
+    let number = number.as_f64().filter(|_| number.is_f64())?;
+    let is_exact = number.fract() == 0.0 && number.abs() < 9e15;
+    is_exact.then_some(number as i64)
+}
+
 /// Reads a message. `is_typed` if the library must know the type of the result.
 pub(super) fn read(body: &[u8], id: &RequestId, is_typed: bool) -> Read {
-    match serde_json::from_slice(body) {
+    let body = text_of(body);
+    match serde_json::from_str(&body) {
         Ok(Value::Array(batch)) => {
             let mut messages = batch.into_iter();
             let is_own = |message: &Value| is_answer(message) && is_id(message.get("id"), id);
@@ -51,8 +82,8 @@ pub(super) fn read(body: &[u8], id: &RequestId, is_typed: bool) -> Read {
             }
         }
         Ok(message) => one(message, id, is_typed),
-        Err(error) => match std::str::from_utf8(body).map(serde_json::from_str::<Head<'_>>) {
-            Ok(Ok(head)) if head.is_answer() => Read::Answer {
+        Err(error) => match serde_json::from_str::<Head<'_>>(&body) {
+            Ok(head) if head.is_answer() => Read::Answer {
                 message: Box::new(unreadable(&error, id)),
                 has_id: head.id.as_ref() == Some(id),
             },
@@ -129,7 +160,10 @@ pub(super) fn streamed(data: &str, link: &Link) -> Option<String> {
             false => None,
         };
     }
-    let head = serde_json::from_str::<Head<'_>>(data).ok()?;
+    let Ok(head) = serde_json::from_str::<Head<'_>>(data) else {
+        let normal = normal(data)?;
+        return Some(streamed(&normal, link).unwrap_or(normal));
+    };
     if head.method.is_some() || head.error.is_none() {
         return None;
     }
@@ -157,7 +191,7 @@ fn answered(data: &str, id: &RequestId, is_typed: bool) -> Option<String> {
 }
 
 fn one(mut message: Value, id: &RequestId, is_typed: bool) -> Read {
-    if message.get("method").is_some() {
+    if has_method(&message) {
         return Read::Other;
     }
     let has_id = is_id(message.get("id"), id);
@@ -249,9 +283,14 @@ fn printable(text: &str) -> String {
     )
 }
 
+fn has_method(message: &Value) -> bool {
+    message
+        .get("method")
+        .is_some_and(|method| !method.is_null())
+}
+
 fn is_answer(message: &Value) -> bool {
-    message.get("method").is_none()
-        && (message.get("result").is_some() || message.get("error").is_some())
+    !has_method(message) && (message.get("result").is_some() || message.get("error").is_some())
 }
 
 /// True for the id of the request. Some servers return the number as a text.
@@ -358,6 +397,18 @@ mod tests {
             ),
             (r#"{"id":7,"error":null,"result":{}}"#, json!({})),
             (
+                r#"{"method":null,"id":7,"error":null,"result":{}}"#,
+                json!({}),
+            ),
+            (
+                r#"{"id":1,"id":7,"result":{},"result":{"a":1}}"#,
+                json!({"a": 1}),
+            ),
+            (
+                "\u{feff}{\"id\":7,\"result\":{\"a\":\"\\ud83d\"}}",
+                json!({"a": "\u{fffd}"}),
+            ),
+            (
                 r#"[{"method":"x"},{"id":7,"result":{"a":1}}]"#,
                 json!({"a": 1}),
             ),
@@ -380,6 +431,23 @@ mod tests {
         ];
         for (body, expected) in rows {
             assert_eq!(outcome(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_normal_message_has_each_member_once_and_an_integer_as_its_id() {
+        for (given, expected) in [
+            (r#"{"id":7.0,"a":1}"#, Some(r#"{"id":7,"a":1}"#)),
+            (r#"{"id":1,"id":2}"#, Some(r#"{"id":2}"#)),
+            (r#"{"id":7.5}"#, None),
+            (r#"{"id":1e300}"#, Some(r#"{"id":1e+300}"#)),
+            (r#"{"id":7}"#, None),
+            ("[1.0]", None),
+            ("noise", None),
+        ] {
+            let found = normal(given);
+            assert_eq!(found.as_deref(), expected, "{given}");
+            assert_eq!(found.as_deref().and_then(normal), None, "{given}");
         }
     }
 

@@ -279,10 +279,14 @@ pub(super) fn streamed(event: Sse, link: &Link) -> Sse {
 /// Returns the event with the data that the function returns for a message. The rest stays.
 fn changed(mut event: Sse, change: impl FnOnce(&str) -> Option<String>) -> Sse {
     if matches!(event.event.as_deref(), None | Some("" | "message"))
-        && let Some(data) = &event.data
-        && let Some(changed) = change(data)
+        && let Some(data) = &mut event.data
     {
-        event.data = Some(changed);
+        let text = answer::text_of(data.as_bytes());
+        if let Some(changed) = change(&text) {
+            *data = changed;
+        } else if text != *data {
+            *data = text.into_owned();
+        }
     }
     event
 }

@@ -149,78 +149,82 @@ async fn read(
     }
 }
 
-/// Reads a line. Servers sometimes print other text, which is logged. The request of an answer that cannot
-/// be read fails. An error without an id belongs to the only request, and is logged if there are several.
+/// Reads a line. Servers sometimes print other text, which is logged.
 fn parse(line: &[u8], link: &Link) -> Option<ServerJsonRpcMessage> {
-    if line.iter().all(u8::is_ascii_whitespace) {
+    let text = answer::text_of(line);
+    let text = text.trim();
+    if text.is_empty() {
         return None;
     }
+    // An answer with a result needs no change, and can be large.
+    let whole = answer::with_whole_result(text);
+    let normal = match whole {
+        Some(_) => None,
+        None => answer::normal(text),
+    };
+    let message = match &normal {
+        Some(normal) => message(normal, answer::with_whole_result(normal), link),
+        None => message(text, whole, link),
+    };
+    if message.is_none() {
+        link.log.line(&text[..text.floor_char_boundary(MAX_LINE)]);
+    }
+    message
+}
+
+/// Reads a message. The request of an answer that cannot be read fails. An error without an id belongs to the only
+/// request, and is no message if there are several.
+fn message(
+    line: &str,
+    whole: Option<(RequestId, String)>,
+    link: &Link,
+) -> Option<ServerJsonRpcMessage> {
     // The result of the handshake has a type.
-    let whole = std::str::from_utf8(line).ok();
-    let whole = whole.and_then(answer::with_whole_result);
     let whole = whole.filter(|(id, _)| link.is_waiting(id));
     let parsed = match &whole {
         Some((_, message)) => serde_json::from_str(message),
-        None => serde_json::from_slice(line),
+        None => serde_json::from_str(line),
     };
     let error = match parsed {
         Ok(message) if !is_uncorrelated(&message) => return Some(message),
         Ok(_) => None,
         Err(error) => Some(error),
     };
-    match (serde_json::from_slice(line), error) {
-        (
-            Ok(Unread {
-                id: Some(id),
-                method: None,
-                error: given,
-            }),
-            Some(error),
-        ) => {
+    let unread = serde_json::from_str::<Unread>(line).ok()?;
+    if unread.method.is_some() {
+        return None;
+    }
+    match (unread.id, unread.error, error) {
+        (Some(id), given, Some(error)) => {
             // The library reads no error without a code or a message.
             if given.is_some()
-                && let Read::Answer { message, .. } = answer::read(line, &id, false)
+                && let Some(message) = answer_to(&id, line)
             {
-                return Some(*message);
+                return Some(message);
             }
             let message = format!("the answer of the server cannot be read: {error}");
             let error = ErrorData::parse_error(message, None);
-            return Some(ServerJsonRpcMessage::error(error, Some(id)));
+            Some(ServerJsonRpcMessage::error(error, Some(id)))
         }
-        (
-            Ok(Unread {
-                id: None,
-                method: None,
-                error: Some(_),
-            }),
-            _,
-        ) => match link.waiting() {
-            Waiting::Nothing => {
-                if let Some(error) = parsed_error(line) {
-                    return Some(error);
-                }
-            }
-            Waiting::One(id) => {
-                if let Read::Answer { message, .. } = answer::read(line, &id, false) {
-                    return Some(*message);
-                }
-            }
-            Waiting::Several => {}
+        (None, Some(_), _) => match link.waiting() {
+            // It answers the handshake.
+            Waiting::Nothing => serde_json::from_str(line).ok(),
+            Waiting::One(id) => answer_to(&id, line),
+            Waiting::Several => None,
         },
-        _ => {}
+        _ => None,
     }
-    let shown = &line[..line.len().min(MAX_LINE)];
-    link.log.line(String::from_utf8_lossy(shown).trim_end());
-    None
+}
+
+fn answer_to(id: &RequestId, line: &str) -> Option<ServerJsonRpcMessage> {
+    match answer::read(line.as_bytes(), id, false) {
+        Read::Answer { message, .. } => Some(*message),
+        Read::Other | Read::Unknown => None,
+    }
 }
 
 fn is_uncorrelated(message: &ServerJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Error(error) if error.id.is_none())
-}
-
-/// Returns an error without an id, which answers the handshake.
-fn parsed_error(line: &[u8]) -> Option<ServerJsonRpcMessage> {
-    serde_json::from_slice(line).ok()
 }
 
 /// The parts of a message that can be read at any depth of the other parts.

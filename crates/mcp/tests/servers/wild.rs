@@ -93,3 +93,87 @@ async fn results_of_remote_servers_become_the_same() {
         bench.servers.close().await;
     }
 }
+
+/// Answers that JSON libraries of other languages write, as the bytes of a message. `$id` is the id of the request.
+const ODD_TEXTS: [(&str, &str); 8] = [
+    (
+        r#"{"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"a \ud83d"}]}}"#,
+        "a \u{fffd}",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"\ude00 b","\ud800":1}]}}"#,
+        "\u{fffd} b",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":$id,"result":{"structuredContent":{"\uD83Da":"\uDE00"}}}"#,
+        "{\"\u{fffd}a\":\"\u{fffd}\"}",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":$id,"error":{"code":1,"message":"broken \udfff"}}"#,
+        "broken \u{fffd}",
+    ),
+    (
+        "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":\"mark\"}}",
+        "mark",
+    ),
+    (
+        r#"{"id":$id.0,"jsonrpc":"2.0","result":{"content":"float"}}"#,
+        "float",
+    ),
+    (
+        r#"{"id":$id.0,"error":{"code":1,"message":"float"}}"#,
+        "float",
+    ),
+    (
+        r#"{"id":0,"id":$id,"result":{"content":"old"},"result":{"content":"twice"}}"#,
+        "twice",
+    ),
+];
+
+/// Returns the text that a call became, of its output or its failure.
+fn told(found: Result<CallOutput, CallError>) -> String {
+    match found {
+        Ok(output) => match &output.content[..] {
+            [ToolContent::Text { text }] => text.clone(),
+            other => format!("{other:?}"),
+        },
+        Err(error) => error.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn odd_texts_of_local_servers_are_read() {
+    let bench = Bench::local(json!({ "tools": [tool("lines")] })).await;
+    let tool = bench.tool("s_lines");
+    for (line, expected) in ODD_TEXTS {
+        let line = line.replace("$id", "\"$id\"");
+        let found = call(&tool, json!({ "lines": [line] })).await;
+        assert_eq!(told(found), expected, "{line}");
+    }
+    bench.servers.close().await;
+}
+
+#[tokio::test]
+async fn odd_texts_of_remote_servers_are_read() {
+    for is_stream in [false, true] {
+        let server = HttpServer::start(move |request| {
+            (request.method() == "tools/call").then(|| {
+                let text = request.body["params"]["arguments"]["text"].as_str();
+                let id = request.body["id"].to_string();
+                let text = text.unwrap_or_default().replace("$id", &id);
+                match is_stream {
+                    true => Answer::body(200, "text/event-stream", format!("data: {text}\n\n")),
+                    false => Answer::body(200, "application/json", text),
+                }
+            })
+        })
+        .await;
+        let bench = bench_of(&server).await;
+        let tool = bench.tool("s_echo");
+        for (text, expected) in ODD_TEXTS {
+            let found = call(&tool, json!({ "text": text })).await;
+            assert_eq!(told(found), expected, "{text}, stream: {is_stream}");
+        }
+        bench.servers.close().await;
+    }
+}

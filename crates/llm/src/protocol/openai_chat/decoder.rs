@@ -18,8 +18,8 @@ use crate::protocol::failure::is_told;
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::protocol::generated_file;
 use crate::protocol::openai_annotations::Annotations;
-use crate::protocol::surrogates;
 use crate::sources::Sources;
+use crate::surrogates;
 
 /// The state of one reply.
 pub(super) struct ChatFrames {

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::chunk::Chunk;
 use crate::canonical::event::LlmEvent;
-use crate::protocol::{failure, surrogates};
+use crate::protocol::failure;
+use crate::surrogates;
 
 /// Returns the failure in the outcome of a request. The code of a success is 0.
 fn outcome(outcome: &RawValue) -> Option<LlmEvent> {

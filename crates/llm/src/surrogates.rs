@@ -2,7 +2,10 @@
 //!
 //! JSON escapes a character outside the Basic Multilingual Plane as a pair of surrogates. Programs
 //! with UTF-16 strings may cut a text within a pair or keep an unpaired surrogate. Their output is
-//! valid JSON, but a Rust string cannot hold it. This module runs only after a text failed to parse.
+//! valid JSON, but a Rust string cannot hold it. Readers of model streams call this module only after a text failed to
+//! parse.
+
+use std::borrow::Cow;
 
 /// Maximum number of cut strings per frame. No frame needs more.
 const MAX_CUTS: usize = 64;
@@ -11,21 +14,21 @@ const MAX_CUTS: usize = 64;
 const REPLACEMENT: &str = "\u{fffd}";
 
 /// JSON text without unpaired surrogates.
-pub(super) struct RepairedText {
+pub(crate) struct RepairedText {
     /// The text with replacements.
-    pub(super) text: Vec<u8>,
+    pub(crate) text: Vec<u8>,
     /// The strings that may have been cut within a character.
-    pub(super) cuts: Vec<Cut>,
+    pub(crate) cuts: Vec<Cut>,
 }
 
 /// A string that was cut within a character, at its start or its end.
-pub(super) struct Cut {
+pub(crate) struct Cut {
     /// The string with replacements.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The low surrogate at its start.
-    pub(super) second: Option<u16>,
+    pub(crate) second: Option<u16>,
     /// The high surrogate at its end.
-    pub(super) first: Option<u16>,
+    pub(crate) first: Option<u16>,
 }
 
 /// The string that is being read.
@@ -37,7 +40,7 @@ struct Open {
 }
 
 /// Replaces unpaired surrogates in one pass. Returns `None` if there are none.
-pub(super) fn repair(json: &[u8]) -> Option<RepairedText> {
+pub(crate) fn repair(json: &[u8]) -> Option<RepairedText> {
     let mut text = Vec::with_capacity(json.len());
     let mut cuts = Vec::new();
     let mut open: Option<Open> = None;
@@ -80,8 +83,26 @@ pub(super) fn repair(json: &[u8]) -> Option<RepairedText> {
     is_changed.then_some(RepairedText { text, cuts })
 }
 
+/// Returns a JSON text as valid UTF-8 without unpaired surrogates. Each of them, and each byte sequence that is not
+/// UTF-8, becomes U+FFFD.
+#[must_use]
+pub fn repaired(json: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(json);
+    // Most texts have no escape of a surrogate, and the repair copies.
+    let has_surrogates = || text.contains("\\ud") || text.contains("\\uD");
+    let found = if has_surrogates() {
+        repair(text.as_bytes())
+    } else {
+        None
+    };
+    match found.map(|found| String::from_utf8(found.text)) {
+        Some(Ok(repaired)) => Cow::Owned(repaired),
+        _ => text,
+    }
+}
+
 /// Parses a JSON text, with unpaired surrogates replaced.
-pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(json).or_else(|error| match repair(json) {
         Some(replaced) => serde_json::from_slice(&replaced.text),
         None => Err(error),
@@ -89,7 +110,7 @@ pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::
 }
 
 /// Returns the character of a surrogate pair.
-pub(super) fn joined(first: u16, second: u16) -> Option<char> {
+pub(crate) fn joined(first: u16, second: u16) -> Option<char> {
     char::decode_utf16([first, second]).next()?.ok()
 }
 
@@ -171,6 +192,17 @@ mod tests {
             let replaced = repair(json.as_bytes()).map(|it| String::from_utf8(it.text).unwrap());
             assert_eq!(replaced.as_deref(), expected, "{json}");
         }
+    }
+
+    #[test]
+    fn a_text_with_nothing_to_repair_is_not_copied() {
+        for text in ["{}", r#"["\ud83d\ude00","\\ud800"]"#, "ä \n", r"\ud", ""] {
+            assert!(
+                matches!(repaired(text.as_bytes()), Cow::Borrowed(it) if it == text),
+                "{text}"
+            );
+        }
+        assert_eq!(repaired(b"\"\\udc00 \xff\""), "\"\u{fffd} \u{fffd}\"");
     }
 
     #[test]
