@@ -1,9 +1,9 @@
 //! Time and identifiers that a test controls. The store has one writer thread, which reads the time
 //! when it makes an identifier. So a test can hold the writer inside a transaction.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use opencode_runtime::Timer;
@@ -20,6 +20,10 @@ const WRITER: &str = "opencode-store";
 /// A clock that changes only when the test advances it.
 pub struct FakeClock {
     now: watch::Sender<Millis>,
+    /// The moment of the start time.
+    start: Instant,
+    /// The sum of the steps of the wall clock.
+    steps: AtomicI64,
     panics: AtomicBool,
     writer: Arc<WriterGate>,
 }
@@ -36,6 +40,8 @@ impl Default for FakeClock {
     fn default() -> Self {
         Self {
             now: watch::Sender::new(START),
+            start: Instant::now(),
+            steps: AtomicI64::new(0),
             panics: AtomicBool::new(false),
             writer: Arc::default(),
         }
@@ -46,6 +52,11 @@ impl FakeClock {
     /// Advances the time and completes the timers that are due.
     pub fn advance(&self, by: Millis) {
         self.now.send_modify(|now| *now += by);
+    }
+
+    /// Changes the wall clock alone, as a user or a time server does. Timers do not notice it.
+    pub fn step(&self, by: Millis) {
+        self.steps.fetch_add(by, Ordering::Relaxed);
     }
 
     /// Number of timers that wait.
@@ -73,7 +84,7 @@ impl Clock for FakeClock {
         } else if self.panics.swap(false, Ordering::Relaxed) {
             panic!("the clock was told to panic");
         }
-        *self.now.borrow()
+        *self.now.borrow() + self.steps.load(Ordering::Relaxed)
     }
 }
 
@@ -87,6 +98,11 @@ impl Timer for FakeClock {
                 std::future::pending::<()>().await;
             }
         })
+    }
+
+    fn now(&self) -> Instant {
+        let passed = u64::try_from(*self.now.borrow() - START).unwrap_or_default();
+        self.start + Duration::from_millis(passed)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::{Either, select};
 use futures::stream::BoxStream;
@@ -65,7 +65,7 @@ struct Attempts {
     model: Arc<ResolvedModel>,
     /// Present from the sending of the request to its first output.
     pass: Option<Pass>,
-    began: Millis,
+    began: Instant,
     retries: u32,
 }
 
@@ -91,7 +91,7 @@ impl Provider {
         let attempts = Attempts {
             stream: self.model.stream(request.clone()),
             model: Arc::clone(&request.model),
-            began: self.journal.now(),
+            began: self.timer.now(),
             provider: Arc::clone(self),
             fence,
             secrets,
@@ -175,7 +175,7 @@ impl Attempts {
 
     fn accepted(&mut self) {
         if let Some(pass) = self.pass.take() {
-            pass.accepted();
+            pass.accepted(self.provider.timer.now());
         }
     }
 
@@ -184,11 +184,15 @@ impl Attempts {
         let Some(pass) = self.pass.take() else {
             return;
         };
+        let (now, is_limit) = (
+            self.provider.timer.now(),
+            refused.reason == opencode_llm::ErrorKind::RateLimit,
+        );
         match next {
-            Retry::After(wait) if refused.reason == opencode_llm::ErrorKind::RateLimit => {
-                pass.refused(after(&self.provider.journal, wait));
-            }
-            _ => pass.accepted(),
+            Retry::After(wait) if is_limit => pass.refused(now + wait),
+            // The turn fails with the refusal, and others may ask the provider themselves.
+            _ if is_limit => drop(pass),
+            _ => pass.accepted(now),
         }
     }
 
@@ -263,8 +267,8 @@ impl Attempts {
     }
 
     fn elapsed(&self) -> Duration {
-        let elapsed = self.provider.journal.now().saturating_sub(self.began);
-        Duration::from_millis(u64::try_from(elapsed).unwrap_or(0))
+        let now = self.provider.timer.now();
+        now.saturating_duration_since(self.began)
     }
 }
 
@@ -286,21 +290,21 @@ impl Waiting {
         let journal = &self.provider.journal;
         let session = self.fence.session();
         let mut has_waited = false;
-        let announce = |until| {
+        let announce = |left| {
             has_waited = true;
             let status = SessionStatus::Retry {
                 attempt: self.retries,
                 message: format!(
                     "The provider {provider_id} limits its requests; this session waits behind others of the host"
                 ),
-                next: until,
+                next: after(journal, left),
             };
             journal
                 .announcer
                 .announce_status_change(&session.info.id, status);
         };
         let (limits, timer) = (&self.provider.limits, &*self.provider.timer);
-        let entering = limits.enter(provider_id, self.longest, timer, || journal.now(), announce);
+        let entering = limits.enter(provider_id, self.longest, timer, announce);
         let pass = entering.await;
         if has_waited {
             announce_busy(&journal.announcer, session, None);

@@ -4,16 +4,21 @@
 //! too. So they wait until the time that the provider names, in the order of their arrival. Then one request goes first.
 //! After each request that the provider accepts, twice as many may be on their way. When no request waits any more, the
 //! limit is over.
+//!
+//! A provider refuses a request at once, before it generates anything. So a request without an answer keeps its place for
+//! a few seconds only: a provider that hangs says nothing about its limit.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use opencode_schema::clock::Millis;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::timer::Timer;
+
+/// Maximum time for which a request without an answer keeps its place.
+const PLACE: Duration = Duration::from_secs(5);
 
 /// The limits that hold now, by provider.
 #[derive(Default)]
@@ -33,11 +38,11 @@ struct Queue {
 #[derive(Default)]
 struct QueueState {
     /// The time at which the provider accepts requests again. `None` without a limit.
-    until: Option<Millis>,
-    /// Requests that may wait for the first data of the provider at the same time.
+    until: Option<Instant>,
+    /// Number of requests that may wait for the first data of the provider at the same time.
     allowed: usize,
-    /// Requests that wait for the first data.
-    sent: usize,
+    /// Requests that wait for the first data, with the times at which they lose their places.
+    sent: Vec<(u64, Instant)>,
     /// Requests that are not sent, in the order of their arrival.
     waiting: VecDeque<u64>,
     next: u64,
@@ -47,8 +52,8 @@ struct QueueState {
 pub(crate) struct Pass {
     limits: Arc<RateLimits>,
     provider: String,
-    /// The queue that the request has passed. `None` if there was no limit.
-    queue: Option<Arc<Queue>>,
+    /// The queue that the request has passed, and its number there. `None` if there was no limit.
+    place: Option<(Arc<Queue>, u64)>,
 }
 
 /// The state of a request before it is sent.
@@ -56,7 +61,7 @@ enum Place {
     /// It may be sent. `true` if it counts as sent.
     Free(bool),
     /// It waits for this time, if it is known, and for changes of the queue.
-    Waits(Option<Duration>),
+    Waits(Option<Instant>),
 }
 
 /// A request in the queue. It leaves the queue when it is dropped.
@@ -67,21 +72,20 @@ struct Ticket {
 
 impl RateLimits {
     /// Waits for the place of a request to a provider, at most `longest`. `begins_to_wait` runs once before a wait,
-    /// with the time at which the limit ends.
+    /// with the time that is left until the limit ends.
     pub(crate) async fn enter(
         self: &Arc<Self>,
         provider: &str,
         longest: Duration,
         timer: &dyn Timer,
-        now: impl Fn() -> Millis,
-        begins_to_wait: impl FnOnce(Millis),
+        begins_to_wait: impl FnOnce(Duration),
     ) -> Pass {
-        let pass = |queue| Pass {
+        let pass = |place| Pass {
             limits: Arc::clone(self),
             provider: provider.to_owned(),
-            queue,
+            place,
         };
-        let Some(queue) = self.queues.lock().get(provider).map(Arc::clone) else {
+        let Some(queue) = self.known(provider) else {
             return pass(None);
         };
         let ticket = queue.draw();
@@ -94,16 +98,17 @@ impl RateLimits {
                 let changed = queue.changed.notified();
                 tokio::pin!(changed);
                 changed.as_mut().enable();
-                match queue.place(&ticket, now()) {
+                let now = timer.now();
+                match queue.place(&ticket, now) {
                     Place::Free(counts) => return counts,
                     Place::Waits(time) => {
                         if let Some(announce) = announce.take() {
-                            announce(until);
+                            announce(until.saturating_duration_since(now));
                         }
                         match time {
                             Some(time) => tokio::select! {
                                 () = changed => {}
-                                () = timer.after(time) => {}
+                                () = timer.after(time.saturating_duration_since(now)) => {}
                             },
                             None => changed.await,
                         }
@@ -117,7 +122,11 @@ impl RateLimits {
             counts = waiting => counts,
             () = timer.after(longest) => false,
         };
-        pass(counts.then(|| Arc::clone(&queue)))
+        pass(counts.then(|| (Arc::clone(&queue), ticket.number)))
+    }
+
+    fn known(&self, provider: &str) -> Option<Arc<Queue>> {
+        self.queues.lock().get(provider).map(Arc::clone)
     }
 
     fn queue(&self, provider: &str) -> Arc<Queue> {
@@ -138,19 +147,22 @@ impl Queue {
         }
     }
 
-    fn place(&self, ticket: &Ticket, now: Millis) -> Place {
+    fn place(&self, ticket: &Ticket, now: Instant) -> Place {
         let mut state = self.state.lock();
         let Some(until) = state.until else {
             return Place::Free(false);
         };
         if now < until {
-            let left = u64::try_from(until.saturating_sub(now)).unwrap_or(0);
-            return Place::Waits(Some(Duration::from_millis(left)));
+            return Place::Waits(Some(until));
         }
-        if state.waiting.front() != Some(&ticket.number) || state.sent >= state.allowed {
+        if state.waiting.front() != Some(&ticket.number) {
             return Place::Waits(None);
         }
-        state.sent += 1;
+        state.expire(now);
+        if state.sent.len() >= state.allowed {
+            return Place::Waits(state.sent.iter().map(|(_, end)| *end).min());
+        }
+        state.sent.push((ticket.number, now + PLACE));
         state.waiting.pop_front();
         drop(state);
         self.changed.notify_waiters();
@@ -166,6 +178,18 @@ impl Queue {
     }
 }
 
+impl QueueState {
+    /// Takes the places of requests that had no answer for too long.
+    fn expire(&mut self, now: Instant) {
+        self.sent.retain(|(_, end)| now < *end);
+    }
+
+    /// Takes the place of a request.
+    fn leave(&mut self, number: u64) {
+        self.sent.retain(|(other, _)| *other != number);
+    }
+}
+
 impl Drop for Ticket {
     fn drop(&mut self) {
         let number = self.number;
@@ -175,27 +199,33 @@ impl Drop for Ticket {
 }
 
 impl Pass {
-    /// The provider accepted the request, or refused it for another reason.
-    pub(crate) fn accepted(mut self) {
-        let Some(queue) = self.queue.take() else {
+    /// The provider accepted the request, or refused it for another reason. That the request was sent before the limit,
+    /// or after its place was taken, makes no difference.
+    pub(crate) fn accepted(mut self, now: Instant) {
+        let place = self.place.take();
+        let number = place.as_ref().map(|(_, number)| *number);
+        let known = place.map(|(queue, _)| queue);
+        let Some(queue) = known.or_else(|| self.limits.known(&self.provider)) else {
             return;
         };
         queue.answered(|state| {
-            state.sent = state.sent.saturating_sub(1);
+            number.into_iter().for_each(|number| state.leave(number));
+            state.expire(now);
             state.allowed = state.allowed.saturating_mul(2);
-            if state.waiting.is_empty() && state.sent == 0 {
+            let is_past = state.until.is_some_and(|until| until <= now);
+            if is_past && state.waiting.is_empty() && state.sent.is_empty() {
                 state.until = None;
             }
         });
     }
 
     /// The provider refused the request because of its rate limit, until this time.
-    pub(crate) fn refused(mut self, until: Millis) {
-        let counted = self.queue.take();
+    pub(crate) fn refused(mut self, until: Instant) {
+        let place = self.place.take();
         let queue = self.limits.queue(&self.provider);
         queue.answered(|state| {
-            if counted.is_some() {
-                state.sent = state.sent.saturating_sub(1);
+            if let Some((_, number)) = place {
+                state.leave(number);
             }
             state.allowed = 1;
             state.until = Some(state.until.map_or(until, |other| other.max(until)));
@@ -205,8 +235,8 @@ impl Pass {
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        if let Some(queue) = self.queue.take() {
-            queue.answered(|state| state.sent = state.sent.saturating_sub(1));
+        if let Some((queue, number)) = self.place.take() {
+            queue.answered(|state| state.leave(number));
         }
     }
 }

@@ -111,3 +111,98 @@ async fn no_session_waits_longer_than_its_retries_may_take() {
         assert_eq!(f.events(session).await.last().unwrap(), "step.ended stop");
     }
 }
+
+/// Prompts sessions, the first of which is refused for a minute. The others wait for the end of the limit.
+async fn limited(f: &Fixture, sessions: &[SessionID], live: &mut LiveLog) {
+    f.model.reply(slow_down(60_000));
+    f.prompt(&sessions[0], "Hi").await;
+    f.read_until(live, "retried 1").await;
+    until_waiting(f, live).await;
+    for session in &sessions[1..] {
+        f.prompt(session, "Hi").await;
+        until_waiting(f, live).await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_an_answer_gives_its_place_back() {
+    let (f, sessions) = sessions(4).await;
+    let mut live = f.live();
+    limited(&f, &sessions[..3], &mut live).await;
+    let (first, second) = (Gate::new(), Gate::new());
+    for gate in [&first, &second] {
+        f.model
+            .reply(Reply::nothing().hold(gate).events([]).text("Late").stop());
+    }
+    f.model.otherwise(|_| Reply::says("Hello"));
+    f.clock.advance(60_000);
+    f.asked(2).await;
+    f.reached(&first).await;
+    // One place at a time: the second request hangs like the first one.
+    f.clock.advance(5_000);
+    f.asked(3).await;
+    f.reached(&second).await;
+    f.clock.advance(5_000);
+    f.asked(4).await;
+    // Another prompt does not wait again.
+    f.ask(&sessions[3], "Hi").await;
+    first.release();
+    second.release();
+    for session in &sessions {
+        f.wait(session).await;
+        assert_eq!(f.events(session).await.last().unwrap(), "step.ended stop");
+    }
+    assert_eq!(f.model.requests().len(), 5);
+}
+
+#[tokio::test]
+async fn a_step_of_the_wall_clock_changes_no_wait() {
+    for step in [-3_600_000, 3_600_000] {
+        let (f, sessions) = sessions(4).await;
+        let mut live = f.live();
+        limited(&f, &sessions[..3], &mut live).await;
+        f.model.otherwise(|_| Reply::says("Hello"));
+        f.clock.step(step);
+        f.prompt(&sessions[3], "Hi").await;
+        until_waiting(&f, &mut live).await;
+        assert_eq!(f.model.requests().len(), 1, "{step}");
+        f.clock.advance(60_000);
+        for session in &sessions {
+            f.wait(session).await;
+            assert_eq!(f.events(session).await.last().unwrap(), "step.ended stop");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_answer_to_an_earlier_request_widens_the_limit_and_does_not_end_it() {
+    let (f, sessions) = sessions(4).await;
+    let mut live = f.live();
+    let earlier = Gate::new();
+    f.model.reply(
+        Reply::nothing()
+            .hold(&earlier)
+            .events([])
+            .text("Early")
+            .stop(),
+    );
+    f.prompt(&sessions[3], "Hi").await;
+    f.reached(&earlier).await;
+    limited(&f, &sessions[..3], &mut live).await;
+    earlier.release();
+    f.wait(&sessions[3]).await;
+    assert_eq!(f.model.requests().len(), 2, "the limit still holds");
+    let gates = [Gate::new(), Gate::new()];
+    for gate in &gates {
+        f.model
+            .reply(Reply::nothing().hold(gate).events([]).text("Hello").stop());
+    }
+    f.model.otherwise(|_| Reply::says("Hello"));
+    f.clock.advance(60_000);
+    f.asked(4).await;
+    gates.iter().for_each(Gate::release);
+    for session in &sessions {
+        f.wait(session).await;
+        assert_eq!(f.events(session).await.last().unwrap(), "step.ended stop");
+    }
+}
