@@ -472,6 +472,7 @@ pub(super) fn shared_context(
             parent: session.clone(),
             rule_scope: rule_scope.clone(),
             model: model.clone(),
+            settings: sampled.settings.as_ref().map(|it| Arc::clone(&it.values)),
         }),
         permissions: Arc::new(TurnPermissions {
             permissions: Arc::clone(&services.permissions),

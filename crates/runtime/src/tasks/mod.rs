@@ -52,6 +52,8 @@ pub(crate) struct TurnTasks {
     pub(crate) rule_scope: RuleScope,
     /// The model of the turn, with its ids in the catalogue.
     pub(crate) model: ModelRef,
+    /// The settings of the prompts that the turn answers.
+    pub(crate) settings: Option<Arc<PromptSettings>>,
 }
 
 impl Tasks for TurnTasks {
@@ -86,7 +88,7 @@ impl TurnTasks {
             },
             delivery: Delivery::Steer,
             resume: false,
-            settings: PromptSettings::default(),
+            settings: self.inherited(),
             // A model wrote the text.
             mentions: false,
             command: None,
@@ -110,6 +112,17 @@ impl TurnTasks {
                 text,
                 incomplete,
             }),
+        }
+    }
+
+    /// Returns the settings of the prompt of a task. What the caller takes from the model of this turn, it takes from the
+    /// models of the tasks, too. The prompt of the task replaces the text of the caller, and the agent of the task
+    /// decides about its model.
+    fn inherited(&self) -> PromptSettings {
+        let tools = self.settings.as_ref().and_then(|it| it.tools.clone());
+        PromptSettings {
+            tools,
+            ..PromptSettings::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! Limits of tasks: the number of concurrent tasks and the depth of nested tasks.
 
-use opencode_testkit::{Gate, Reply};
+use opencode_testkit::{Gate, Reply, output};
 use serde_json::json;
 
 use super::{child, children, failed, input, open, open_with, task, tasks};
@@ -134,4 +134,41 @@ async fn the_host_sets_the_number() {
     gate.release();
     f.wait(&session).await;
     assert_eq!(failed(&f, &session).await, [refused]);
+}
+
+#[tokio::test]
+async fn the_tools_of_a_prompt_are_those_of_its_tasks_and_of_their_tasks() {
+    let f = open().await;
+    for tool in ["read", "bash"] {
+        f.tool(tool, |_, _| async { output(json!({})) });
+    }
+    let session = f.session().await;
+    f.model
+        .reply(task("general", "Deeper"))
+        .reply(task("general", "Deeper"))
+        .reply(Reply::calls("c9", "bash", json!({})));
+    for text in ["Three.", "Two.", "One."] {
+        f.model.reply(Reply::says(text));
+    }
+    f.ask_with(&session, "Go", json!({"tools": {"b*": false}}))
+        .await;
+    let requests = f.model.requests();
+    assert_eq!(requests.len(), 6);
+    for request in requests {
+        let tools: Vec<_> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+        assert_eq!(tools, ["task", "read"]);
+    }
+    let first = child(&f, &session).await;
+    let second = child(&f, &first).await;
+    assert_eq!(failed(&f, &second).await.len(), 1);
+    // A later task has the tools of the later prompt.
+    let mut again = input("general", "Once more");
+    again["sessionID"] = json!(first);
+    f.model
+        .reply(Reply::calls("c1", "task", again))
+        .reply(Reply::says("Done."))
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Go on").await;
+    let tools = f.model.requests().into_iter().nth(7).unwrap().tools.len();
+    assert_eq!(tools, 3);
 }
