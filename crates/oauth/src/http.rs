@@ -9,7 +9,9 @@ use futures::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, StatusCode};
 use reqwest::RequestBuilder;
-use url::{Host, Url};
+use url::Url;
+
+use crate::network::Network;
 
 /// The usual time limit of a request to an authorization server.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(30);
@@ -27,11 +29,15 @@ pub trait HttpClients: Send + Sync + 'static {
     fn client<'a>(&'a self, address: &'a Url) -> BoxFuture<'a, Result<reqwest::Client, String>>;
 }
 
-/// The addresses that requests may go to: `https`, and this machine if the server itself is on this machine. Otherwise
-/// a server could make the host call local services, or send tokens unencrypted.
+/// The addresses that requests may go to: public addresses over `https`, addresses of a private network if the server
+/// itself is in one, and this machine if the server itself is on this machine. Otherwise a server could make the host
+/// call local services, or send tokens unencrypted.
+///
+/// A name counts by its form: the host does not look up where a public name leads, because the names of an organisation
+/// may lead to its own network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    loopback: bool,
+    server: Network,
 }
 
 impl Reach {
@@ -39,7 +45,7 @@ impl Reach {
     #[must_use]
     pub fn of(server: &Url) -> Self {
         Self {
-            loopback: is_loopback(server),
+            server: Network::of(server),
         }
     }
 
@@ -48,10 +54,12 @@ impl Reach {
     pub fn allows(self, address: &Url) -> bool {
         let is_plain = address.username().is_empty() && address.password().is_none();
         let is_short = address.as_str().len() <= MAX_ADDRESS_BYTES;
-        let is_local = is_loopback(address);
-        let is_safe = match address.scheme() {
-            "https" => !is_local || self.loopback,
-            "http" => is_local && self.loopback,
+        let is_safe = match (address.scheme(), Network::of(address)) {
+            ("https", Network::Public) => true,
+            ("https", Network::Private) => {
+                matches!(self.server, Network::Private | Network::Loopback)
+            }
+            ("http" | "https", Network::Loopback) => self.server == Network::Loopback,
             _ => false,
         };
         is_plain && is_short && is_safe && address.host().is_some()
@@ -65,7 +73,9 @@ impl Reach {
     pub fn parse(self, address: &str, name: &str) -> Result<Url, String> {
         let url = Url::parse(address).ok().filter(|url| self.allows(url));
         url.ok_or_else(|| {
-            format!("its {name} is not an https address, or is an address of this machine")
+            format!(
+                "its {name} is not an https address, or is an address of this machine or of a private network"
+            )
         })
     }
 }
@@ -73,18 +83,7 @@ impl Reach {
 /// True for an address of this machine.
 #[must_use]
 pub fn is_loopback(address: &Url) -> bool {
-    match address.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => {
-            let mapped = address.to_ipv4_mapped();
-            address.is_loopback() || mapped.is_some_and(|mapped| mapped.is_loopback())
-        }
-        None => false,
-    }
+    Network::of(address) == Network::Loopback
 }
 
 /// An answer.
@@ -243,6 +242,15 @@ mod tests {
             "http://mcp.example/",
             "http://10.0.0.1/",
             "ftp://localhost/",
+            "https://0.0.0.0/",
+            "http://0.0.0.0:8080/",
+            "https://[::]/",
+            "https://169.254.169.254/latest",
+            "https://[fe80::1]/",
+            "https://[::ffff:169.254.169.254]/",
+            "https://[64:ff9b::a9fe:a9fe]/",
+            "https://224.0.0.1/",
+            "https://255.255.255.255/",
         ] {
             let address = Url::parse(address).unwrap();
             assert!(
@@ -251,5 +259,30 @@ mod tests {
             );
         }
         assert!(public.allows(&Url::parse("https://as.example/").unwrap()));
+        let private = reach("https://10.0.0.1/");
+        for address in [
+            "https://10.1.2.3/",
+            "https://172.16.0.1/",
+            "https://192.168.0.1/",
+            "https://100.64.0.1/",
+            "https://0x0a000001/",
+            "https://[fd00::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[2002:a00:1::]/",
+            "https://intranet/",
+            "https://as.internal/",
+            "https://printer.local./",
+            "https://a.home.arpa/",
+        ] {
+            let address = Url::parse(address).unwrap();
+            assert!(
+                !public.allows(&address) && private.allows(&address) && local.allows(&address),
+                "{address}"
+            );
+        }
+        assert!(private.allows(&Url::parse("https://as.example/").unwrap()));
+        assert!(!private.allows(&Url::parse("http://localhost/").unwrap()));
+        let of_network = reach("https://mcp.corp.internal/");
+        assert!(of_network.allows(&Url::parse("https://sso.corp.internal/").unwrap()));
     }
 }

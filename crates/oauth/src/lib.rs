@@ -17,6 +17,7 @@ mod device;
 mod error;
 mod grant;
 mod http;
+mod network;
 mod proof;
 mod redirect;
 mod scopes;
