@@ -26,13 +26,13 @@ const FOREIGN: [&str; 8] = [
     "GIT_CEILING_DIRECTORIES",
 ];
 
-/// Settings of every command. A repository can name other repositories; only network protocols reach them. No hook,
-/// no file system monitor and no maintenance runs, and nothing asks for credentials.
-const SETTINGS: [&str; 16] = [
-    "-c",
-    "protocol.file.allow=never",
-    "-c",
-    "protocol.ext.allow=never",
+/// The protocols of every command. For any other one, Git would run a program of the name `git-remote-<protocol>`. This
+/// variable has priority over the configuration of the user.
+const PROTOCOLS: (&str, &str) = ("GIT_ALLOW_PROTOCOL", "https:http:ssh:git");
+
+/// Settings of every command. No hook, no file system monitor and no maintenance runs, and nothing asks for
+/// credentials.
+const SETTINGS: [&str; 12] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -105,6 +105,7 @@ pub(crate) struct Ended {
 fn quiet(mut variables: BTreeMap<String, String>) -> BTreeMap<String, String> {
     variables.retain(|name, _| !FOREIGN.contains(&name.as_str()));
     for (name, value) in [
+        PROTOCOLS,
         ("GIT_TERMINAL_PROMPT", "0"),
         ("GIT_ASKPASS", "false"),
         ("SSH_ASKPASS", "false"),
@@ -140,6 +141,7 @@ mod tests {
             ("PATH", "/bin"),
             ("GIT_ASKPASS", "ask"),
             ("LC_ALL", "de"),
+            ("GIT_ALLOW_PROTOCOL", "ext"),
         ];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let variables = quiet(BTreeMap::from(given));
@@ -147,6 +149,7 @@ mod tests {
         let value = |name: &str| variables[name].as_str();
         assert_eq!((value("PATH"), value("GIT_ASKPASS")), ("/bin", "false"));
         assert_eq!(value("GIT_SSH_COMMAND"), "ssh -o BatchMode=yes");
+        assert_eq!(value("GIT_ALLOW_PROTOCOL"), "https:http:ssh:git");
     }
 
     #[test]

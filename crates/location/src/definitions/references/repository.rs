@@ -11,6 +11,9 @@ use crate::secret::shown_address;
 /// The host of a repository that is named only by owner and name.
 const USUAL_HOST: &str = "github.com";
 
+/// The schemes of addresses. For any other one, Git would run a program of the machine that has its name.
+const SCHEMES: [&str; 4] = ["https", "http", "ssh", "git"];
+
 /// The characters of a branch that are escaped in the name of a directory.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -24,6 +27,10 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 /// A repository is named `owner/name` or `github:owner/name`, `host/path`, `user@host:path`, or by a
 /// URL. Fails for a local repository, which already has a directory.
 pub(super) fn directory(repository: &str, branch: Option<&str>) -> Result<PathBuf, &'static str> {
+    let address = Url::parse(repository.trim()).ok();
+    if address.is_some_and(|it| it.has_host() && !SCHEMES.contains(&it.scheme())) {
+        return Err("its address must begin with https://, http://, ssh:// or git://");
+    }
     let place = place(repository.trim()).ok_or(
         "its repository must be named as owner/name, host/path, user@host:path or by an address",
     )?;
@@ -190,6 +197,23 @@ mod tests {
             ("https://[::1]/a/b", unsafe_name),
         ] {
             assert_eq!(directory(name, None), Err(expected), "{name:?}");
+        }
+        for name in [
+            "ext://h.example/a",
+            "file://h.example/a",
+            "ftp://h.example/a/b",
+            "git+ssh://h.example/a",
+            "own://h.example/a",
+        ] {
+            let expected = "its address must begin with https://, http://, ssh:// or git://";
+            assert_eq!(directory(name, None), Err(expected), "{name}");
+        }
+        for name in [
+            "ext::sh -c x",
+            "own::h.example/a",
+            "own::https://h.example/a",
+        ] {
+            assert_eq!(directory(name, None), Err(unsafe_name), "{name}");
         }
         let branch = "its branch is empty; leave it out to have the default one";
         assert_eq!(directory("a/b", Some("")), Err(branch));
