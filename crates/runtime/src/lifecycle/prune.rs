@@ -9,7 +9,7 @@ use std::sync::Arc;
 use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
 use opencode_schema::storage::PrunedSessions;
-use opencode_store::SessionAge;
+use opencode_store::{SessionAge, StoreError};
 
 use super::Lifecycle;
 use crate::error::RuntimeError;
@@ -68,11 +68,16 @@ impl Lifecycle {
         })
     }
 
-    /// Removes a session that is old, with its descendants. Leaves it if one of them works or has a newer event now.
+    /// Removes a session that is old, with its descendants. Leaves it if one of them works or has a newer event now, or
+    /// is too damaged to be removed.
     async fn remove_old(self: &Arc<Self>, root: &Root) -> Result<Vec<SessionID>, RuntimeError> {
         match self.remove_unless_active(&root.id, root.active).await {
             Ok(removed) => Ok(removed),
             Err(RuntimeError::SessionBusy(_) | RuntimeError::SessionNotFound(_)) => Ok(Vec::new()),
+            Err(RuntimeError::Store(error @ StoreError::Corrupt { .. })) => {
+                tracing::error!(session_id = %root.id, %error, "a damaged session is not pruned");
+                Ok(Vec::new())
+            }
             Err(error) => Err(error),
         }
     }

@@ -3,6 +3,7 @@
 use opencode_schema::bounded::MAX_SAFE_INTEGER;
 use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
+use rusqlite::Row;
 
 use crate::error::StoreError;
 use crate::projections::sessions::SessionRow;
@@ -74,9 +75,12 @@ impl Reader<'_> {
         let mut rows = statement.query([limit as i64])?;
         let mut largest = Vec::new();
         while let Some(row) = rows.next()? {
-            let id: String = row.get(0)?;
+            let id: Option<String> = row.get(0).ok();
+            let Some(id) = id.and_then(|id| SessionID::parse(&id).ok()) else {
+                continue;
+            };
             largest.push(SessionSize {
-                id: SessionID::parse(&id).map_err(StoreError::corrupt_row)?,
+                id,
                 bytes: row.get::<_, i64>(1)?.unsigned_abs().min(MAX_SAFE_INTEGER),
             });
         }
@@ -101,15 +105,27 @@ impl Reader<'_> {
         let mut rows = statement.query([])?;
         let mut ages = Vec::new();
         while let Some(row) = rows.next()? {
-            let (id, parent): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-            let parent = parent.map(|parent| SessionID::parse(&parent)).transpose();
-            ages.push(SessionAge {
-                id: SessionID::parse(&id).map_err(StoreError::corrupt_row)?,
-                parent: parent.map_err(StoreError::corrupt_row)?,
-                active: row.get(2)?,
-                is_archived: row.get(3)?,
-            });
+            match age(row) {
+                Ok(age) => ages.push(age),
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    tracing::error!(%error, "a session has no readable id");
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(ages)
     }
+}
+
+/// Reads the age of a session. A damaged row must not decide about other sessions: without a readable time the session
+/// counts as active now.
+fn age(row: &Row<'_>) -> Result<SessionAge, StoreError> {
+    let id: String = row.get(0)?;
+    let parent: Option<String> = row.get(1).ok().flatten();
+    Ok(SessionAge {
+        id: SessionID::parse(&id).map_err(StoreError::corrupt_row)?,
+        parent: parent.and_then(|parent| SessionID::parse(&parent).ok()),
+        active: row.get(2).unwrap_or(Millis::MAX),
+        is_archived: row.get(3)?,
+    })
 }

@@ -43,6 +43,43 @@ async fn the_bytes_of_a_session_are_those_of_its_stored_entries() {
 }
 
 #[tokio::test]
+async fn a_damaged_row_decides_about_no_other_session() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    for id in ["ses_b", "ses_c", "ses_d"] {
+        bench.session(id).await;
+    }
+    let raw = bench.raw();
+    for damage in [
+        "UPDATE session SET parent = 'ses_a' WHERE aggregate = (SELECT key FROM aggregate WHERE id = 'ses_b')",
+        "UPDATE aggregate SET id = x'ff' WHERE id = 'ses_b'",
+        "UPDATE session SET parent = x'fe', time_updated = 'soon'
+         WHERE aggregate = (SELECT key FROM aggregate WHERE id = 'ses_c')",
+    ] {
+        assert_eq!(raw.execute(damage, []).unwrap(), 1, "{damage}");
+    }
+    let id = session.info.id.clone();
+    let read = bench.store.read(move |db| {
+        Ok((
+            db.session_ages()?,
+            db.session_sizes(9)?,
+            db.with_descendants(&id)?,
+        ))
+    });
+    let (ages, sizes, tree) = read.await.unwrap();
+    let ages = ages
+        .iter()
+        .map(|it| (it.id.as_str(), it.active, &it.parent));
+    let expected = [
+        ("ses_a", 1000, &None),
+        ("ses_c", i64::MAX, &None),
+        ("ses_d", 1000, &None),
+    ];
+    assert_eq!(ages.collect::<Vec<_>>(), expected);
+    assert_eq!((sizes.0, sizes.1.len()), (4, 3));
+    assert_eq!(tree, [session.info.id]);
+}
+
+#[tokio::test]
 async fn a_copy_is_in_no_read_until_it_is_published() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let id = SessionID::parse("ses_copy").unwrap();
