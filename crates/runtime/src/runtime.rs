@@ -15,7 +15,7 @@ use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
 use crate::asks::unanswered::AnswerTimeout;
 use crate::budgets::Budgets;
-use crate::commands::CommandRunner;
+use crate::commands::{CommandRunner, RunningCommands};
 use crate::compaction::Compactor;
 use crate::coordinator::Coordinator;
 use crate::drain::{Services, Shared, Titles, begin_drains};
@@ -222,7 +222,9 @@ impl Runtime {
             timer: Arc::clone(&timer),
             closing: closing.clone(),
         });
+        let running_commands = RunningCommands::default();
         let commands = CommandRunner {
+            running: running_commands.clone(),
             journal: Arc::clone(&journal),
             locations: Arc::clone(&locations),
             inbox: Arc::clone(&inbox),
@@ -308,6 +310,7 @@ impl Runtime {
             coordinator: coordinator.clone(),
             permissions: Arc::clone(&permissions),
             questions: Arc::clone(&questions),
+            commands: running_commands,
             unknown_agents: Arc::clone(&unknown_agents),
             shared: Arc::clone(&shared),
             sharing: Arc::clone(&sharing),

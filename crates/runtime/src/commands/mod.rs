@@ -5,6 +5,7 @@
 //! Text from programs and servers is literal: the prompt keeps its ranges.
 
 mod arguments;
+mod running;
 mod server_prompt;
 mod spans;
 mod template;
@@ -23,6 +24,9 @@ use opencode_schema::prompt::{
 use opencode_store::SessionRow;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::running::RunningCommands;
+
+use self::running::RunningCommand;
 use self::spans::Spans;
 use self::template::{Expanded, Span, expand};
 use crate::agents::agent_of;
@@ -31,6 +35,9 @@ use crate::error::RuntimeError;
 use crate::inbox::{Inbox, PromptRequest};
 use crate::journal::Journal;
 use crate::mcp::McpServers;
+
+/// Name of the operation in failures.
+const SERVICE: &str = "command.run";
 
 /// Maximum size of the arguments in bytes. They become variables and parameters of programs.
 const MAX_ARGUMENTS: usize = 64 * 1024;
@@ -71,6 +78,7 @@ pub(crate) struct CommandRunner {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) mcp: Arc<McpServers>,
+    pub(crate) running: RunningCommands,
     /// Ends the shell commands when the host closes.
     pub(crate) closing: CancellationToken,
 }
@@ -97,6 +105,8 @@ impl CommandRunner {
     /// nothing runs then.
     pub(crate) async fn prepare(&self, request: CommandRequest) -> Result<Prepared, RuntimeError> {
         check_arguments(&request.arguments)?;
+        // Known before the session is read, so that a removal stops it or it does not find the session.
+        let running = self.running.begin(&request.session_id, &self.closing);
         if let Some(receipt) = self.inbox.command_again(&request.again()).await? {
             return Ok(Prepared::Admitted(Box::new(receipt)));
         }
@@ -107,14 +117,22 @@ impl CommandRunner {
         let (made, settings) = match configured {
             Some(command) => {
                 let settings = settings(&request, Some(command), &location)?;
-                let made = self.of_template(&request, command, &settings, &session, &location);
-                (made.await?, settings)
+                let made =
+                    self.of_template(&request, command, &settings, &session, &location, &running);
+                (made.await, settings)
             }
             None => {
                 let settings = settings(&request, None, &location)?;
-                (self.of_server(&request, &location).await?, settings)
+                let made = self.of_server(&request, &location);
+                let made = running.stop.run_until_cancelled(made).await;
+                let stopped = Err(RuntimeError::Closed);
+                (made.unwrap_or(stopped), settings)
             }
         };
+        if running.stop.is_cancelled() {
+            return Err(self.stopped(&request).await);
+        }
+        let made = made?;
         Ok(Prepared::Prompt(Box::new(prompt_of(
             request, made, settings,
         ))))
@@ -127,6 +145,7 @@ impl CommandRunner {
         settings: &CommandSettings,
         session: &SessionRow,
         location: &Arc<Location>,
+        running: &RunningCommand,
     ) -> Result<Made, RuntimeError> {
         let expanded = expand(&command.template, &request.arguments);
         let agent = settings.agent.clone();
@@ -139,19 +158,14 @@ impl CommandRunner {
                 session.permission.clone().into(),
             ),
         };
-        let cancel = self.closing.child_token();
-        let _stop = cancel.clone().drop_guard();
         let spans = Spans {
             permissions: &permissions,
             session: &request.session_id,
             location,
             directory: Arc::from(Path::new(&session.info.location.directory)),
-            cancel: &cancel,
+            cancel: &running.stop,
         };
         let outputs = spans.run(commands_of(&expanded)).await;
-        if self.closing.is_cancelled() {
-            return Err(RuntimeError::Closed);
-        }
         let mut made = assembled(expanded, outputs);
         if command.subtask == Some(true) {
             let name = command.agent.as_deref().unwrap_or(SUBTASK_AGENT);
@@ -161,6 +175,23 @@ impl CommandRunner {
             });
         }
         Ok(made)
+    }
+
+    /// Returns the reason why a command was stopped.
+    async fn stopped(&self, request: &CommandRequest) -> RuntimeError {
+        if self.closing.is_cancelled() {
+            return RuntimeError::Closed;
+        }
+        let id = &request.session_id;
+        match self.journal.session(id).await {
+            Ok(_) => RuntimeError::Unavailable {
+                service: SERVICE,
+                message: format!(
+                    "The session {id} was interrupted before the command made its prompt; run the command again"
+                ),
+            },
+            Err(error) => error,
+        }
     }
 
     /// Makes the prompt from a prompt of a server of this name.

@@ -67,7 +67,9 @@ impl Spans<'_> {
         if has_arguments && !shell.takes_arguments() {
             return Err("the configured shell cannot be given arguments safely".to_owned());
         }
-        self.ask(span).await.map_err(|error| refusal(&error))?;
+        let asked = self.cancel.run_until_cancelled(self.ask(span)).await;
+        let asked = asked.ok_or("it was stopped")?;
+        asked.map_err(|error| refusal(&error))?;
         let shell = match &span.arguments {
             Some(arguments) => Arc::new(shell.with_variable("ARGUMENTS", arguments)),
             None => shell,

@@ -61,7 +61,11 @@ impl Lifecycle {
     }
 
     async fn hold(&self, id: &SessionID, interrupt: bool) -> Result<SessionHold, RuntimeError> {
+        if !interrupt && self.commands.has(id) {
+            return Err(RuntimeError::SessionBusy(id.clone()));
+        }
         for _ in 0..INTERRUPTIONS {
+            self.commands.stop(id).await;
             if let Some(hold) = self.coordinator.hold(id) {
                 return Ok(hold);
             }

@@ -17,6 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::agents::unknown::UnknownAgents;
 use crate::asks::permissions::Permissions;
 use crate::asks::questions::Questions;
+use crate::commands::RunningCommands;
 use crate::coordinator::Coordinator;
 use crate::drain::Shared;
 use crate::journal::Journal;
@@ -31,6 +32,7 @@ pub(crate) struct Lifecycle {
     pub(crate) coordinator: Coordinator,
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) questions: Arc<Questions>,
+    pub(crate) commands: RunningCommands,
     pub(crate) unknown_agents: Arc<UnknownAgents>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) sharing: Arc<Sharing>,

@@ -85,17 +85,27 @@ impl Lifecycle {
             let reader = transaction.reader();
             let (mut sessions, mut unreadable) = (Vec::new(), Vec::new());
             for id in &tree {
-                match reader.session(id) {
-                    Ok(Some(session)) if reader.last_active(&session)? > active_until => {
+                let found = reader.session(id).and_then(|session| {
+                    let active = session.as_ref().map(|it| reader.last_active(it));
+                    Ok((session, active.transpose()?))
+                });
+                match found {
+                    Ok((_, Some(active))) if active > active_until => {
                         return Ok(Some(Removed::default()));
                     }
-                    Ok(session) => sessions.extend(session),
+                    Ok((session, _)) => sessions.extend(session),
                     Err(StoreError::Corrupt { .. }) => unreadable.push(id),
                     Err(error) => return Err(error.into()),
                 }
             }
             for session in &sessions {
-                transaction.hide(session, now)?;
+                match transaction.hide(session, now) {
+                    // Nothing of it is hidden yet.
+                    Err(StoreError::Corrupt { .. }) => {
+                        transaction.hide_unreadable(&session.info.id)?;
+                    }
+                    hidden => hidden?,
+                }
             }
             for id in unreadable {
                 transaction.hide_unreadable(id)?;
@@ -109,6 +119,8 @@ impl Lifecycle {
         let removed: Option<Removed> = hidden.await?;
         for id in removed.iter().flat_map(|it| &it.ids) {
             self.forget(id);
+            // A command that began after the hold finds no session, or is stopped here.
+            self.commands.stop(id).await;
         }
         Ok(removed)
     }

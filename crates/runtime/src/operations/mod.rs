@@ -179,9 +179,11 @@ impl Runtime {
         .await
     }
 
-    /// Stops the session's drain and returns when all its work has settled. Pending inputs stay pending.
+    /// Stops the session's drain and the commands that make prompts for it, and returns when all its work has settled.
+    /// Pending inputs stay pending.
     pub async fn interrupt(&self, id: &SessionID) -> Result<(), RuntimeError> {
         self.journal.session(id).await?;
+        self.commands.running.stop(id).await;
         self.coordinator.interrupt(id).await;
         Ok(())
     }

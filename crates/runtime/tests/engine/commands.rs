@@ -289,3 +289,37 @@ async fn agent_and_model_of_a_command_are_settings_of_its_prompt() {
     assert_eq!(chosen(&run(&f, task).await), (None, None));
     f.wait(&session).await;
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_interruption_and_a_removal_stop_the_commands_of_a_template() {
+    let template = "Wait !`touch begun; sleep 600; touch ended`";
+    let f = fixture(&[("wait", json!({"template": template}))], json!({})).await;
+    for removes in [false, true] {
+        let session = f.session().await;
+        let stop = async {
+            while !f.project.path("begun").exists() {
+                tokio::task::yield_now().await;
+            }
+            if !removes {
+                return f.runtime().interrupt(&session).await.unwrap();
+            }
+            let busy = f.runtime().remove_session(&session, false).await;
+            assert!(
+                matches!(busy, Err(RuntimeError::SessionBusy(_))),
+                "{busy:?}"
+            );
+            f.runtime().remove_session(&session, true).await.unwrap();
+        };
+        let command = f.runtime().run_command(request(&session, "wait", ""));
+        let (stopped, ()) = tokio::join!(command, stop);
+        let said = stopped.unwrap_err().to_string();
+        let expected = format!(
+            "The session {session} was interrupted before the command made its prompt; run the command again"
+        );
+        assert_eq!(said, expected);
+        assert!(!f.project.path("ended").exists());
+        std::fs::remove_file(f.project.path("begun")).unwrap();
+    }
+    assert_eq!(f.model.requests().len(), 0);
+}
