@@ -85,6 +85,7 @@ pub(crate) async fn next_request(
     session: &SessionID,
 ) -> Result<ProviderRequestView, RuntimeError> {
     let is_running = coordinator.active().contains(session);
+    let journal = Arc::clone(&services.journal);
     let (services, shared) = (Arc::clone(services), Arc::clone(shared));
     let stopper = coordinator.reader_stopper(session);
     let closing = stopper.stopped().clone();
@@ -101,8 +102,12 @@ pub(crate) async fn next_request(
     let found = closing.run_until_cancelled(observing).await;
     let next = found
         .unwrap_or(Err(DrainStop::Interrupted))
-        .map_err(refused)?;
-    runner.view(next).await
+        .map_err(refused);
+    if let Err(RuntimeError::Store(StoreError::Corrupt { .. })) = &next {
+        // The entries of a session that was removed meanwhile are missing.
+        journal.session(session).await?;
+    }
+    runner.view(next?).await
 }
 
 fn refused(stop: DrainStop) -> RuntimeError {

@@ -238,6 +238,23 @@ async fn a_closing_host_does_not_block_readers() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_removed_meanwhile_is_not_found() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Yes."));
+    f.ask(&session, "Hi").await;
+    let (source, gate) = (ScriptedSource::telling(KEY, "one"), Gate::new());
+    let _told = f.contribute(&f.project.directory(), source.hold(&gate));
+    let remove = async {
+        f.reached(&gate).await;
+        f.runtime().remove_session(&session, true).await.unwrap();
+        gate.release();
+    };
+    let (said, ()) = tokio::join!(refused(&f, &session), remove);
+    assert_eq!(said, RuntimeError::SessionNotFound(session).to_string());
+}
+
+#[tokio::test]
 async fn a_request_that_is_too_large_is_not_shown() {
     let f = Fixture::open().await;
     let session = f.session().await;
