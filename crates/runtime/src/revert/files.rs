@@ -14,6 +14,9 @@ use crate::error::RuntimeError;
 /// one event, and they are part of session lists. Files beyond the limit only have their line counts.
 const MAX_PATCHES: usize = 512 * 1024;
 
+/// Number of times that the files of a revert are put back, while other programs change them.
+const RESTORES: u32 = 5;
+
 /// Number of files that are read together. Other users of the snapshots run between two batches.
 const TOGETHER: usize = 100;
 
@@ -114,15 +117,23 @@ impl Reverts {
         let Some((previous, snapshots)) = self.previous_files(session, revert).await? else {
             return Ok(());
         };
-        let mut staging = Staging::new(snapshots, previous.base.to_owned());
-        staging.undo(&previous).await?;
-        for path in &staging.conflicts {
-            tracing::warn!(
-                path,
-                "a file was changed since the revert and is left alone"
-            );
+        for attempt in 1.. {
+            let mut staging = Staging::new(snapshots.clone(), previous.base.to_owned());
+            staging.undo(&previous).await?;
+            match staging.restore().await {
+                // A file that changed after it was read is a conflict for the next attempt.
+                Err(SnapshotError::Restore(_)) if attempt < RESTORES => continue,
+                restored => restored?,
+            }
+            for path in &staging.conflicts {
+                tracing::warn!(
+                    path,
+                    "a file was changed since the revert and is left alone"
+                );
+            }
+            break;
         }
-        Ok(staging.restore().await?)
+        Ok(())
     }
 
     /// Completes a staged revert of a process that may have died before it was complete: reverts the

@@ -20,9 +20,9 @@ pub fn failure(error: RuntimeError) -> Failure {
             message_id,
         } => Failure::message_not_found(session_id, message_id),
         RuntimeError::PartNotFound { .. } => Failure::invalid_field("partID", message),
-        RuntimeError::Snapshot(_) => Failure::Unknown {
+        RuntimeError::Snapshot(_) => Failure::ServiceUnavailable {
             message,
-            reference: None,
+            service: Some("snapshots".into()),
         },
         RuntimeError::InputNotFound {
             session_id,
