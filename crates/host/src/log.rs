@@ -104,6 +104,7 @@ impl HostLog {
         }
         if let Some(url) = &options.base_url {
             secrets.learn_url(url);
+            secrets.learn_path(url, "");
         }
         if let Some(Value::Object(members)) = &options.config {
             secrets.learn_members(members);

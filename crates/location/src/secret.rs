@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 pub use opencode_llm::redact::Redactor;
+use opencode_llm::redact::{is_secret_segment, without_segments};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -91,14 +92,15 @@ pub fn shown_address(address: &Url) -> String {
     shown.into()
 }
 
-/// The base URL of a provider as configured. `Debug` shows it without user, password, query and fragment.
+/// The base URL of a provider as configured. `Debug` shows it without user, password, query and fragment, and
+/// without the segments of its path that may be secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(pub String);
 
 impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Url::parse(&self.0) {
-            Ok(url) => f.write_str(&shown_address(&url)),
+            Ok(url) => f.write_str(&without_segments(&shown_address(&url), is_secret_segment)),
             Err(_) => f.write_str("<not a URL>"),
         }
     }
@@ -116,10 +118,10 @@ mod tests {
         };
         let mut headers = Headers::default();
         headers.set("X-Custom", "sk-1");
-        let url = BaseUrl("https://user:sk-1@host:8443/v1?key=sk-1".into());
+        let url = BaseUrl("https://user:sk-1@host:8443/sk-12345/v1?key=sk-1".into());
         assert_eq!(
             format!("{:?} {headers:?} {url:?}", Members(members)),
-            r#"{"apiKey", "nested"} {"X-Custom"} https://host:8443/v1"#
+            r#"{"apiKey", "nested"} {"X-Custom"} https://host:8443/<redacted>/v1"#
         );
         assert_eq!(format!("{:?}", BaseUrl("sk-1".into())), "<not a URL>");
     }

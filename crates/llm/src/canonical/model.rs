@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::canonical::authorizer::Authorizer;
 use crate::canonical::request::{GenerationControls, JsonMap};
-use crate::redact::{Fields, Redactor};
+use crate::redact::{Fields, Redactor, is_secret_segment, without_segments};
 use crate::secret::Secret;
 
 /// The protocols that this crate implements.
@@ -169,7 +169,10 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Endpoint")
-            .field("base_url", &Redactor::default().url(&self.base_url))
+            .field(
+                "base_url",
+                &without_segments(&Redactor::default().url(&self.base_url), is_secret_segment),
+            )
             .field("query", &Fields(&self.query))
             .finish()
     }

@@ -15,7 +15,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 use url::Url;
 
-pub use names::{is_harmless_header, is_secret_name};
+pub use names::{is_harmless_header, is_secret_name, is_secret_segment};
 pub use secrets::Secrets;
 
 use names::is_secret_query;
@@ -35,6 +35,25 @@ impl fmt::Debug for Fields<'_> {
         });
         formatter.debug_map().entries(shown).finish()
     }
+}
+
+/// Returns an address with a replacement for each segment of its path that is a secret.
+#[must_use]
+pub fn without_segments(url: &str, is_secret: impl Fn(&str) -> bool) -> String {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let begin = url[host..].find(['/', '?', '#']);
+    let begin = begin.map_or(url.len(), |at| host + at);
+    let end = url[begin..]
+        .find(['?', '#'])
+        .map_or(url.len(), |at| begin + at);
+    let segments = url[begin..end]
+        .split('/')
+        .map(|segment| match is_secret(segment) {
+            true => REDACTED,
+            false => segment,
+        });
+    let path = segments.collect::<Vec<_>>().join("/");
+    format!("{}{path}{}", &url[..begin], &url[end..])
 }
 
 /// Removes secrets from texts. Clones share the search automaton.
@@ -246,6 +265,55 @@ mod tests {
         ];
         for name in plain {
             assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn segments_of_paths_that_may_be_secrets_are_recognised() {
+        for segment in [
+            "sk-live-1234",
+            "0a1b2c3d4e5f",
+            "Zm9vYmFyYmF6",
+            "my-secret-token",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "key%2F1234",
+        ] {
+            assert!(is_secret_segment(segment), "{segment}");
+        }
+        for segment in [
+            "",
+            "v1",
+            "v1beta1",
+            "openai",
+            "chat-completions",
+            "us-central1",
+            "europe-west12",
+            "compatible-mode",
+        ] {
+            assert!(!is_secret_segment(segment), "{segment}");
+        }
+        let mut secrets = Secrets::default();
+        secrets.learn_path(
+            "https://g.test/v1/key%2D0a1b2c3d/openai/models/gemini-2.5-pro:stream?a=b",
+            "google/gemini-2.5-pro",
+        );
+        let text = "key-0a1b2c3d key%2D0a1b2c3d gemini-2.5-pro:stream openai";
+        let expected = "<redacted> <redacted> gemini-2.5-pro:stream openai";
+        assert_eq!(secrets.of_texts().verbatim(text), expected);
+    }
+
+    #[test]
+    fn segments_of_paths_are_replaced_in_their_places() {
+        for (url, expected) in [
+            (
+                "https://h.test/v1/key-1234/x?key-1234#key-1234",
+                "https://h.test/v1/<redacted>/x?key-1234#key-1234",
+            ),
+            ("https://h.test", "https://h.test"),
+            ("https://h.test?a=/key-1234", "https://h.test?a=/key-1234"),
+            ("no address", "no address"),
+        ] {
+            assert_eq!(without_segments(url, is_secret_segment), expected);
         }
     }
 

@@ -55,6 +55,26 @@ pub fn is_secret_name(name: &str) -> bool {
             .any(|(at, word)| !name[at + word.len()..].starts_with('s'))
 }
 
+/// Minimum length of a segment of a path that may be a secret, in bytes.
+const SHORTEST_SEGMENT: usize = 8;
+
+/// True if a segment of the path of an address may be a secret: it is long and no plain name, such as `chat-completions`
+/// or `us-central1`, or it says that it is one.
+#[must_use]
+pub fn is_secret_segment(segment: &str) -> bool {
+    let ends_with_digit = |it: &str| it.ends_with(|last: char| last.is_ascii_digit());
+    let mut name = segment;
+    // Names may end with a number of two digits.
+    for _ in 0..2 {
+        if ends_with_digit(name) {
+            name = &name[..name.len() - 1];
+        }
+    }
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || b"-_.".contains(&byte);
+    let is_name = name.bytes().all(is_plain) && !is_secret_name(segment);
+    segment.len() >= SHORTEST_SEGMENT && !is_name
+}
+
 pub(super) fn is_secret_query(name: &str) -> bool {
     is_secret_name(name) || matches!(name, "key" | "sig")
 }

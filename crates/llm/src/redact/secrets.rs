@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
 
 use super::Redactor;
-use super::names::{is_harmless_header, is_secret_name, is_secret_query};
+use super::names::{is_harmless_header, is_secret_name, is_secret_query, is_secret_segment};
 
 /// Minimum length of a credential, in bytes. Shorter ones occur by chance in any failure, and
 /// replacing them would only make the text unreadable.
@@ -102,6 +102,21 @@ impl Secrets {
         self.learn_credential(&STANDARD.encode(format!("{user}:{password}")));
         self.learn_credential(&password);
         self.others.insert(user);
+    }
+
+    /// Adds the segments of the path of an address that may be secrets. Gateways take keys there. `model` names the model
+    /// that the address may have, which is none.
+    pub fn learn_path(&mut self, url: &str, model: &str) {
+        let Ok(url) = Url::parse(url) else {
+            return;
+        };
+        for segment in url.path_segments().into_iter().flatten() {
+            let (plain, name) = (decoded(segment), segment.split(':').next());
+            let is_model = name.is_some_and(|name| model.contains(name) || model.contains(&plain));
+            if is_secret_segment(&plain) && !is_model {
+                self.others.extend([segment.to_owned(), plain]);
+            }
+        }
     }
 
     /// Adds the strings and numbers with secret names in options and settings.

@@ -280,6 +280,7 @@ fn secrets(request: &LlmRequest, headers: &HeaderMap, url: &Url) -> Secrets {
         }
     }
     secrets.learn_url(url.as_str());
+    secrets.learn_path(url.as_str(), &request.model.model_id);
     secrets.learn_members(&request.effective_overlay());
     secrets
 }
@@ -368,8 +369,11 @@ async fn authorize(
     authorized.await.unwrap_or_else(|| {
         let place = place(&format!("{}/{}", model.provider_id, model.model_id), url);
         let message = format!("{place} was not asked: its credential was not ready in time");
-        let url = Some(Redactor::default().url(url.as_str()));
-        Err(LlmError::transport(TransportKind::Timeout, url, message))
+        let mut secrets = Secrets::default();
+        secrets.learn_path(url.as_str(), &model.model_id);
+        let redactor = secrets.of_failures();
+        let url = Some(redactor.url(url.as_str()));
+        Err(LlmError::transport(TransportKind::Timeout, url, message).redacted(&redactor))
     })
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use opencode_llm::redact::{REDACTED, Redactor, Secrets, is_harmless_header, is_secret_name};
+use opencode_llm::redact::{
+    REDACTED, Redactor, Secrets, is_harmless_header, is_secret_name, without_segments,
+};
 use opencode_schema::catalogue::{
     ModelApi, ModelCacheCost, ModelCapabilities, ModelCost, ModelCostTier, ModelInfo, ModelLimit,
     ModelRequest, ModelTime, ModelVariant, ProviderApi, ProviderInfo, RequestSettings,
@@ -108,10 +110,13 @@ fn shown_cost(row: &CostRow) -> ModelCost {
 
 /// The address as it was written, except for parts that are secrets.
 fn shown_url(url: &str, secrets: &Secrets) -> String {
+    let url = without_segments(url, |segment| secrets.contains(segment));
     if !url.contains(['@', '?']) {
-        return url.to_owned();
+        return url;
     }
-    let shown = Redactor::default().url(url);
+    let shown = Redactor::default().url(&url);
+    // The parser of addresses escapes the brackets.
+    let shown = shown.replace("%3Credacted%3E", REDACTED);
     let Some((base, query)) = shown.split_once('?') else {
         return shown;
     };

@@ -212,6 +212,7 @@ impl Catalogue {
         let urls = providers.chain(self.models.iter().map(|it| &it.api));
         for url in urls.filter_map(|api| api.url.as_ref()) {
             secrets.learn_url(&url.0);
+            secrets.learn_path(&url.0, "");
         }
     }
 

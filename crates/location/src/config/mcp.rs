@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use opencode_llm::redact::{is_secret_segment, without_segments};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -98,7 +99,10 @@ pub struct McpAddress {
 impl fmt::Debug for McpAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpAddress")
-            .field("url", &shown_address(&self.url))
+            .field(
+                "url",
+                &without_segments(&shown_address(&self.url), is_secret_segment),
+            )
             .finish_non_exhaustive()
     }
 }

@@ -135,6 +135,7 @@ impl McpServer {
             }
             McpConnection::Remote(remote) => {
                 secrets.learn_url(remote.url.as_str());
+                secrets.learn_path(remote.url.as_str(), "");
                 for (name, value) in &remote.headers {
                     secrets.learn_header(name, value);
                 }

@@ -67,6 +67,7 @@ fn learn_provider(secrets: &mut Secrets, provider: &ProviderPatch) {
 fn learn_api(secrets: &mut Secrets, api: &ApiPatch) {
     if let Some(BaseUrl(url)) = &api.url {
         secrets.learn_url(url);
+        secrets.learn_path(url, "");
     }
     secrets.learn_members(&api.settings);
 }
@@ -84,5 +85,6 @@ fn learn_chosen(secrets: &mut Secrets, chosen: &HostModel) {
     }
     if let Some(BaseUrl(url)) = &chosen.base_url {
         secrets.learn_url(url);
+        secrets.learn_path(url, "");
     }
 }

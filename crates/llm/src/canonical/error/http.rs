@@ -77,6 +77,7 @@ impl HttpFailure<'_> {
             secrets.learn_header(name, value);
         }
         secrets.learn_url(self.url);
+        secrets.learn_path(self.url, self.model);
         let redactor = secrets.of_failures();
         let body = redactor.text(self.body);
         let report = Report::of_body(self.body);
