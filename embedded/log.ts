@@ -1,4 +1,4 @@
-import { words } from "./registration.js";
+import { isThenable, words } from "./registration.js";
 import type { LogEntry, LogLevel, LogOptions, OpenCodeOptions } from "../index.js";
 
 type Level = LogLevel | "off";
@@ -50,7 +50,7 @@ function guarded(sink: (entry: LogEntry) => unknown) {
   return (entry: LogEntry) => {
     try {
       const given = sink(entry);
-      if (given instanceof Promise) given.catch(fail);
+      if (isThenable(given)) given.then(undefined, fail);
     } catch (error) {
       fail(error);
     }

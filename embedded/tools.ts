@@ -3,7 +3,7 @@
 import { checkCount, checkFunction, checkMembers, checkText, checkTexts, describe, invalidOption } from "./checks.js";
 import { Coalesced } from "./coalesced.js";
 import { checkRegisterOptions } from "./register-options.js";
-import { registration, words } from "./registration.js";
+import { isThenable, registration, words } from "./registration.js";
 import { readSchema, SchemaError } from "./schemas.js";
 import { readOutput } from "./tool-output.js";
 import type { Registration } from "../index.js";
@@ -113,13 +113,22 @@ export class Tools {
         ...ids,
         signal: call.signal,
         location: { directory },
-        progress: (value) => progress.push(value),
+        progress: (value) => {
+          if (isThenable(value)) this.#dropPromise(tool, value);
+          else progress.push(value);
+        },
       };
       const value = await tool.execute(input, context);
       return { result: await readResult(tool, value), subject: `the tool ${tool.name}` };
     } finally {
       progress.end();
     }
+  }
+
+  /** A promise has no value yet, and its rejection must not end the process. */
+  #dropPromise(tool: RegisteredTool, value: PromiseLike<unknown>) {
+    value.then(undefined, () => {});
+    this.#connection.warn(`A progress of the tool ${tool.name} is dropped: it is a promise, so await it first`, {});
   }
 
   /** A progress that cannot be sent must not fail the call, nor the process, because a timer sends it. */

@@ -1,5 +1,6 @@
 // The log of a host: the entries that reach the program, and the actions that a sink may take.
 
+import { runInNewContext } from "node:vm";
 import fs from "node:fs";
 import { isInvalidOptionError, OpenCode, type OpenCodeOptions } from "../../index.js";
 import { rejection } from "../client/support";
@@ -118,6 +119,8 @@ test("a sink that throws or rejects loses only its own entries, and the process 
     async () => {
       throw new Error("full");
     },
+    // A promise of another realm.
+    runInNewContext("async () => { throw new Error('full'); }"),
   ]) {
     const warned = watchWarnings();
     const { host, model, sessionID } = await failing({ log });

@@ -1,5 +1,6 @@
 // Functions of the program that return wrong values or use their host from inside.
 
+import { runInNewContext } from "node:vm";
 import type { ContextSource, OpenCodeHost, ToolCallContext } from "../../index.js";
 import { recorder } from "../embedded/log-support";
 import { callTools, deferred, failure, readCalls, run, setUp, setUpSession } from "./support";
@@ -84,6 +85,27 @@ test("a progress that JSON cannot represent is logged, also if a timer sends it"
   await waitForMessage("A progress of the tool wrong is dropped: TypeError: Do not know how to serialize a BigInt");
   end.resolve();
   expect(await called).toEqual(["Done"]);
+});
+
+test.each([
+  ["this realm", () => Promise.reject(new Error("late"))],
+  ["another realm", () => runInNewContext("Promise.reject(new Error('late'))")],
+])("a progress that is a promise of %s is dropped, and its rejection ends nothing", async (_, give) => {
+  const { log, waitForMessage } = recorder();
+  const unhandled = jest.fn();
+  process.on("unhandledRejection", unhandled);
+  const started = await setUpSession({ log });
+  started.host.tools.register({
+    ...TOOL,
+    execute(_input, { progress }) {
+      progress(give());
+      return "Done";
+    },
+  });
+  expect(await callTools(started, { name: "wrong", input: {} })).toEqual(["Done"]);
+  await waitForMessage("A progress of the tool wrong is dropped: it is a promise, so await it first");
+  process.off("unhandledRejection", unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
 });
 
 test.each([
