@@ -97,6 +97,7 @@ impl Runner {
                     name: name.clone(),
                     input: Value::Object(input.clone()),
                     kind: CallKind::Abandoned,
+                    problem: None,
                 };
                 running.reopen(&call.call_id, call_of_tool);
             }

@@ -1,6 +1,7 @@
 //! A model that repeats the same call: from the third call on a user must allow it, unless the
 //! configuration decides.
 
+use opencode_llm::CallProblem;
 use opencode_schema::id::SessionID;
 use opencode_schema::permission::PermissionReply::{self, Always, Once, Reject};
 use opencode_testkit::{Fixture, LiveLog, Reply, output};
@@ -151,5 +152,42 @@ async fn configuration_allows_or_denies_repetitions() {
         f.ask(&session, "Go").await;
         let settled = settled(&f, &session).await;
         assert!(settled.contains(&expected.to_owned()), "{settled:?}");
+    }
+}
+
+/// A model cannot repeat a call for ever that always fails.
+#[tokio::test]
+async fn calls_that_cannot_run_are_repetitions_too() {
+    let problem = || CallProblem::Input {
+        reason: "no JSON".to_owned(),
+        written: "{".to_owned(),
+    };
+    let unknown = |id: &str| Reply::calls(id, "none", json!({"n": 1}));
+    let broken = |id: &str| {
+        Reply::new()
+            .invalid_call(id, "echo", "{", problem())
+            .tool_calls()
+    };
+    let all: [(&str, &dyn Fn(&str) -> Reply); 2] = [("none", &unknown), ("echo", &broken)];
+    for (name, reply_with) in all {
+        let (f, session, mut live) = open().await;
+        for id in ["c0", "c1", "c2", "c3"] {
+            f.model.reply(reply_with(id));
+        }
+        f.prompt(&session, "Go").await;
+        let asked = format!("permission.v2.asked doom_loop [\"{name}\"]");
+        f.read_until(&mut live, &asked).await;
+        reply(&f, &waiting(&f, &session).await.remove(0), Once).await;
+        f.read_until(&mut live, &asked).await;
+        reply(&f, &waiting(&f, &session).await.remove(0), Reject).await;
+        f.wait(&session).await;
+        assert_eq!(f.model.requests().len(), 4);
+        let failed = f.payloads(&session, "tool.failed").await;
+        assert_eq!(failed.len(), 4, "{name}");
+        let messages: Vec<_> = failed.iter().map(|it| &it["error"]["message"]).collect();
+        assert!(
+            messages[..3].windows(2).all(|it| it[0] == it[1]),
+            "{messages:?}"
+        );
     }
 }

@@ -33,6 +33,8 @@ pub struct ToolCall {
     pub input: Value,
     /// The history of the call.
     pub kind: CallKind,
+    /// The reason why the call cannot run, if the model made a mistake. The model reads it.
+    pub problem: Option<String>,
 }
 
 /// The history of a call.
@@ -192,15 +194,29 @@ impl Materialized {
         self.output.bound(settlement, limits).await
     }
 
-    async fn execute(&self, call: ToolCall, context: ToolContext) -> Settlement {
+    /// Returns the tool that a call runs.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the call cannot run.
+    fn callable(&self, call: &ToolCall) -> Result<Arc<Entry>, String> {
+        if let Some(problem) = &call.problem {
+            return Err(problem.clone());
+        }
         let name = &call.name;
         let mut advertised = self.advertised.iter();
         let Some(captured) = advertised.find(|entry| entry.definition.name == *name) else {
-            return Settlement::failed(choices::unknown(name, &self.names()));
+            return Err(choices::unknown(name, &self.names()));
         };
         let current = self.scopes.get(&self.directory, name);
-        let Some(entry) = current.filter(|current| Arc::ptr_eq(current, captured)) else {
-            return Settlement::failed(format!("Stale tool call: {name}"));
+        let current = current.filter(|current| Arc::ptr_eq(current, captured));
+        current.ok_or_else(|| format!("Stale tool call: {name}"))
+    }
+
+    async fn execute(&self, call: ToolCall, context: ToolContext) -> Settlement {
+        let entry = match self.callable(&call) {
+            Ok(entry) => entry,
+            Err(problem) => return refused(&call, &context, problem).await,
         };
         let (cancel, commitment) = (context.cancel.clone(), context.commitment.clone());
         if cancel.is_cancelled() {
@@ -231,17 +247,36 @@ impl Materialized {
     }
 }
 
+/// Settles a call that cannot run. The user must permit a repeated one, like every repeated call: otherwise a model could
+/// make it for ever.
+async fn refused(call: &ToolCall, context: &ToolContext, problem: String) -> Settlement {
+    let permitted = tokio::select! {
+        permitted = permit(call, context) => permitted,
+        () = context.cancel.cancelled() => return Settlement::Interrupted,
+    };
+    match permitted {
+        Ok(()) => Settlement::failed(problem),
+        Err(failure) => failure.into(),
+    }
+}
+
+/// Asks for the permission of a repeated call.
+async fn permit(call: &ToolCall, context: &ToolContext) -> Result<(), ToolFailure> {
+    if call.kind != CallKind::Repeated {
+        return Ok(());
+    }
+    let refused = format!("Unable to call {} again with the same input", call.name);
+    let request = call.repetition(context);
+    context.assert(request, &refused).await
+}
+
 /// Runs a call. A repeated call first needs permission. An abandoned call runs if it had no effect.
 async fn run(
     tool: &dyn Tool,
     call: ToolCall,
     context: ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
-    if call.kind == CallKind::Repeated {
-        let refused = format!("Unable to call {} again with the same input", call.name);
-        let request = call.repetition(&context);
-        context.assert(request, &refused).await?;
-    }
+    permit(&call, &context).await?;
     if call.kind == CallKind::Abandoned {
         match tool.recover(call.input.clone(), context.clone()).await {
             Recovery::Done(output) => return Ok(output),

@@ -119,6 +119,7 @@ pub(crate) fn call(name: &str, input: Value) -> ToolCall {
         name: name.to_owned(),
         input,
         kind: CallKind::New,
+        problem: None,
     }
 }
 

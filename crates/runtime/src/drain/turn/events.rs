@@ -170,6 +170,7 @@ impl Turn<'_> {
                     name: name.to_string(),
                     input,
                     kind,
+                    problem: None,
                 };
                 let called = self.calls.record(&id, call, provider_executed, metadata);
                 self.publisher.push(called);

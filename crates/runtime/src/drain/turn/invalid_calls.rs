@@ -22,21 +22,35 @@ impl Turn<'_> {
         metadata: Option<ProviderMetadata>,
     ) {
         self.end_input(id, name);
-        let message = match problem {
-            CallProblem::Name(reason) => format!("{reason}. {}", self.calls.available_tools()),
+        let (made, message) = match problem {
+            CallProblem::Name(reason) => {
+                let message = format!("{reason}. {}", self.calls.available_tools());
+                (reason, message)
+            }
             CallProblem::Input { reason, written } => {
-                input_problem(&reason, &self.publisher.cleaned(written))
+                let made = written.clone();
+                let message = input_problem(&reason, &self.publisher.cleaned(written));
+                (made, message)
             }
         };
+        let kind = self.repetition.count(name, &Value::from(made));
         let call = ToolCall {
             name: name.to_owned(),
             input: Value::Object(Map::new()),
-            kind: CallKind::New,
+            kind,
+            problem: Some(message.clone()),
         };
         let called = self.calls.record(id, call, false, metadata);
         self.publisher.push(called);
         if self.takes_output(name) {
             self.hold_invalid_output(id, message);
+            return;
+        }
+        if kind == CallKind::Repeated {
+            // The call waits for the user like every repeated call, and then fails.
+            if let Some(refused) = self.calls.refuse(id) {
+                self.publisher.push(refused);
+            }
             return;
         }
         // No hook and no rule sees the call.

@@ -28,6 +28,7 @@ impl Turn<'_> {
             name: name.to_owned(),
             input: input.clone(),
             kind: CallKind::New,
+            problem: None,
         };
         let called = self.calls.record(id, call, false, metadata);
         self.publisher.push(called);
