@@ -50,7 +50,7 @@ test.each(Object.entries(PROTOCOLS))("%s: a session goes on after any result of 
       });
       return problems.length === 0 ? [] : [`result ${index}`, ...problems];
     },
-    RESULTS.length,
+    { cases: RESULTS.length },
   );
 });
 
@@ -68,6 +68,6 @@ test.each(Object.entries(PROTOCOLS))("%s: a session goes on after any file of a 
       });
       return problems.length === 0 ? [] : [`file ${uri.slice(0, 80)}`, ...problems];
     },
-    FILES.length,
+    { cases: FILES.length },
   );
 });

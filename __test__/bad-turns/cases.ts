@@ -1,4 +1,4 @@
-// After any single bad turn, the next request is valid and the next good answer completes.
+// After any single bad turn, or any change of the configuration, the next request is valid and the next good answer completes.
 //
 // `BAD_TURNS` is the number of cases for each protocol, and `BAD_TURNS_SEED` the first seed. A failure names the seed of
 // its case.
@@ -22,7 +22,7 @@ const OPTIONS: OpenCodeOptions = {
   retry: { maxAttempts: 2, maxDelayMs: 1 },
 };
 /** Nothing outside of the folder of the test is touched, whatever a changed answer calls. */
-const PERMISSION = {
+export const PERMISSION = {
   bash: "deny",
   task: "deny",
   webfetch: "deny",
@@ -32,15 +32,26 @@ const PERMISSION = {
 
 jest.setTimeout(4 * 60 * 60_000);
 
-interface Case {
+export interface Case {
   readonly seed: number;
   readonly random: Random;
   readonly setup: Setup;
   readonly host: OpenCodeHost;
 }
 
+interface RunOptions {
+  /** The number of cases. Default: `BAD_TURNS`. */
+  readonly cases?: number;
+  /** Prepares a project, and returns more options of its host. */
+  readonly prepare?: (setup: Setup) => Promise<OpenCodeOptions>;
+}
+
 /** Runs cases with consecutive seeds in several hosts. Each has a model of its own, so replies reach their session. */
-export async function runCases(npm: string, check: (one: Case) => Promise<string[]>, cases = CASES) {
+export async function runCases(
+  npm: string,
+  check: (one: Case) => Promise<string[]>,
+  { cases = CASES, prepare = async () => ({}) }: RunOptions = {},
+) {
   let next = FIRST_SEED;
   const failures: string[] = [];
   const runner = async () => {
@@ -48,7 +59,7 @@ export async function runCases(npm: string, check: (one: Case) => Promise<string
     setup.sendsOddBodies = true;
     setup.write("a.txt", "alpha\n");
     const config = { ...setup.model.config({}, npm), permission: PERMISSION };
-    const host = await setup.open({ ...OPTIONS, config });
+    const host = await setup.open({ ...OPTIONS, config, ...(await prepare(setup)) });
     registerOddTool(host);
     while (next < FIRST_SEED + cases && failures.length < 10) {
       const seed = next;

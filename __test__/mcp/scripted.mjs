@@ -4,7 +4,8 @@
 //
 // Behaviours: `exit` ends at once, `noise` writes a line that is no message, `flood` writes without an end, `silent`
 // never answers, `prompts` has a prompt and refuses its first request, `instructions` has instructions, `parent` starts a child process and writes the ids of both processes
-// to the file, `tools` has the tools of the file, which return their input.
+// to the file, `tools` has the tools of the file, which return their input, `raw` has the tool `raw`, whose calls it
+// answers with the bytes of the file.
 //
 // Tools: `echo` returns its input, `pid` the number of the process, `die` ends the process, `hang` never answers, `add`
 // adds the tool `added`, `fail` fails, `env` returns a variable, `big` returns many bytes, `wrong` returns a text in place
@@ -35,15 +36,16 @@ const text = (value) => ({ content: [{ type: "text", text: value }] });
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
-  const result = id === undefined ? undefined : answer(method, params ?? {});
+  const result = id === undefined ? undefined : answer(method, params ?? {}, id);
   if (result !== undefined) send({ id, result });
 }
 
 /**
  * @param {string} method
  * @param {any} params
+ * @param {number} id
  */
-function answer(method, params) {
+function answer(method, params, id) {
   switch (method) {
     case "initialize":
       if (behaviour === "silent") return undefined;
@@ -54,6 +56,7 @@ function answer(method, params) {
         instructions: behaviour === "instructions" ? "Prefer echo." : undefined,
       };
     case "tools/list":
+      if (behaviour === "raw") return { tools: [{ name: "raw", inputSchema: schema }] };
       if (behaviour === "tools") return { tools: JSON.parse(readFileSync(file, "utf8")) };
       return { tools: tools.map((name) => ({ name, description: `The tool ${name}.`, inputSchema: schema })) };
     case "prompts/list":
@@ -63,6 +66,7 @@ function answer(method, params) {
       if (promptRequests === 1) return {};
       return { messages: [{ role: "user", content: { type: "text", text: `Greet ${params.arguments.name}.` } }] };
     case "tools/call":
+      if (behaviour === "raw") return sendRaw(id);
       return call(params.name, params.arguments ?? {});
     default:
       return {};
@@ -98,6 +102,16 @@ function call(name, input) {
     default:
       return text(behaviour === "tools" ? JSON.stringify(input) : "called");
   }
+}
+
+/**
+ * Sends the bytes of the file, with the id of the request in the place of `"$id"`.
+ *
+ * @param {number} id
+ */
+function sendRaw(id) {
+  const bytes = readFileSync(file, "latin1").replaceAll('"$id"', String(id));
+  process.stdout.write(bytes, "latin1");
 }
 
 /** Writes without an end, and without a line end. */
