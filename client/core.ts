@@ -83,7 +83,7 @@ async function send(
   { operation, input, options }: Call,
   signal: AbortSignal | undefined,
 ) {
-  checkRequestOptions(`${operation.group}.${operation.name}`, options);
+  checkRequestOptions(operation.name, options);
   const isLines = operation.payload === "lines";
   const { method, path, ...encoded } = encodeRequest(operation, isLines ? {} : input);
   const body = isLines ? await joinLines(input, signal) : encoded.body;

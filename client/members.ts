@@ -1,7 +1,8 @@
-// Unknown members of inputs. The client refuses them before it sends a request, because a server would ignore them.
+// Unknown members of inputs, and values that JSON cannot represent. The client refuses them before it sends a request: a
+// server would not learn of them.
 
 import { ClientError } from "./errors.js";
-import { invalidRequest, params } from "./shape.js";
+import { invalidRequest, methodOf, params } from "./shape.js";
 import { suggest } from "./suggest.js";
 import type { ObjectShape, Operation, Shape } from "./operation.js";
 import type { RequestOptions } from "./types.js";
@@ -14,6 +15,16 @@ interface Unknown {
   shape: ObjectShape;
 }
 
+/** A value that JSON would change or omit. */
+interface Lost {
+  /** Path of the value, such as `budget.cost` or `permission[0].effect`. Empty for the input itself. */
+  owner: string;
+  /** The kind of value that is needed, such as "a finite number". */
+  expected: string;
+  /** A few words about the value. They show no text of the caller. */
+  received: string;
+}
+
 const REQUEST_OPTIONS: Readonly<Record<keyof RequestOptions, Shape>> = { signal: null, headers: null };
 
 // Longest name that a failure shows, in UTF-16 code units.
@@ -21,18 +32,35 @@ const MAX_SHOWN = 60;
 
 const inputShapes: WeakMap<Operation, ObjectShape> = new WeakMap();
 
-/** Throws `InvalidRequestError` if the input has a member that the operation does not take. */
+/**
+ * Throws `InvalidRequestError` if the input has a member that the operation does not take, or a value that JSON would
+ * change or omit.
+ */
 export function checkInput(operation: Operation, input: object) {
-  const unknown = findIn(input, inputShape(operation));
-  if (unknown === undefined) return;
-  const { group, name } = operation;
-  throw refusal(`${group}.${name}`, unknown, suggestForInput(operation, input, unknown));
+  check(operation.name, input, inputShape(operation), (unknown) => suggestForInput(operation, input, unknown));
 }
 
-/** Throws `InvalidRequestError` if the input of a method that is not an operation has an unknown member. */
+/** Throws `InvalidRequestError` as `checkInput` does, for the input of a method that is not an operation. */
 export function checkMembers(method: string, input: object, shape: ObjectShape) {
-  const unknown = findIn(input, shape);
-  if (unknown !== undefined) throw refusal(method, unknown, suggestMember(unknown));
+  check(method, input, shape, suggestMember);
+}
+
+function check(
+  method: string,
+  input: object,
+  shape: ObjectShape,
+  suggestFor: (unknown: Unknown) => string | undefined,
+) {
+  let wrong: Unknown | Lost | undefined;
+  try {
+    wrong = findWrong(input, shape);
+  } catch (cause) {
+    // A getter or a proxy of the caller has thrown, so there is nothing to send.
+    throw new ClientError("Transport", { cause });
+  }
+  if (wrong === undefined) return;
+  if ("name" in wrong) throw refusal(method, wrong, suggestFor(wrong));
+  throw invalidRequest(`${wrong.owner}: expected ${wrong.expected}, received ${wrong.received}`, wrong.owner);
 }
 
 /** Throws `InvalidRequestError` if the options of a call are wrong. */
@@ -63,39 +91,55 @@ export function checkOptions(subject: string, options: unknown, shape: ObjectSha
   if (unknown !== undefined) throw new TypeError(describe(subject, unknown, suggestMember(unknown)));
 }
 
-function findIn(input: object, shape: ObjectShape) {
-  try {
-    return findUnknown(input, shape);
-  } catch (cause) {
-    // A getter or a proxy of the caller has thrown, so there is nothing to send.
-    throw new ClientError("Transport", { cause });
+/** The first member that the options of a function do not have. */
+function findUnknown(options: object, shape: ObjectShape): Unknown | undefined {
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && !Object.hasOwn(shape, name)) return { owner: "", name, shape };
   }
+  return undefined;
 }
 
 /**
- * The first member that a shape does not have. An undefined member counts as absent. The host checks the kinds of
- * values and the content of open objects.
+ * The first member that a shape does not have, or the first value that JSON would change or omit: a number that is not
+ * finite, an invalid date, a bigint, a function, a symbol, or an object of a class without members, such as a promise or
+ * a map. A bound that a program computed would vanish otherwise. An undefined member counts as absent. The host checks
+ * the kinds of values and the content of open objects.
  */
-function findUnknown(value: unknown, shape: Shape | undefined): Unknown | undefined {
-  if (shape === undefined || shape === null || typeof value !== "object" || value === null) return undefined;
-  if (isList(shape)) return Array.isArray(value) ? findInItems(value, shape[0]) : undefined;
-  if (Array.isArray(value)) return undefined;
-  for (const name of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[name];
+export function findWrong(value: unknown, shape?: Shape): Unknown | Lost | undefined {
+  const kind = typeof value;
+  if (kind === "number" && !Number.isFinite(value)) return lost(value, "a finite number");
+  if (["bigint", "function", "symbol"].includes(kind)) return lost(`a ${kind}`);
+  if (kind !== "object" || value === null) return undefined;
+  const owner = value as Record<string, unknown>;
+  if (typeof owner.toJSON === "function") {
+    const replacement: unknown = owner.toJSON("");
+    // An invalid date replaces itself by null.
+    return replacement === null ? lost(owner) : findWrong(replacement, shape);
+  }
+  const isList = Array.isArray(owner);
+  const closed = isList || Array.isArray(shape) ? undefined : (shape as ObjectShape | undefined);
+  const members = Object.entries(owner);
+  if (members.length === 0 && !isList && !isPlain(owner)) return lost(owner);
+  for (const [name, member] of members) {
     if (member === undefined) continue;
-    if (!Object.hasOwn(shape, name)) return { owner: "", name, shape };
-    const unknown = findUnknown(member, shape[name]);
-    if (unknown !== undefined) return { ...unknown, owner: join(name, unknown.owner) };
+    if (closed && !Object.hasOwn(closed, name)) return { owner: "", name, shape: closed };
+    const wrong = findWrong(member, isList ? (shape as readonly Shape[])?.[0] : closed?.[name]);
+    if (wrong) return { ...wrong, owner: join(isList ? `[${name}]` : name, wrong.owner) };
   }
   return undefined;
 }
 
-function findInItems(items: readonly unknown[], shape: Shape | undefined): Unknown | undefined {
-  for (const [index, item] of items.entries()) {
-    const unknown = findUnknown(item, shape);
-    if (unknown !== undefined) return { ...unknown, owner: join(`[${index}]`, unknown.owner) };
-  }
-  return undefined;
+function lost(received: unknown, expected = "a value of JSON"): Lost {
+  return { owner: "", expected, received: `${received}` };
+}
+
+/**
+ * True if the prototype has no prototype. Such an object is a plain object of its realm. `instanceof` does not
+ * recognise objects of other realms.
+ */
+export function isPlain(value: object) {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function join(owner: string, rest: string) {
@@ -118,7 +162,7 @@ function suggestForInput(operation: Operation, input: object, unknown: Unknown) 
   const { owner, name } = unknown;
   if (owner !== "") return suggestMember(unknown);
   if (Object.hasOwn(REQUEST_OPTIONS, name)) {
-    return `the second parameter, ${operation.name}({ ... }, { ${name} })`;
+    return `the second parameter, ${methodOf(operation)}({ ... }, { ${name} })`;
   }
   // `id` instead of `sessionID`.
   const missing = name === "id" ? params(operation).find((param) => !Object.hasOwn(input, param)) : undefined;
@@ -145,8 +189,8 @@ function suggestMember({ owner, name, shape }: Unknown) {
 function inputShape(operation: Operation) {
   const known = inputShapes.get(operation);
   if (known !== undefined) return known;
-  const { query, payload, shapes } = operation;
-  const names = [...params(operation), ...query, ...(payload === null || payload === "lines" ? [] : payload)];
+  const { query = [], payload = [], shapes } = operation;
+  const names = [...params(operation), ...query, ...(payload === "lines" ? [] : payload)];
   const shape = Object.fromEntries(names.map((name) => [name, shapes?.[name] ?? null]));
   inputShapes.set(operation, shape);
   return shape;

@@ -2,19 +2,17 @@
 
 /** One operation of the wire contract. */
 export interface Operation {
-  /** Group of the method in the client, such as `sessions`. */
-  readonly group: string;
-  /** Name of the method in its group. Dots separate the names of inner groups. */
+  /** Name of the method in the client, such as `sessions.inbox.list`. */
   readonly name: string;
   readonly method: string;
   /** Literal text and parameters, in order. The slashes in the value of a rest are kept. */
   readonly path: readonly Segment<string>[];
   /** Headers of every request of this operation. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Members of the input that the query carries. */
-  readonly query: readonly string[];
-  /** Members of the input that the body carries as JSON. `lines`: the input is the lines of the body. Null: no body. */
-  readonly payload: readonly string[] | "lines" | null;
+  /** Members of the input that the query carries. Absent: none. */
+  readonly query?: readonly string[];
+  /** Members of the input that the body carries as JSON. `lines`: the input is the lines of the body. Absent: no body. */
+  readonly payload?: readonly string[] | "lines";
   /** Members for which a caller may give the text alone: `"hi"` is sent as `{ text: "hi" }`. */
   readonly texts?: readonly string[];
   /** Members that hold objects with known members only. */
@@ -23,15 +21,15 @@ export interface Operation {
   readonly unwrap?: boolean;
   /** The only members that a caller may give together with a cursor, which is one of them. */
   readonly continuation?: readonly string[];
-  /** The statuses whose body is a declared failure. */
-  readonly errors: readonly number[];
+  /** The statuses whose body is a declared failure. Absent: those that every operation can have. */
+  readonly errors?: readonly number[];
 }
 
 /** An operation with the input `I`. The compiler checks the names of its members. */
 export interface OperationOf<I> extends Operation {
   readonly path: readonly Segment<Names<I>>[];
-  readonly query: readonly Names<I>[];
-  readonly payload: readonly Names<I>[] | null;
+  readonly query?: readonly Names<I>[];
+  readonly payload?: readonly Names<I>[];
   readonly texts?: readonly Names<I>[];
   readonly continuation?: readonly Names<I>[];
 }

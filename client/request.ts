@@ -18,12 +18,12 @@ interface EncodedRequest {
 export function encodeRequest(operation: Operation, input: unknown): EncodedRequest {
   checkShape(operation, input);
   checkInput(operation, input);
-  const { method, query, payload, texts, continuation } = operation;
+  const { method, query = [], payload, texts, continuation } = operation;
   if (continuation !== undefined) refuseMixedCursor(query, continuation, input);
   return {
     method,
     path: encodePath(operation, input) + encodeQuery(query, input),
-    body: payload === null || payload === "lines" ? undefined : encodeBody(payload, texts, input),
+    body: payload === undefined || payload === "lines" ? undefined : encodeBody(payload, texts, input),
   };
 }
 
@@ -73,6 +73,9 @@ function appendQuery(pairs: string[], name: string, value: unknown) {
   if (isAbsent(value)) return;
   if (Array.isArray(value)) {
     for (const item of value) appendQuery(pairs, name, item);
+  } else if (typeof value === "object" && "toJSON" in value && typeof value.toJSON === "function") {
+    // The members of a date would be no members.
+    appendQuery(pairs, name, value.toJSON(name));
   } else if (typeof value === "object") {
     for (const [key, member] of Object.entries(value as object)) {
       appendQuery(pairs, `${name}[${key}]`, member);
@@ -92,7 +95,7 @@ function encodeBody(names: readonly string[], texts: readonly string[] | undefin
   try {
     return encodeJson(body);
   } catch (cause) {
-    // A cycle or a BigInt has no JSON.
+    // A cycle has no JSON.
     throw new ClientError("Transport", { cause });
   }
 }

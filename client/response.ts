@@ -4,6 +4,9 @@ import { malformed, parseObject } from "./json.js";
 import type { TextStream, TransportResponse } from "./internal.js";
 import type { Operation } from "./operation.js";
 
+/** The statuses of failures that every operation can have. */
+const COMMON = [400, 401, 500, 503];
+
 /** Reads the value of a call. Throws the declared failure, or a ClientError. The contract defines the type. */
 export async function readValue<T>({ errors, unwrap }: Operation, response: TransportResponse): Promise<T> {
   await expectStatus(200, errors, response);
@@ -43,11 +46,11 @@ export async function readElements(
   return stream;
 }
 
-async function expectStatus(expected: number, errors: readonly number[], response: TransportResponse) {
+async function expectStatus(expected: number, errors: Operation["errors"], response: TransportResponse) {
   if (response.status !== expected) throw await readFailure(errors, response);
 }
 
-async function readFailure(errors: readonly number[], response: TransportResponse) {
+async function readFailure(errors: readonly number[] = COMMON, response: TransportResponse) {
   const { status } = response;
   if (errors.includes(status)) {
     const body = await readJson(response);

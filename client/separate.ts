@@ -15,7 +15,7 @@ export function separate<I extends object>(
   try {
     if (typeof input !== "object" || input === null) return [input, options];
     const own = Object.keys(input).filter((name) => input[name as keyof typeof input] !== undefined);
-    const names: readonly string[] = operation.query;
+    const names: readonly string[] = operation.query ?? [];
     const isOptions = "aborted" in input || (own.includes("timeout") && !own.some((name) => names.includes(name)));
     // The check of the options explains what is wrong with these.
     if (isOptions && options === undefined) return [undefined, input];

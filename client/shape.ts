@@ -9,11 +9,16 @@ const MAX_SHOWN = 60;
 /** Throws `InvalidRequestError` if the input is not an object, as in `sessions.get("ses_1")`. */
 export function checkShape(operation: Operation, input: unknown): asserts input is Input {
   if (typeof input === "object" && !Array.isArray(input)) return;
-  const { group, name } = operation;
   const [field] = params(operation);
   const kind = Array.isArray(input) ? "an array" : `a ${typeof input}`;
   const right = field === undefined ? "{ ... }" : `{ ${field}: ${show(input)} }`;
-  throw invalidRequest(`${group}.${name} takes an object, got ${kind}: write ${name}(${right})`, field);
+  const write = `${methodOf(operation)}(${right})`;
+  throw invalidRequest(`${operation.name} takes an object, got ${kind}: write ${write}`, field);
+}
+
+/** Name of the method in its group. */
+export function methodOf({ name }: Operation) {
+  return name.slice(name.indexOf(".") + 1);
 }
 
 /** The members that are part of the path. */

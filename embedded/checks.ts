@@ -1,7 +1,9 @@
 // Checks of the options. Every failure names the option, such as `limits.inbox` for a member of an option.
 
+import { isTagged } from "../client/errors.js";
 import { taggedError } from "../client/failures.js";
 import { suggest } from "../client/suggest.js";
+import { findWrong, isPlain } from "../client/members.js";
 import type {
   Budgets,
   CommandEnvironment,
@@ -253,13 +255,25 @@ function checkConfig(option: string, value: unknown) {
   checkJson(option, value);
 }
 
-function checkJson(option: string, value: unknown) {
+/** Checks that JSON represents every value in an open object. */
+export function checkJson(option: string, value: unknown) {
   try {
+    checkValues(option, value);
     JSON.stringify(value);
   } catch (error) {
+    if (isTagged(error, "InvalidOptionError")) throw error;
     const reason = (error as { message: string }).message;
     throw invalidOption(option, `Option "${option}" must be representable as JSON: ${reason}`);
   }
+}
+
+/** Refuses values that JSON would change or omit, such as NaN. An empty option is the value itself. */
+export function checkValues(option: string, value: unknown) {
+  const wrong = findWrong(value);
+  if (wrong === undefined || !("expected" in wrong)) return;
+  const { owner, expected, received } = wrong;
+  const name = option === "" || owner === "" || owner.startsWith("[") ? option + owner : `${option}.${owner}`;
+  throw invalidOption(name, `Option "${name}" must be ${expected}, got ${received}`);
 }
 
 function checkServers(option: string, value: unknown) {
@@ -432,26 +446,16 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
 }
 
-/**
- * True if the prototype has no prototype. Such an object is a plain object of its realm. `instanceof` does not
- * recognise objects of other realms.
- */
-function isPlain(value: object) {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
 /** Describes a value in a few words. It does not show the members of an object, which may be secrets. */
 export function describe(value: unknown) {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "object") return describeObject(value);
+  if (typeof value === "object") return isPlain(value) ? "an object" : describeClass(value);
   if (typeof value === "string") return value.length > 40 ? "a string" : JSON.stringify(value);
   return typeof value === "number" || typeof value === "boolean" ? String(value) : `a ${typeof value}`;
 }
 
-function describeObject(value: object) {
-  if (isPlain(value)) return "an object";
+function describeClass(value: object) {
   const name = value.constructor?.name as unknown;
   return typeof name === "string" && /^\w{1,40}$/.test(name)
     ? `an object of the class ${name}`

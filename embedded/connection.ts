@@ -2,6 +2,7 @@ import { onAbort } from "../client/abort.js";
 import { ClientError } from "../client/errors.js";
 import { HOST_CLOSED, taggedError, transportError } from "../client/failures.js";
 import { encodeJson } from "../client/request.js";
+import { checkValues } from "./checks.js";
 import { keepAlive } from "./keep-alive.js";
 import type { TextStream } from "../client/internal.js";
 import type { PermissionRequest, QuestionRequest } from "../index.js";
@@ -118,7 +119,7 @@ export class NativeConnection {
   /** Returns the number of the registered tool. Throws a tagged failure. */
   registerTool(tool: object, directory: string | undefined): number {
     if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerTool(encodeJson(tool), directory ?? null);
+    const registered = this.#native.registerTool(encodeDefinition(tool), directory ?? null);
     if (typeof registered === "string") throw taggedError(JSON.parse(registered));
     return registered;
   }
@@ -126,7 +127,7 @@ export class NativeConnection {
   /** Returns the number of the registered Context Source. Throws a tagged failure. */
   registerContextSource(source: object, directory: string | undefined): number {
     if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerContextSource(encodeJson(source), directory ?? null);
+    const registered = this.#native.registerContextSource(encodeDefinition(source), directory ?? null);
     if (typeof registered === "string") throw taggedError(JSON.parse(registered));
     return registered;
   }
@@ -134,7 +135,7 @@ export class NativeConnection {
   /** Returns the number of the registered hook. Throws a tagged failure. */
   registerHook(hook: object, directory: string | undefined): number {
     if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerHook(encodeJson(hook), directory ?? null);
+    const registered = this.#native.registerHook(encodeDefinition(hook), directory ?? null);
     if (typeof registered === "string") throw taggedError(JSON.parse(registered));
     return registered;
   }
@@ -142,7 +143,7 @@ export class NativeConnection {
   /** Returns the number of the registered provider. Throws a tagged failure. */
   registerProvider(provider: object, directory: string | undefined): number {
     if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerProvider(encodeJson(provider), directory ?? null);
+    const registered = this.#native.registerProvider(encodeDefinition(provider), directory ?? null);
     if (typeof registered === "string") throw taggedError(JSON.parse(registered));
     return registered;
   }
@@ -234,6 +235,12 @@ export class NativeConnection {
       listening.delete(this);
     }
   }
+}
+
+/** Encodes a definition of the program. Throws a tagged failure if JSON would change or omit one of its values. */
+function encodeDefinition(definition: object) {
+  checkValues("", definition);
+  return encodeJson(definition);
 }
 
 function readFinished(answer: string): NativeResponse {

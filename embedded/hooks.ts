@@ -1,5 +1,6 @@
 // `hooks` of a host.
 
+import { findWrong } from "../client/members.js";
 import { checkCount, checkFunction, checkMembers, describe, invalidOption } from "./checks.js";
 import { checkRegisterOptions } from "./register-options.js";
 import { registration } from "./registration.js";
@@ -101,7 +102,11 @@ function readResult(moment: Moment, returned: unknown) {
   }
   if (given.length === 0) return null;
   const result = Object.fromEntries(given);
-  return moment === "onToolResult" ? readToolResult(result) : result;
+  if (moment === "onToolResult") return readToolResult(result);
+  const wrong = findWrong(result);
+  if (wrong === undefined || !("expected" in wrong)) return result;
+  const { owner, expected, received } = wrong;
+  throw new TypeError(`${moment} returned an invalid ${owner}: expected ${expected}, received ${received}`);
 }
 
 function readToolResult({ result, error }: Record<string, unknown>) {

@@ -1,6 +1,7 @@
 // Schemas of tools: of libraries, of the AI SDK, or plain JSON Schemas.
 
-import { describe, invalidOption } from "./checks.js";
+import { isTagged } from "../client/errors.js";
+import { checkValues, describe, invalidOption } from "./checks.js";
 import { words } from "./registration.js";
 import type { AiSdkSchema, StandardSchema, StandardSchemaIssue } from "./tool.js";
 
@@ -59,6 +60,7 @@ function readJsonSchema(option: string, { vendor, jsonSchema }: StandardSchema["
   try {
     return toJson(option, jsonSchema.input({ target: "draft-2020-12" }));
   } catch (error) {
+    if (isTagged(error, "InvalidOptionError")) throw error;
     throw invalidOption(option, `Option "${option}" has no JSON Schema: ${vendor} failed with ${words(error)}`);
   }
 }
@@ -90,8 +92,11 @@ function toJson(option: string, schema: unknown): object {
 
 function copyJson(option: string, schema: unknown): unknown {
   try {
+    // A bound that is NaN would be null, so the schema would accept more.
+    checkValues(option, schema);
     return JSON.parse(JSON.stringify(schema)) as unknown;
   } catch (error) {
+    if (isTagged(error, "InvalidOptionError")) throw error;
     throw invalidOption(option, `Option "${option}" must have a JSON Schema that JSON can represent: ${words(error)}`);
   }
 }

@@ -164,8 +164,10 @@ describe("body", () => {
 
   test("a value that JSON cannot represent is not sent", async () => {
     const { client, requests } = createTestClient(ok);
-    const error = await rejection(client.sessions.prompt({ sessionID: "s", prompt: { text: 1n } }));
-    expect(error).toMatchObject({ name: "ClientError", reason: "Transport", cause: { name: "TypeError" } });
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    const error = await rejection(client.sessions.prompt({ sessionID: "s", prompt: "x", metadata: cycle }));
+    expect(error).toMatchObject({ name: "ClientError", reason: "Transport" });
     expect(requests).toEqual([]);
   });
 });

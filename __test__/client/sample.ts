@@ -78,11 +78,11 @@ const OPERATIONS = [
 export function createSampleOperations(methods: Methods): any {
   const client: any = {};
   for (const { kind, ...sample } of OPERATIONS) {
-    const names = [sample.group, ...sample.name.split(".")];
+    const names = sample.name.split(".");
     const method = names.pop() as string;
     const group = names.reduce((node, name) => (node[name] ??= {}), client);
     const send = methods[kind as "value"];
-    const hasInput = sample.query.length > 0 || sample.payload !== null || sample.path.length > 1;
+    const hasInput = sample.query.length > 0 || sample.payload !== undefined || sample.path.length > 1;
     group[method] = hasInput
       ? (input: object, options?: object) => send(sample as unknown as OperationOf<object>, input, options)
       : (options?: object) => send(sample as unknown as OperationOf<object>, {}, options);
@@ -93,12 +93,11 @@ export function createSampleOperations(methods: Methods): any {
 function operation(group: string, name: string, method: string, path: unknown[], rest: object) {
   return {
     kind: "value",
-    group,
-    name,
+    name: `${group}.${name}`,
     method,
     path,
     query: [] as string[],
-    payload: null as unknown,
+    payload: undefined as unknown,
     errors: [400, 401, 500, 503],
     ...rest,
   };

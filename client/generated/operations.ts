@@ -108,144 +108,106 @@ const McpServerOAuthSettings = { clientId: null, clientSecret: null, scope: null
 const McpServerOAuth = McpServerOAuthSettings;
 const McpServerDescriptionRemote = { type: null, url: null, headers: null, oauth: McpServerOAuth, enabled: null, timeout: McpServerTimeouts };
 
-export const shapes = { LocationQuery, ModelRef, LocationRef, PermissionRule, SessionBudget, PromptSource, PromptInputFileAttachment, PromptAgentAttachment, PromptInput, PromptOutput, SessionDocumentMessage, PermissionSource, PtySize, McpServerTimeouts, McpServerDescriptionLocal, McpServerOAuthSettings, McpServerOAuth, McpServerDescriptionRemote };
+export const shapes = { ModelRef, LocationRef, PromptInput };
 
 const healthGet: OperationOf<object> = {
-  group: "health",
-  name: "get",
+  name: "health.get",
   method: "GET",
   path: ["/api/health"],
-  query: [],
-  payload: null,
-  errors: [400, 401, 500, 503],
 };
 
 const eventsSubscribe: OperationOf<EventsSubscribeInput> = {
-  group: "events",
-  name: "subscribe",
+  name: "events.subscribe",
   method: "GET",
   path: ["/api/event"],
   query: ["types", "sessionID"],
-  payload: null,
-  errors: [400, 401, 500, 503],
 };
 
 const locationGet: OperationOf<LocationGetInput> = {
-  group: "location",
-  name: "get",
+  name: "location.get",
   method: "GET",
   path: ["/api/location"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const locationDiagnostics: OperationOf<LocationDiagnosticsInput> = {
-  group: "location",
-  name: "diagnostics",
+  name: "location.diagnostics",
   method: "GET",
   path: ["/api/location/diagnostics"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const locationReload: OperationOf<LocationReloadInput> = {
-  group: "location",
-  name: "reload",
+  name: "location.reload",
   method: "POST",
   path: ["/api/location/reload"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const agentsList: OperationOf<AgentsListInput> = {
-  group: "agents",
-  name: "list",
+  name: "agents.list",
   method: "GET",
   path: ["/api/agent"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const modelsList: OperationOf<ModelsListInput> = {
-  group: "models",
-  name: "list",
+  name: "models.list",
   method: "GET",
   path: ["/api/model"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const providersList: OperationOf<ProvidersListInput> = {
-  group: "providers",
-  name: "list",
+  name: "providers.list",
   method: "GET",
   path: ["/api/provider"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const providersGet: OperationOf<ProvidersGetInput> = {
-  group: "providers",
-  name: "get",
+  name: "providers.get",
   method: "GET",
   path: ["/api/provider/", { param: "providerID" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
   errors: [400, 401, 404, 500, 503],
 };
 
 const commandsList: OperationOf<CommandsListInput> = {
-  group: "commands",
-  name: "list",
+  name: "commands.list",
   method: "GET",
   path: ["/api/command"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const skillsList: OperationOf<SkillsListInput> = {
-  group: "skills",
-  name: "list",
+  name: "skills.list",
   method: "GET",
   path: ["/api/skill"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const referencesList: OperationOf<ReferencesListInput> = {
-  group: "references",
-  name: "list",
+  name: "references.list",
   method: "GET",
   path: ["/api/reference"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const sessionsCreate: OperationOf<SessionsCreateInput> = {
-  group: "sessions",
-  name: "create",
+  name: "sessions.create",
   method: "POST",
   path: ["/api/session"],
-  query: [],
   payload: ["id", "agent", "model", "location", "title", "parentID", "permission", "budget"],
   shapes: { model: ModelRef, location: LocationRef, permission: [PermissionRule], budget: SessionBudget },
   unwrap: true,
@@ -253,33 +215,25 @@ const sessionsCreate: OperationOf<SessionsCreateInput> = {
 };
 
 const sessionsList: OperationOf<SessionsListInput> = {
-  group: "sessions",
-  name: "list",
+  name: "sessions.list",
   method: "GET",
   path: ["/api/session"],
   query: ["workspace", "limit", "order", "search", "directory", "project", "subpath", "archived", "roots", "parentID", "cursor"],
-  payload: null,
   continuation: ["cursor"],
-  errors: [400, 401, 500, 503],
 };
 
 const sessionsGet: OperationOf<SessionsGetInput> = {
-  group: "sessions",
-  name: "get",
+  name: "sessions.get",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
-  group: "sessions",
-  name: "update",
+  name: "sessions.update",
   method: "PATCH",
   path: ["/api/session/", { param: "sessionID" }],
-  query: [],
   payload: ["title", "archived", "permission", "budget"],
   shapes: { permission: [PermissionRule], budget: SessionBudget },
   unwrap: true,
@@ -287,54 +241,41 @@ const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
 };
 
 const sessionsRemove: OperationOf<SessionsRemoveInput> = {
-  group: "sessions",
-  name: "remove",
+  name: "sessions.remove",
   method: "DELETE",
   path: ["/api/session/", { param: "sessionID" }],
   query: ["interrupt"],
-  payload: null,
   errors: [400, 401, 404, 409, 500, 503],
 };
 
 const sessionsFork: OperationOf<SessionsForkInput> = {
-  group: "sessions",
-  name: "fork",
+  name: "sessions.fork",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/fork"],
-  query: [],
   payload: ["messageID", "partID"],
   unwrap: true,
   errors: [400, 401, 404, 408, 409, 413, 500, 503],
 };
 
 const sessionsChildren: OperationOf<SessionsChildrenInput> = {
-  group: "sessions",
-  name: "children",
+  name: "sessions.children",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/children"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsActive: OperationOf<object> = {
-  group: "sessions",
-  name: "active",
+  name: "sessions.active",
   method: "GET",
   path: ["/api/session/active"],
-  query: [],
-  payload: null,
   unwrap: true,
-  errors: [400, 401, 500, 503],
 };
 
 const sessionsPrompt: OperationOf<SessionsPromptInput> = {
-  group: "sessions",
-  name: "prompt",
+  name: "sessions.prompt",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/prompt"],
-  query: [],
   payload: ["id", "prompt", "delivery", "resume", "system", "tools", "agent", "model", "variant", "output", "mentions"],
   texts: ["prompt"],
   shapes: { prompt: PromptInput, model: ModelRef, output: PromptOutput },
@@ -343,11 +284,9 @@ const sessionsPrompt: OperationOf<SessionsPromptInput> = {
 };
 
 const commandsRun: OperationOf<CommandsRunInput> = {
-  group: "commands",
-  name: "run",
+  name: "commands.run",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/command"],
-  query: [],
   payload: ["id", "command", "arguments", "agent", "model", "files", "delivery", "resume"],
   shapes: { model: ModelRef, files: [PromptInputFileAttachment] },
   unwrap: true,
@@ -355,73 +294,55 @@ const commandsRun: OperationOf<CommandsRunInput> = {
 };
 
 const sessionsInterrupt: OperationOf<SessionsInterruptInput> = {
-  group: "sessions",
-  name: "interrupt",
+  name: "sessions.interrupt",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/interrupt"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsWait: OperationOf<SessionsWaitInput> = {
-  group: "sessions",
-  name: "wait",
+  name: "sessions.wait",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/wait"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsCompact: OperationOf<SessionsCompactInput> = {
-  group: "sessions",
-  name: "compact",
+  name: "sessions.compact",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/compact"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsTodo: OperationOf<SessionsTodoInput> = {
-  group: "sessions",
-  name: "todo",
+  name: "sessions.todo",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/todo"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsSwitchAgent: OperationOf<SessionsSwitchAgentInput> = {
-  group: "sessions",
-  name: "switchAgent",
+  name: "sessions.switchAgent",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/agent"],
-  query: [],
   payload: ["agent"],
   errors: [400, 401, 404, 408, 413, 500, 503],
 };
 
 const sessionsSwitchModel: OperationOf<SessionsSwitchModelInput> = {
-  group: "sessions",
-  name: "switchModel",
+  name: "sessions.switchModel",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/model"],
-  query: [],
   payload: ["model"],
   shapes: { model: ModelRef },
   errors: [400, 401, 404, 408, 413, 500, 503],
 };
 
 const sessionsMove: OperationOf<SessionsMoveInput> = {
-  group: "sessions",
-  name: "move",
+  name: "sessions.move",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/move"],
-  query: [],
   payload: ["location"],
   shapes: { location: LocationRef },
   unwrap: true,
@@ -429,138 +350,104 @@ const sessionsMove: OperationOf<SessionsMoveInput> = {
 };
 
 const sessionsMessages: OperationOf<SessionsMessagesInput> = {
-  group: "sessions",
-  name: "messages",
+  name: "sessions.messages",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/message"],
   query: ["limit", "order", "cursor"],
-  payload: null,
   continuation: ["sessionID", "cursor"],
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsMessage: OperationOf<SessionsMessageInput> = {
-  group: "sessions",
-  name: "message",
+  name: "sessions.message",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/message/", { param: "messageID" }],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsContext: OperationOf<SessionsContextInput> = {
-  group: "sessions",
-  name: "context",
+  name: "sessions.context",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/context"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsHistory: OperationOf<SessionsHistoryInput> = {
-  group: "sessions",
-  name: "history",
+  name: "sessions.history",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/history"],
   query: ["limit", "after"],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsEvents: OperationOf<SessionsEventsInput> = {
-  group: "sessions",
-  name: "events",
+  name: "sessions.events",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/event"],
   query: ["after"],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsInboxList: OperationOf<SessionsInboxListInput> = {
-  group: "sessions",
-  name: "inbox.list",
+  name: "sessions.inbox.list",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/inbox"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsInboxWithdraw: OperationOf<SessionsInboxWithdrawInput> = {
-  group: "sessions",
-  name: "inbox.withdraw",
+  name: "sessions.inbox.withdraw",
   method: "DELETE",
   path: ["/api/session/", { param: "sessionID" }, "/inbox/", { param: "messageID" }],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 409, 500, 503],
 };
 
 const sessionsInboxSetDelivery: OperationOf<SessionsInboxSetDeliveryInput> = {
-  group: "sessions",
-  name: "inbox.setDelivery",
+  name: "sessions.inbox.setDelivery",
   method: "PUT",
   path: ["/api/session/", { param: "sessionID" }, "/inbox/", { param: "messageID" }],
-  query: [],
   payload: ["delivery"],
   unwrap: true,
   errors: [400, 401, 404, 408, 409, 413, 500, 503],
 };
 
 const sessionsResume: OperationOf<SessionsResumeInput> = {
-  group: "sessions",
-  name: "resume",
+  name: "sessions.resume",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/resume"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsInterrupted: OperationOf<object> = {
-  group: "sessions",
-  name: "interrupted",
+  name: "sessions.interrupted",
   method: "GET",
   path: ["/api/session/interrupted"],
-  query: [],
-  payload: null,
   unwrap: true,
-  errors: [400, 401, 500, 503],
 };
 
 const sessionsExport: OperationOf<SessionsExportInput> = {
-  group: "sessions",
-  name: "export",
+  name: "sessions.export",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/export"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsImport: Operation = {
-  group: "sessions",
-  name: "import",
+  name: "sessions.import",
   method: "POST",
   path: ["/api/session/import"],
-  query: [],
   payload: "lines",
   unwrap: true,
   errors: [400, 401, 408, 409, 413, 500, 503],
 };
 
 const sessionsImportDocument: OperationOf<SessionsImportDocumentInput> = {
-  group: "sessions",
-  name: "importDocument",
+  name: "sessions.importDocument",
   method: "POST",
   path: ["/api/session/import/document"],
-  query: [],
   payload: ["info", "messages"],
   shapes: { messages: [SessionDocumentMessage] },
   unwrap: true,
@@ -568,119 +455,89 @@ const sessionsImportDocument: OperationOf<SessionsImportDocumentInput> = {
 };
 
 const sessionsRequest: OperationOf<SessionsRequestInput> = {
-  group: "sessions",
-  name: "request",
+  name: "sessions.request",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/request"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const debugContext: OperationOf<DebugContextInput> = {
-  group: "debug",
-  name: "context",
+  name: "debug.context",
   method: "GET",
   path: ["/api/debug/context"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const sessionsRevertStage: OperationOf<SessionsRevertStageInput> = {
-  group: "sessions",
-  name: "revert.stage",
+  name: "sessions.revert.stage",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/revert/stage"],
-  query: [],
   payload: ["messageID", "partID", "files"],
   unwrap: true,
   errors: [400, 401, 404, 408, 409, 413, 500, 503],
 };
 
 const sessionsRevertClear: OperationOf<SessionsRevertClearInput> = {
-  group: "sessions",
-  name: "revert.clear",
+  name: "sessions.revert.clear",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/revert/clear"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 409, 500, 503],
 };
 
 const sessionsRevertCommit: OperationOf<SessionsRevertCommitInput> = {
-  group: "sessions",
-  name: "revert.commit",
+  name: "sessions.revert.commit",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/revert/commit"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 409, 500, 503],
 };
 
 const sessionsDiff: OperationOf<SessionsDiffInput> = {
-  group: "sessions",
-  name: "diff",
+  name: "sessions.diff",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/diff"],
   query: ["messageID"],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsShare: OperationOf<SessionsShareInput> = {
-  group: "sessions",
-  name: "share",
+  name: "sessions.share",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/share"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const sessionsUnshare: OperationOf<SessionsUnshareInput> = {
-  group: "sessions",
-  name: "unshare",
+  name: "sessions.unshare",
   method: "DELETE",
   path: ["/api/session/", { param: "sessionID" }, "/share"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const permissionsList: OperationOf<PermissionsListInput> = {
-  group: "permissions",
-  name: "list",
+  name: "permissions.list",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/permission"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const permissionsGet: OperationOf<PermissionsGetInput> = {
-  group: "permissions",
-  name: "get",
+  name: "permissions.get",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/permission/", { param: "requestID" }],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const permissionsCreate: OperationOf<PermissionsCreateInput> = {
-  group: "permissions",
-  name: "create",
+  name: "permissions.create",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/permission"],
-  query: [],
   payload: ["id", "action", "resources", "save", "metadata", "source", "agent"],
   shapes: { source: PermissionSource },
   unwrap: true,
@@ -688,136 +545,100 @@ const permissionsCreate: OperationOf<PermissionsCreateInput> = {
 };
 
 const permissionsReply: OperationOf<PermissionsReplyInput> = {
-  group: "permissions",
-  name: "reply",
+  name: "permissions.reply",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/permission/", { param: "requestID" }, "/reply"],
-  query: [],
   payload: ["reply", "message"],
   errors: [400, 401, 404, 408, 413, 500, 503],
 };
 
 const permissionsListRequests: OperationOf<PermissionsListRequestsInput> = {
-  group: "permissions",
-  name: "listRequests",
+  name: "permissions.listRequests",
   method: "GET",
   path: ["/api/permission/request"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const permissionsListSaved: OperationOf<PermissionsListSavedInput> = {
-  group: "permissions",
-  name: "listSaved",
+  name: "permissions.listSaved",
   method: "GET",
   path: ["/api/permission/saved"],
   query: ["projectID"],
-  payload: null,
   unwrap: true,
-  errors: [400, 401, 500, 503],
 };
 
 const permissionsRemoveSaved: OperationOf<PermissionsRemoveSavedInput> = {
-  group: "permissions",
-  name: "removeSaved",
+  name: "permissions.removeSaved",
   method: "DELETE",
   path: ["/api/permission/saved/", { param: "id" }],
-  query: [],
-  payload: null,
-  errors: [400, 401, 500, 503],
 };
 
 const questionsList: OperationOf<QuestionsListInput> = {
-  group: "questions",
-  name: "list",
+  name: "questions.list",
   method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/question"],
-  query: [],
-  payload: null,
   unwrap: true,
   errors: [400, 401, 404, 500, 503],
 };
 
 const questionsReply: OperationOf<QuestionsReplyInput> = {
-  group: "questions",
-  name: "reply",
+  name: "questions.reply",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/question/", { param: "requestID" }, "/reply"],
-  query: [],
   payload: ["answers"],
   errors: [400, 401, 404, 408, 413, 500, 503],
 };
 
 const questionsReject: OperationOf<QuestionsRejectInput> = {
-  group: "questions",
-  name: "reject",
+  name: "questions.reject",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/question/", { param: "requestID" }, "/reject"],
-  query: [],
-  payload: null,
   errors: [400, 401, 404, 500, 503],
 };
 
 const questionsListRequests: OperationOf<QuestionsListRequestsInput> = {
-  group: "questions",
-  name: "listRequests",
+  name: "questions.listRequests",
   method: "GET",
   path: ["/api/question/request"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const filesRead: OperationOf<FilesReadInput> = {
-  group: "files",
-  name: "read",
+  name: "files.read",
   method: "GET",
   path: ["/api/fs/read/", { rest: "path" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const filesList: OperationOf<FilesListInput> = {
-  group: "files",
-  name: "list",
+  name: "files.list",
   method: "GET",
   path: ["/api/fs/list"],
   query: ["location", "path"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const filesFind: OperationOf<FilesFindInput> = {
-  group: "files",
-  name: "find",
+  name: "files.find",
   method: "GET",
   path: ["/api/fs/find"],
   query: ["location", "query", "type", "limit"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const ptysList: OperationOf<PtysListInput> = {
-  group: "ptys",
-  name: "list",
+  name: "ptys.list",
   method: "GET",
   path: ["/api/pty"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const ptysCreate: OperationOf<PtysCreateInput> = {
-  group: "ptys",
-  name: "create",
+  name: "ptys.create",
   method: "POST",
   path: ["/api/pty"],
   query: ["location"],
@@ -827,19 +648,16 @@ const ptysCreate: OperationOf<PtysCreateInput> = {
 };
 
 const ptysGet: OperationOf<PtysGetInput> = {
-  group: "ptys",
-  name: "get",
+  name: "ptys.get",
   method: "GET",
   path: ["/api/pty/", { param: "ptyID" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
   errors: [400, 401, 404, 500, 503],
 };
 
 const ptysUpdate: OperationOf<PtysUpdateInput> = {
-  group: "ptys",
-  name: "update",
+  name: "ptys.update",
   method: "PUT",
   path: ["/api/pty/", { param: "ptyID" }],
   query: ["location"],
@@ -849,53 +667,42 @@ const ptysUpdate: OperationOf<PtysUpdateInput> = {
 };
 
 const ptysRemove: OperationOf<PtysRemoveInput> = {
-  group: "ptys",
-  name: "remove",
+  name: "ptys.remove",
   method: "DELETE",
   path: ["/api/pty/", { param: "ptyID" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
   errors: [400, 401, 404, 500, 503],
 };
 
 const ptysConnectToken: OperationOf<PtysConnectTokenInput> = {
-  group: "ptys",
-  name: "connectToken",
+  name: "ptys.connectToken",
   method: "POST",
   path: ["/api/pty/", { param: "ptyID" }, "/connect-token"],
   headers: { "x-opencode-ticket": "1" },
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
   errors: [400, 401, 403, 404, 500, 503],
 };
 
 const integrationsList: OperationOf<IntegrationsListInput> = {
-  group: "integrations",
-  name: "list",
+  name: "integrations.list",
   method: "GET",
   path: ["/api/integration"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const integrationsGet: OperationOf<IntegrationsGetInput> = {
-  group: "integrations",
-  name: "get",
+  name: "integrations.get",
   method: "GET",
   path: ["/api/integration/", { param: "integrationID" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const integrationsConnectKey: OperationOf<IntegrationsConnectKeyInput> = {
-  group: "integrations",
-  name: "connectKey",
+  name: "integrations.connectKey",
   method: "POST",
   path: ["/api/integration/", { param: "integrationID" }, "/connect/key"],
   query: ["location"],
@@ -905,8 +712,7 @@ const integrationsConnectKey: OperationOf<IntegrationsConnectKeyInput> = {
 };
 
 const integrationsConnectOauth: OperationOf<IntegrationsConnectOauthInput> = {
-  group: "integrations",
-  name: "connectOauth",
+  name: "integrations.connectOauth",
   method: "POST",
   path: ["/api/integration/", { param: "integrationID" }, "/connect/oauth"],
   query: ["location"],
@@ -916,19 +722,15 @@ const integrationsConnectOauth: OperationOf<IntegrationsConnectOauthInput> = {
 };
 
 const integrationsAttemptStatus: OperationOf<IntegrationsAttemptStatusInput> = {
-  group: "integrations",
-  name: "attemptStatus",
+  name: "integrations.attemptStatus",
   method: "GET",
   path: ["/api/integration/attempt/", { param: "attemptID" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const integrationsAttemptComplete: OperationOf<IntegrationsAttemptCompleteInput> = {
-  group: "integrations",
-  name: "attemptComplete",
+  name: "integrations.attemptComplete",
   method: "POST",
   path: ["/api/integration/attempt/", { param: "attemptID" }, "/complete"],
   query: ["location"],
@@ -938,19 +740,15 @@ const integrationsAttemptComplete: OperationOf<IntegrationsAttemptCompleteInput>
 };
 
 const integrationsAttemptCancel: OperationOf<IntegrationsAttemptCancelInput> = {
-  group: "integrations",
-  name: "attemptCancel",
+  name: "integrations.attemptCancel",
   method: "DELETE",
   path: ["/api/integration/attempt/", { param: "attemptID" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const credentialsUpdate: OperationOf<CredentialsUpdateInput> = {
-  group: "credentials",
-  name: "update",
+  name: "credentials.update",
   method: "PATCH",
   path: ["/api/credential/", { param: "credentialID" }],
   query: ["location"],
@@ -960,41 +758,31 @@ const credentialsUpdate: OperationOf<CredentialsUpdateInput> = {
 };
 
 const credentialsRemove: OperationOf<CredentialsRemoveInput> = {
-  group: "credentials",
-  name: "remove",
+  name: "credentials.remove",
   method: "DELETE",
   path: ["/api/credential/", { param: "credentialID" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const mcpList: OperationOf<McpListInput> = {
-  group: "mcp",
-  name: "list",
+  name: "mcp.list",
   method: "GET",
   path: ["/api/mcp"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const mcpResources: OperationOf<McpResourcesInput> = {
-  group: "mcp",
-  name: "resources",
+  name: "mcp.resources",
   method: "GET",
   path: ["/api/mcp/resource"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const mcpAdd: OperationOf<McpAddInput> = {
-  group: "mcp",
-  name: "add",
+  name: "mcp.add",
   method: "POST",
   path: ["/api/mcp"],
   query: ["location"],
@@ -1004,58 +792,43 @@ const mcpAdd: OperationOf<McpAddInput> = {
 };
 
 const mcpRemove: OperationOf<McpRemoveInput> = {
-  group: "mcp",
-  name: "remove",
+  name: "mcp.remove",
   method: "DELETE",
   path: ["/api/mcp/", { param: "name" }],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const mcpReconnect: OperationOf<McpReconnectInput> = {
-  group: "mcp",
-  name: "reconnect",
+  name: "mcp.reconnect",
   method: "POST",
   path: ["/api/mcp/", { param: "name" }, "/reconnect"],
   query: ["location"],
-  payload: null,
   shapes: { location: LocationQuery },
-  errors: [400, 401, 500, 503],
 };
 
 const sessionsPrune: OperationOf<SessionsPruneInput> = {
-  group: "sessions",
-  name: "prune",
+  name: "sessions.prune",
   method: "POST",
   path: ["/api/session/prune"],
-  query: [],
   payload: ["olderThan", "keepLast", "archived"],
   unwrap: true,
   errors: [400, 401, 408, 413, 500, 503],
 };
 
 const storageStats: OperationOf<StorageStatsInput> = {
-  group: "storage",
-  name: "stats",
+  name: "storage.stats",
   method: "GET",
   path: ["/api/storage"],
   query: ["limit"],
-  payload: null,
   unwrap: true,
-  errors: [400, 401, 500, 503],
 };
 
 const storageCompact: OperationOf<object> = {
-  group: "storage",
-  name: "compact",
+  name: "storage.compact",
   method: "POST",
   path: ["/api/storage/compact"],
-  query: [],
-  payload: null,
   unwrap: true,
-  errors: [400, 401, 500, 503],
 };
 
 /** The methods of a client, each of which sends one operation. */

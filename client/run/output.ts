@@ -1,5 +1,6 @@
 // The schema of a structured output: of a library with Standard Schema, or a plain JSON Schema.
 
+import { checkMembers } from "../members.js";
 import { invalidRequest } from "../shape.js";
 import type { PromptOutput } from "../index.js";
 import type { RunOutput, RunOutputSchema } from "./types.js";
@@ -32,7 +33,7 @@ const MAX_ISSUES = 10;
 export function readOutput(output: unknown): ReadOutput | undefined {
   if (output === undefined) return undefined;
   const { schema, name, retries } = isSchema(output) ? { schema: output } : readSettings(output);
-  const { json, validate } = readSchema(schema);
+  const { json, validate } = readSchema(schema, { name, retries });
   return {
     wire: { schema: json, ...(name !== undefined && { name }), ...(retries !== undefined && { retries }) },
     validate,
@@ -53,13 +54,13 @@ function isSchema(value: unknown): value is RunOutputSchema {
   return "~standard" in value || "jsonSchema" in value || ("type" in value && value.type === "object");
 }
 
-function readSchema(schema: RunOutputSchema) {
-  if ("~standard" in schema) return readStandard(schema["~standard"] as unknown as StandardProps);
+function readSchema(schema: RunOutputSchema, settings: object) {
+  if ("~standard" in schema) return readStandard(schema["~standard"] as unknown as StandardProps, settings);
   const plain = "jsonSchema" in schema ? schema.jsonSchema : schema;
-  return { json: toJson(plain), validate: async (value: unknown) => value };
+  return { json: toJson(plain, settings), validate: async (value: unknown) => value };
 }
 
-function readStandard({ version, vendor, validate, jsonSchema }: StandardProps) {
+function readStandard({ version, vendor, validate, jsonSchema }: StandardProps, settings: object) {
   if (version !== 1 || typeof validate !== "function") throw refusal("a schema of Standard Schema version 1");
   if (typeof jsonSchema?.input !== "function") {
     throw refusal(`a schema with a JSON Schema; the one of ${vendor} has none`);
@@ -71,7 +72,7 @@ function readStandard({ version, vendor, validate, jsonSchema }: StandardProps) 
     throw refusal(`a schema with a JSON Schema; ${vendor} failed with ${String(error)}`);
   }
   return {
-    json: toJson(described),
+    json: toJson(described, settings),
     async validate(value: unknown) {
       const result = (await validate(value)) as StandardResult;
       if (result.issues === undefined) return result.value;
@@ -81,7 +82,8 @@ function readStandard({ version, vendor, validate, jsonSchema }: StandardProps) 
 }
 
 /** A copy of a JSON Schema of an object, without `$schema`, which providers do not need. */
-function toJson(schema: unknown): Record<string, unknown> {
+function toJson(schema: unknown, settings: object): Record<string, unknown> {
+  checkMembers("sessions.run", { output: { ...settings, schema } }, { output: null });
   let copy: unknown;
   try {
     copy = JSON.parse(JSON.stringify(schema));

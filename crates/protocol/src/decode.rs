@@ -1,7 +1,8 @@
 //! Decodes the text of a request into the input of an operation.
 //!
 //! Every part of a request is first checked against its schema, so that the first problem is reported with its path.
-//! Then it is decoded. Undeclared members are ignored, and `null` in an optional field means that it is absent.
+//! Then it is decoded. Undeclared members are ignored, and `null` in an optional field means that it is absent, unless
+//! the field is a bound or a rule, whose loss would permit more.
 
 use std::marker::PhantomData;
 
@@ -229,7 +230,8 @@ mod tests {
     use super::*;
     use crate::input::{
         EventsQuery, HistoryQuery, LocationQuery, LocationSelection, MessageParams, MessagesQuery,
-        Nothing, Order, PromptPayload, SessionCreatePayload, SessionsQuery,
+        Nothing, Order, PromptPayload, SessionCreatePayload, SessionPrunePayload,
+        SessionUpdatePayload, SessionsQuery,
     };
 
     fn query<T: DeserializeOwned + JsonSchema>(pairs: &[(&str, &str)]) -> Result<T, String> {
@@ -419,6 +421,14 @@ mod tests {
                 "Expected a value less than or equal to 10, got 11\n  at [\"output\"][\"retries\"]",
             ),
             (
+                r#"{"prompt":{"text":""},"output":{"schema":{},"retries":null}}"#,
+                "Expected integer, got null\n  at [\"output\"][\"retries\"]",
+            ),
+            (
+                r#"{"prompt":{"text":""},"tools":null}"#,
+                "Expected object, got null\n  at [\"tools\"]",
+            ),
+            (
                 r#"{"prompt":{"text":""},"delivery":"later"}"#,
                 "Expected \"steer\" | \"queue\", got \"later\"\n  at [\"delivery\"]",
             ),
@@ -441,6 +451,57 @@ mod tests {
                 ))
             );
         }
+        for (text, what) in [
+            (
+                r#"{"olderThan":null,"keepLast":3}"#,
+                "integer, got null\n  at [\"olderThan\"]",
+            ),
+            (
+                r#"{"olderThan":1,"keepLast":null}"#,
+                "integer, got null\n  at [\"keepLast\"]",
+            ),
+            (
+                r#"{"archived":null}"#,
+                "boolean, got null\n  at [\"archived\"]",
+            ),
+        ] {
+            let refused = Err(format!("Expected {what}"));
+            assert_eq!(body::<SessionPrunePayload>(text), refused, "{text}");
+        }
+        for (text, what) in [
+            (
+                r#"{"permission":null}"#,
+                "array, got null\n  at [\"permission\"]",
+            ),
+            (
+                r#"{"budget":null}"#,
+                "SessionBudget, got null\n  at [\"budget\"]",
+            ),
+            (
+                r#"{"budget":{"tokens":null}}"#,
+                "integer, got null\n  at [\"budget\"][\"tokens\"]",
+            ),
+            (
+                r#"{"budget":{"cost":null}}"#,
+                "number, got null\n  at [\"budget\"][\"cost\"]",
+            ),
+            (
+                r#"{"budget":{"turns":null}}"#,
+                "integer, got null\n  at [\"budget\"][\"turns\"]",
+            ),
+            (
+                r#"{"budget":{"durationMs":null}}"#,
+                "integer, got null\n  at [\"budget\"][\"durationMs\"]",
+            ),
+        ] {
+            let refused = Err(format!("Expected {what}"));
+            assert_eq!(body::<SessionCreatePayload>(text), refused, "{text}");
+            let refused = Err(format!("Expected {what}"));
+            assert_eq!(body::<SessionUpdatePayload>(text), refused, "{text}");
+        }
+        assert!(
+            body::<SessionPrunePayload>("{}").is_ok() && body::<SessionCreatePayload>("{}").is_ok()
+        );
         for text in ["{", "\u{feff}{}", &"[".repeat(100_000)] {
             let message = body::<PromptPayload>(text).unwrap_err();
             assert!(message.starts_with("Malformed JSON: "), "{message}");

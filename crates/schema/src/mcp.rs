@@ -121,9 +121,11 @@ pub enum McpServerDescription {
 pub struct McpServerTimeouts {
     /// For the connection, the initialisation and the first listing. Default: 30,000.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(with = "u64")]
     pub startup: Option<u64>,
     /// For each request. Default: 30,000.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(with = "u64")]
     pub request: Option<u64>,
 }
 

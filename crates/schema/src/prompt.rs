@@ -181,7 +181,7 @@ pub struct PromptOutput {
     pub name: Option<String>,
     /// Number of further attempts after an invalid output, from 0 to 10. Default: 2.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    #[schemars(range(min = 0, max = 10))]
+    #[schemars(with = "u32", range(min = 0, max = 10))]
     pub retries: Option<u32>,
 }
 

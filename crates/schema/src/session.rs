@@ -160,12 +160,15 @@ pub struct SessionInfo {
 pub struct SessionBudget {
     /// Number of tokens of all kinds, including those that a provider read from its cache.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(with = "u64")]
     pub tokens: Option<u64>,
     /// Cost, in the currency of the catalogue's prices. The model must have prices.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(with = "f64")]
     pub cost: Option<f64>,
     /// Number of Provider Turns.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(with = "u64")]
     pub turns: Option<u64>,
     /// Time of the Provider Turns with their tools, in milliseconds.
     #[serde(
@@ -173,6 +176,7 @@ pub struct SessionBudget {
         skip_serializing_if = "Option::is_none",
         default
     )]
+    #[schemars(with = "u64")]
     pub duration_ms: Option<u64>,
 }
 

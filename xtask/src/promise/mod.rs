@@ -128,22 +128,18 @@ import type {
 export const shapes = {  };
 
 const sessionsRevertStage: OperationOf<SessionsRevertStageInput> = {
-  group: "sessions",
-  name: "revert.stage",
+  name: "sessions.revert.stage",
   method: "POST",
   path: ["/api/", { param: "sessionID" }],
-  query: [],
   payload: [],
   unwrap: true,
   errors: [409],
 };
 
 const sessionsCopy: Operation = {
-  group: "sessions",
-  name: "copy",
+  name: "sessions.copy",
   method: "POST",
   path: ["/copy"],
-  query: [],
   payload: "lines",
   errors: [409],
 };

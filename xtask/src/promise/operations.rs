@@ -41,12 +41,11 @@ pub(super) fn emit(contract: &Contract) -> String {
 /// The description of an operation as a constant. The type of its input lets the compiler check the names of fields.
 fn description<'a>(operation: &'a Operation, shapes: &mut Shapes<'a>) -> String {
     let lines = [
-        ("group", json(&operation.group.public)),
-        ("name", json(&operation.name)),
+        ("name", json(&method_name(operation))),
         ("method", json(operation.method.as_str())),
         ("path", path(&operation.path)),
         ("headers", headers(operation)),
-        ("query", names(operation, Channel::Query)),
+        ("query", query(operation)),
         ("payload", payload(operation)),
         ("texts", texts(operation)),
         ("shapes", shapes.of_fields(&operation.input.fields)),
@@ -70,6 +69,11 @@ fn description<'a>(operation: &'a Operation, shapes: &mut Shapes<'a>) -> String 
 
 fn takes_object(operation: &Operation) -> bool {
     operation.input.payload != Payload::Lines && !operation.input.fields.is_empty()
+}
+
+/// `sessions.revert.stage`, as callers write it.
+fn method_name(operation: &Operation) -> String {
+    format!("{}.{}", operation.group.public, operation.name)
 }
 
 /// `sessionsRevertStage` for `sessions.revert.stage`.
@@ -132,9 +136,18 @@ fn headers(operation: &Operation) -> String {
     format!("{{ {} }}", pairs.join(", "))
 }
 
+/// Empty if there are none.
+fn query(operation: &Operation) -> String {
+    match names(operation, Channel::Query) {
+        none if none == "[]" => String::new(),
+        some => some,
+    }
+}
+
+/// Empty without a body.
 fn payload(operation: &Operation) -> String {
     match operation.input.payload {
-        Payload::None => "null".to_owned(),
+        Payload::None => String::new(),
         Payload::Json => names(operation, Channel::Payload),
         Payload::Lines => json("lines"),
     }
@@ -175,9 +188,16 @@ fn continuation(success: &Success) -> String {
     }
 }
 
+/// The statuses that every operation can have.
+const COMMON_STATUSES: [u16; 4] = [400, 401, 500, 503];
+
+/// Empty if they are those that every operation can have.
 fn errors(operation: &Operation) -> String {
     let mut statuses: Vec<u16> = operation.errors.iter().map(|error| error.status).collect();
     statuses.dedup();
+    if statuses == COMMON_STATUSES {
+        return String::new();
+    }
     list(statuses.iter().map(u16::to_string))
 }
 

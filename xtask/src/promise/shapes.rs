@@ -7,6 +7,9 @@ use opencode_protocol::contract::{Contract, Field, InputField, Type};
 
 use super::source::key;
 
+/// The shapes in the input of `sessions.run`, which is not an operation.
+const EXPORTED: [&str; 3] = ["LocationRef", "ModelRef", "PromptInput"];
+
 /// The structure of one value in an input.
 enum Shape {
     /// Neither an object nor a list.
@@ -54,13 +57,14 @@ impl<'a> Shapes<'a> {
         text(&Shape::Object(members))
     }
 
-    /// The declarations of all requested shapes, and their export.
+    /// The declarations of all requested shapes, and the export of those that other modules use.
     pub(super) fn declarations(&self) -> String {
         let mut text = String::new();
         for (name, shape) in &self.declared {
             let _ = writeln!(text, "const {name} = {shape};");
         }
-        let names: Vec<&str> = self.declared.iter().map(|(name, _)| *name).collect();
+        let names = self.declared.iter().map(|(name, _)| *name);
+        let names: Vec<&str> = names.filter(|name| EXPORTED.contains(name)).collect();
         let _ = writeln!(text, "\nexport const shapes = {{ {} }};", names.join(", "));
         text
     }

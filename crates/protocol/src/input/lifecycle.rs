@@ -1,4 +1,7 @@
 //! The input of operations that create, change, copy and remove whole sessions.
+//!
+//! A bound or a rule may be absent, but not null: JavaScript writes null for a number that is NaN. The attribute `with`
+//! removes null from the schema of such a field.
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
@@ -28,8 +31,12 @@ pub struct SessionCreatePayload {
     pub parent_id: Option<SessionID>,
     /// Permission rules of the session, at most 256. They follow the rules of the agent, and the last rule that matches
     /// decides. They loosen neither the ceiling of the host nor other restrictions.
+    #[serde(default)]
+    #[schemars(with = "Vec<PermissionRule>")]
     pub permission: Option<Vec<PermissionRule>>,
     /// Limits on the work of the session and its child sessions. Default: those of the host.
+    #[serde(default)]
+    #[schemars(with = "SessionBudget")]
     pub budget: Option<SessionBudget>,
 }
 
@@ -42,9 +49,13 @@ pub struct SessionUpdatePayload {
     pub archived: Option<bool>,
     /// The new permission rules of the session, at most 256. They replace the former ones. Limits that a task of another
     /// session set stay.
+    #[serde(default)]
+    #[schemars(with = "Vec<PermissionRule>")]
     pub permission: Option<Vec<PermissionRule>>,
     /// The new limits on the work of the session. They replace the former ones. `{}` removes them, and those of the host
     /// apply.
+    #[serde(default)]
+    #[schemars(with = "SessionBudget")]
     pub budget: Option<SessionBudget>,
 }
 
@@ -89,12 +100,16 @@ pub struct SessionForkPayload {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SessionPrunePayload {
     /// Only sessions without an event since this time, in epoch milliseconds.
-    #[serde(rename = "olderThan")]
+    #[serde(rename = "olderThan", default)]
+    #[schemars(with = "Millis")]
     pub older_than: Option<Millis>,
     /// Keeps this number of sessions, those with the newest events.
-    #[serde(rename = "keepLast")]
+    #[serde(rename = "keepLast", default)]
+    #[schemars(with = "u64")]
     pub keep_last: Option<u64>,
     /// `true` selects archived sessions, `false` all others. Default: both.
+    #[serde(default)]
+    #[schemars(with = "bool")]
     pub archived: Option<bool>,
 }
 

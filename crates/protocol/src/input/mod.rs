@@ -163,6 +163,8 @@ pub struct PromptPayload {
     /// Tools of the activity by name, at most 1,000. `false` removes a tool, `true` keeps it. A name may contain `*`,
     /// which stands for any characters. The name of the tool itself has priority, then the longest name with `*`. A tool
     /// that the rules of the agent deny stays denied.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, bool>")]
     pub tools: Option<BTreeMap<String, bool>>,
     /// The agent of the activity. The agent of the session stays the same.
     pub agent: Option<String>,

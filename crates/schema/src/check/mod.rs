@@ -39,7 +39,7 @@ pub enum Nulls {
     /// A null is a value like any other. An optional member then either has a value or is absent,
     /// and the message for a wrong value is `Expected boolean | undefined, got "yes"`.
     Values,
-    /// A null is the same as an absent member, unless the member is required.
+    /// A null is the same as an absent member, if the member is optional and its schema accepts a null.
     Absent,
 }
 
@@ -152,7 +152,8 @@ impl<'a> Checker<'a> {
             match members.get(key) {
                 None if is_required(key) => return Err(Issue::new("Missing key").at_key(key)),
                 None => {}
-                Some(Value::Null) if skips_nulls && !is_required(key) => {}
+                Some(null @ Value::Null)
+                    if skips_nulls && !is_required(key) && takes(self.root, schema, null) => {}
                 Some(member) => {
                     let is_optional = self.top.is_none() && !is_required(key);
                     let outer =
