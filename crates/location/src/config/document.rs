@@ -17,8 +17,9 @@ use super::keys;
 use super::mcp::McpPatch;
 use super::patch::ProviderPatch;
 use super::policy::Policy;
-use super::reading::Reading;
+use super::reading::{Reading, Repeated};
 use super::reference::NamedReference;
+use super::repeated::Repeats;
 use super::selection::NamedModel;
 use super::settings::SettingsPatch;
 use super::source::Source;
@@ -62,6 +63,8 @@ pub struct Document {
     pub(crate) agents: Vec<(String, AgentPatch)>,
     /// Rules for all agents. The rules of an agent come after them.
     pub(crate) permissions: Vec<PermissionRule>,
+    /// Rules for all agents from keys that stand twice. They can only restrict.
+    pub(crate) restricting: Vec<PermissionRule>,
     /// Descriptions of commands. Later ones override earlier ones.
     pub(crate) commands: Vec<(String, Located<CommandPatch>)>,
     /// Directories and URLs of skills.
@@ -278,21 +281,32 @@ fn parse(
     };
     match value(&source) {
         Ok(None) => Outcome::Absent,
-        Ok(Some((parsed, value))) => {
+        Ok(Some((parsed, value, repeats))) => {
             let locate = |path: &[Step]| Some(source.position(parsed.offset(path)));
             let refusal = |text: &str| source.refusal(text);
             let of_key = |path: &[Step]| locate(path.get(1..).unwrap_or_default());
-            let (value, locate): (_, &dyn Fn(&[Step]) -> _) = match layer.place {
-                Place::Inline { key: Some(key), .. } => (Value::from_iter([(key, value)]), &of_key),
-                _ => (value, &locate),
+            let key = match layer.place {
+                Place::Inline { key, .. } => key,
+                _ => None,
             };
-            Reading {
+            let locate: &dyn Fn(&[Step]) -> _ = if key.is_some() { &of_key } else { &locate };
+            let under_key = |value| match key {
+                Some(key) => Value::from_iter([(key, value)]),
+                None => value,
+            };
+            let repeated = Repeated {
+                repeats,
+                under_key: &under_key,
+                key,
+                position: &|at| source.position(at),
+            };
+            let reading = Reading {
                 layer,
                 origin,
                 locate,
                 refusal: &refusal,
-            }
-            .decode(value)
+            };
+            reading.decode(under_key(value), Some(&repeated))
         }
         Err(error) => broken(
             DiagnosticKind::Syntax,
@@ -302,10 +316,14 @@ fn parse(
     }
 }
 
-fn value<'s>(source: &'s Substituted<'_>) -> Result<Option<(Jsonc<'s>, Value)>, SyntaxError> {
+/// A parsed text, its value, and the keys that stand twice in it.
+type Parsed<'s> = (Jsonc<'s>, Value, Repeats<usize>);
+
+fn value<'s>(source: &'s Substituted<'_>) -> Result<Option<Parsed<'s>>, SyntaxError> {
     let parsed = Jsonc::parse(source.text())?;
     let value = parsed.value()?;
-    Ok(value.map(|value| (parsed, value)))
+    let repeats = parsed.repeats()?;
+    Ok(value.map(|value| (parsed, value, repeats)))
 }
 
 /// Returns the text without its byte order mark. Fails with the part before the first byte that is not
@@ -324,7 +342,7 @@ fn of_value(layer: &Layer, value: &Value) -> Outcome {
         locate: &|_| None,
         refusal: &|_| None,
     }
-    .decode(value.clone())
+    .decode(value.clone(), None)
 }
 
 /// Fails if a value is not valid for a key.

@@ -1,10 +1,13 @@
 //! JSON with comments and trailing commas, with the positions of values in the text.
 
+use std::cell::Cell;
+
 use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value as Node};
 use jsonc_parser::common::{Range, Ranged as _};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
+use super::repeated::{Member, Node as Tree, Repeats};
 use super::step::Step;
 
 /// A position in a text. Line and column are counted from 1; the column counts characters.
@@ -36,6 +39,8 @@ impl SyntaxError {
 pub(crate) struct Jsonc<'a> {
     text: &'a str,
     root: Option<Node<'a>>,
+    /// True if an object has two members of one name. Known after [`Self::value`].
+    has_repeats: Cell<bool>,
 }
 
 impl<'a> Jsonc<'a> {
@@ -46,6 +51,7 @@ impl<'a> Jsonc<'a> {
             Ok(parsed) => Ok(Self {
                 text,
                 root: parsed.value,
+                has_repeats: Cell::new(false),
             }),
             Err(error) => Err(SyntaxError {
                 message: error.kind().to_string(),
@@ -60,6 +66,34 @@ impl<'a> Jsonc<'a> {
             .as_ref()
             .map(|node| self.convert(node))
             .transpose()
+    }
+
+    /// Returns the members that [`Self::value`] leaves out, because a later one has the same name.
+    pub(crate) fn repeats(&self) -> Result<Repeats<usize>, SyntaxError> {
+        match &self.root {
+            Some(root) if self.has_repeats.get() => Ok(self.tree(root)?.repeats()),
+            _ => Ok(Repeats::default()),
+        }
+    }
+
+    fn tree(&self, node: &Node<'a>) -> Result<Tree<usize>, SyntaxError> {
+        Ok(match node {
+            Node::Array(array) => {
+                let elements = array.elements.iter();
+                Tree::List(elements.map(|it| self.tree(it)).collect::<Result<_, _>>()?)
+            }
+            Node::Object(object) => {
+                let members = object.properties.iter().map(|property| {
+                    Ok(Member {
+                        name: name(property).to_owned(),
+                        at: property.name.range().start,
+                        value: self.tree(&property.value)?,
+                    })
+                });
+                Tree::Object(members.collect::<Result<_, _>>()?)
+            }
+            plain => Tree::Plain(self.convert(plain)?),
+        })
     }
 
     /// The byte offset where the value at the end of `path` starts. If `path` leads to no value, the
@@ -95,7 +129,10 @@ impl<'a> Jsonc<'a> {
                 let mut members = Map::with_capacity(object.properties.len());
                 for property in &object.properties {
                     self.check_text(property.name.range())?;
-                    members.insert(name(property).to_owned(), self.convert(&property.value)?);
+                    let value = self.convert(&property.value)?;
+                    if members.insert(name(property).to_owned(), value).is_some() {
+                        self.has_repeats.set(true);
+                    }
                 }
                 Value::Object(members)
             }

@@ -34,6 +34,7 @@ mod pruned;
 mod reading;
 mod reference;
 mod remote;
+mod repeated;
 mod selection;
 mod settings;
 mod shape;
@@ -78,6 +79,7 @@ pub(crate) use provider_v1::{cost as listed_cost, listed_model};
 pub(crate) use provider_v2::request as request_settings;
 pub(crate) use pruned::Pruned;
 pub(crate) use reference::{ReferenceOrigin, ReferencePatch};
+pub(crate) use repeated::{Member, Node, Repeats, message as repeated_message};
 pub(crate) use selection::NamedModel;
 pub(crate) use step::Step;
 

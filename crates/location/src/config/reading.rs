@@ -12,6 +12,8 @@ use super::jsonc::Position;
 use super::keys;
 use super::policy::Policy;
 use super::pruned::{Pruned, texts_with};
+use super::repeated::{self, Repeats};
+use super::settings::Share;
 use super::step::Step;
 use super::substitution::Refused;
 use super::unreadable_permissions::{UnreadablePermissions, misspelt_keys};
@@ -26,9 +28,111 @@ pub(super) struct Reading<'r> {
     pub refusal: &'r dyn Fn(&str) -> Option<Refused>,
 }
 
+/// The keys of a text that stand twice.
+pub(super) struct Repeated<'r> {
+    pub repeats: Repeats<usize>,
+    /// Returns the document of a text, which may be the value of one key.
+    pub under_key: &'r dyn Fn(Value) -> Value,
+    /// The key whose value the text is.
+    pub key: Option<&'static str>,
+    /// Returns the position of a byte of the text.
+    pub position: &'r dyn Fn(usize) -> Position,
+}
+
+/// The keys whose earlier values restrict.
+const RESTRICTING: [&str; 10] = [
+    "permission",
+    "permissions",
+    "tools",
+    "agent",
+    "agents",
+    "mode",
+    "enabled_providers",
+    "disabled_providers",
+    "experimental",
+    "share",
+];
+
 impl Reading<'_> {
-    /// Reads all keys. If a value cannot be read, removes it and reads the remaining document again.
-    pub(super) fn decode(&self, value: Value) -> Outcome {
+    /// Reads all keys. If a value cannot be read, removes it and reads the remaining document again. Of a key that stands
+    /// twice, the last value holds, and the earlier ones restrict.
+    pub(super) fn decode(&self, value: Value, repeated: Option<&Repeated<'_>>) -> Outcome {
+        let mut outcome = self.decode_once(value);
+        if let Outcome::Usable(read) = &mut outcome {
+            if let Some(repeated) = repeated {
+                self.take_repeated(repeated, read);
+            }
+            read.diagnostics.iter().for_each(Diagnostic::log);
+        }
+        outcome
+    }
+
+    fn take_repeated(&self, repeated: &Repeated<'_>, read: &mut Read) {
+        let Repeated { repeats, .. } = repeated;
+        for repeat in &repeats.found {
+            let key = repeated.key.map(|key| Step::Key(key.to_owned()));
+            let path: Vec<_> = key.into_iter().chain(repeat.path.iter().cloned()).collect();
+            let root = path.first().and_then(Step::key).unwrap_or_default();
+            let restricts = RESTRICTING.contains(&root);
+            let position = (repeated.position)(repeat.last);
+            let lines = ((repeated.position)(repeat.first).line, position.line);
+            let message = repeated::message(&path, lines, restricts);
+            let kind = DiagnosticKind::Ignored;
+            let diagnostic = Diagnostic::new(self.origin, kind, message, Some(position));
+            // The members of one rule do not tell which of them belong together.
+            let is_within_rule = path.iter().any(|step| step.key().is_none());
+            let lost = is_within_rule.then(|| UnreadablePermissions::at(&path, String::new()));
+            self.report_lost(lost.flatten(), diagnostic, read);
+            if restricts {
+                self.restrict(read, (repeated.under_key)(repeat.document.clone()));
+            }
+        }
+        if repeats.is_cut {
+            let message = "More keys of the document stand twice; the last ones hold".to_owned();
+            let diagnostic = self.diagnostic(&[], DiagnosticKind::Ignored, message);
+            let lost = UnreadablePermissions::everything(String::new());
+            self.report_lost(Some(lost), diagnostic, read);
+        }
+    }
+
+    /// Adds the restrictions of a document in which a key has one of its earlier values.
+    fn restrict(&self, read: &mut Read, value: Value) {
+        let earlier = match self.decode_once(value) {
+            Outcome::Usable(earlier) => earlier,
+            Outcome::Absent => return,
+            Outcome::Broken(problem) => {
+                let (kind, position) = (problem.kind, problem.position);
+                let diagnostic = Diagnostic::new(self.origin, kind, problem.message, position);
+                let lost = UnreadablePermissions::everything(String::new());
+                return self.report_lost(Some(lost), diagnostic, read);
+            }
+        };
+        for diagnostic in earlier.diagnostics {
+            if !read.diagnostics.contains(&diagnostic) {
+                read.diagnostics.push(diagnostic);
+            }
+        }
+        for lost in earlier.lost {
+            if !read.lost.contains(&lost) {
+                read.lost.push(lost);
+            }
+        }
+        let (document, earlier) = (&mut *read.document, *earlier.document);
+        document.restricting.extend(earlier.permissions);
+        let denied = earlier.policies.into_iter().filter(|policy| !policy.allow);
+        document.policies.extend(denied);
+        if earlier.settings.share == Some(Share::Disabled) {
+            document.settings.share = Some(Share::Disabled);
+        }
+        for (id, patch) in earlier.agents {
+            match document.agents.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, known)) => known.restrict(patch),
+                None => document.agents.push((id, patch.restriction())),
+            }
+        }
+    }
+
+    fn decode_once(&self, value: Value) -> Outcome {
         let mut read = Read::default();
         let mut pruned = Pruned::new(value);
         self.take_refused(&mut pruned, &mut read);
@@ -52,7 +156,6 @@ impl Reading<'_> {
                     policies.extend(denies_providers.then(Policy::none));
                     *read.document = draft.document;
                     read.diagnostics.extend(draft.notes);
-                    read.diagnostics.iter().for_each(Diagnostic::log);
                     return Outcome::Usable(read);
                 }
                 Err(invalid) => invalid,

@@ -50,6 +50,8 @@ mod project;
 #[cfg(test)]
 mod reloading;
 #[cfg(test)]
+mod repeated;
+#[cfg(test)]
 #[cfg(unix)]
 #[path = "../../../../fuzz/replay.rs"]
 mod replay;

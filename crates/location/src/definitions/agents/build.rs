@@ -139,7 +139,7 @@ struct Draft {
     of_host: Vec<PermissionRule>,
     /// The subset of `own` that the administrator gave.
     of_administrator: Vec<PermissionRule>,
-    /// Rules from files of an untrusted project. They can only restrict.
+    /// Rules from files of an untrusted project, and from keys that stand twice. They can only restrict.
     untrusted: Vec<PermissionRule>,
     /// True if the agent is built in or a trusted source describes it.
     is_trusted: bool,
@@ -273,6 +273,21 @@ impl Merged {
             let lost = UnreadablePermissions::in_file(id, &field, reason);
             self.lost.extend(lost.map(|lost| lost.in_file_at(path)));
         }
+        let mut patch = fields.value;
+        for earlier in file.earlier() {
+            match decode_agent_fields(earlier) {
+                Ok(earlier) => patch.restrict(earlier),
+                Err(invalid) => {
+                    let reason = format!("{}: {invalid}", file.origin());
+                    let lost = UnreadablePermissions::of_agent(id, reason);
+                    self.lost.push(lost.in_file_at(path));
+                }
+            }
+        }
+        if let Some(reason) = file.uncertain() {
+            let lost = UnreadablePermissions::of_agent(id, reason);
+            self.lost.push(lost.in_file_at(path));
+        }
         for (field, meant) in file.fields().into_iter().flat_map(misspelt_fields) {
             let message = format!("There is no field {field}; {meant} is probably meant");
             let place = [Step::Key(field.to_owned())];
@@ -281,7 +296,7 @@ impl Merged {
             self.lost.push(lost.in_file_at(path));
             diagnostics.push(diagnostic);
         }
-        Some((with_text(fields.value, file, mode), file))
+        Some((with_text(patch, file, mode), file))
     }
 
     fn excess(&self, most: usize, directory: &Path) -> Diagnostic {
@@ -344,6 +359,7 @@ impl Draft {
         self.body
             .extend(body.map(|(name, value)| (name.clone(), value.clone())));
         let permissions = || patch.permissions.iter().cloned();
+        self.untrusted.extend(patch.restricting.iter().cloned());
         if source.is_untrusted() {
             self.untrusted.extend(permissions());
             return;

@@ -15,7 +15,7 @@ pub(super) struct Shared {
     of_host: Vec<PermissionRule>,
     /// The subset of `rules` that the administrator gave.
     of_administrator: Vec<PermissionRule>,
-    /// The rules of documents of an untrusted project. They can only restrict.
+    /// The rules of documents of an untrusted project, and of keys that stand twice. They can only restrict.
     untrusted: Vec<PermissionRule>,
     /// The ceiling that the host sets.
     ceiling: Arc<[PermissionRule]>,
@@ -37,7 +37,14 @@ impl Shared {
             rules: rules(|source| !source.is_untrusted()),
             of_host: rules(|source| source == Source::Host),
             of_administrator: rules(|source| source == Source::Administrator),
-            untrusted: rules(Source::is_untrusted),
+            untrusted: rules(Source::is_untrusted)
+                .into_iter()
+                .chain(
+                    configuration
+                        .documents()
+                        .flat_map(|it| it.restricting.iter().cloned()),
+                )
+                .collect(),
             ceiling: real.resolve(ceiling).into(),
             real,
         }

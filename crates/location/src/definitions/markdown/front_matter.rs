@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, MessageFormatter as _, UserMessageFormatter};
 
+use super::tree::Yaml;
 use super::unquoted::quote;
-use crate::config::Position;
+use crate::config::{Node, Position, Repeats};
 
 /// Maximum size of front matter in bytes. It contains settings, not long texts.
 pub(super) const MAX_BYTES: usize = 64 * 1024;
@@ -63,7 +64,7 @@ fn is_fence(line: &str) -> bool {
 ///
 /// Authors often write texts such as `description: Use it when: something breaks` without quotes, which is not
 /// valid YAML. If parsing fails, such texts get quotes and the front matter is parsed once more.
-pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
+pub(super) fn parse(front: &str) -> Result<(Map<String, Value>, Repeats<Position>), YamlError> {
     if front.len() > MAX_BYTES {
         let message = format!("The front matter is larger than {MAX_BYTES} bytes");
         let position = None;
@@ -72,8 +73,14 @@ pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
     match read(front)
         .or_else(|error| read(&quote(front, &|fields| read(fields).is_ok())).map_err(|_| error))
     {
-        Ok(Value::Object(fields)) => Ok(fields),
-        Ok(Value::Null) => Ok(Map::new()),
+        Ok(tree @ Node::Object(_)) => {
+            let repeats = tree.repeats();
+            match tree.last() {
+                Value::Object(fields) => Ok((fields, repeats)),
+                _ => Ok((Map::new(), repeats)),
+            }
+        }
+        Ok(Node::Plain(Value::Null)) => Ok((Map::new(), Repeats::default())),
         Ok(_) => Err(YamlError {
             message: "The front matter must be fields, each as `name: value`".to_owned(),
             position: Some(below_fence(1, 1)),
@@ -101,7 +108,7 @@ pub(super) fn position_of(front: &str, field: &str) -> Option<Position> {
 }
 
 /// Converts a position in the front matter to a position in the file.
-fn below_fence(line: u64, column: u64) -> Position {
+pub(super) fn below_fence(line: u64, column: u64) -> Position {
     let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
     Position {
         line: count(line + 1),
@@ -109,7 +116,7 @@ fn below_fence(line: u64, column: u64) -> Position {
     }
 }
 
-fn read(front: &str) -> Result<Value, Box<Error>> {
+fn read(front: &str) -> Result<Node<Position>, Box<Error>> {
     let options = serde_saphyr::options! {
         // More than settings need, and little enough that parsing is fast.
         budget: serde_saphyr::budget! {
@@ -126,13 +133,14 @@ fn read(front: &str) -> Result<Value, Box<Error>> {
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: 10_000,
         },
-        // Same as in JSON documents.
-        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        // Same as in JSON documents: the last one holds, and the earlier ones restrict.
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
         // A skill can have the name `on`, which must stay a text.
         strict_booleans: true,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(front, options).map_err(Box::new)
+    let read: Result<Yaml, _> = serde_saphyr::from_str_with_options(front, options);
+    read.map(|Yaml(node)| node).map_err(Box::new)
 }
 
 /// Maximum length of a reason in characters. The reason may repeat a part of the file.

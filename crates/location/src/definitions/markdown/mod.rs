@@ -4,6 +4,7 @@ mod files;
 mod folder;
 mod front_matter;
 mod listing;
+mod tree;
 mod unquoted;
 
 use std::path::Path;
@@ -14,7 +15,10 @@ pub(crate) use files::{FileFilter, Found, ReadBudget, UnreadablePath, find};
 pub(crate) use folder::{Definition, Folder, Reader};
 pub(crate) use listing::Listings;
 
-use crate::config::{Decoded, Diagnostic, DiagnosticKind, Position, Pruned, Step, position};
+use crate::config::{
+    Decoded, Diagnostic, DiagnosticKind, Position, Pruned, Repeats, Step, UnreadablePermissions,
+    position, repeated_message,
+};
 use front_matter::Cut;
 
 /// A file with a definition.
@@ -26,6 +30,10 @@ pub(crate) struct Markdown {
     front: String,
     /// The fields of the front matter.
     fields: Value,
+    /// The fields with an earlier value of a name that stands twice.
+    earlier: Vec<Value>,
+    /// The reason why the values of names that stand twice are uncertain, if so.
+    uncertain: Option<String>,
     /// The text below the front matter, or the whole text.
     pub body: String,
     /// The reason why the front matter cannot be read, if so.
@@ -61,7 +69,7 @@ impl Markdown {
             }
         };
         let mut unread = None;
-        let (front, fields, body) = match read(text) {
+        let (front, (fields, repeats), body) = match read(text) {
             Ok(parts) => parts,
             Err((message, place)) => {
                 let message = format!("{message}; everything counts as the text");
@@ -69,13 +77,16 @@ impl Markdown {
                 let diagnostic = Diagnostic::new(&origin, kind, message, place);
                 unread = Some(diagnostic.to_string());
                 diagnostics.push(diagnostic);
-                ("", Map::new(), text)
+                ("", (Map::new(), Repeats::default()), text)
             }
         };
+        let uncertain = report_repeats(&origin, &repeats, diagnostics);
         Some(Self {
             origin,
             front: front.to_owned(),
             fields: Value::Object(fields),
+            earlier: repeats.found.into_iter().map(|it| it.document).collect(),
+            uncertain,
             body: body.to_owned(),
             unread,
         })
@@ -122,6 +133,16 @@ impl Markdown {
         self.fields.as_object()
     }
 
+    /// The fields with an earlier value of a name that stands twice, one for each such name.
+    pub(crate) fn earlier(&self) -> &[Value] {
+        &self.earlier
+    }
+
+    /// The reason why names that stand twice hide rules, if so.
+    pub(crate) fn uncertain(&self) -> Option<String> {
+        self.uncertain.clone()
+    }
+
     /// Creates a diagnostic about the field at a path.
     pub(crate) fn complaint(
         &self,
@@ -148,11 +169,11 @@ impl Markdown {
 }
 
 /// The front matter, its fields, and the body of a text.
-type Parts<'t> = (&'t str, Map<String, Value>, &'t str);
+type Parts<'t> = (&'t str, (Map<String, Value>, Repeats<Position>), &'t str);
 
 fn read(text: &str) -> Result<Parts<'_>, (String, Option<Position>)> {
     match front_matter::cut(text) {
-        Cut::Absent => Ok(("", Map::new(), text)),
+        Cut::Absent => Ok(("", (Map::new(), Repeats::default()), text)),
         Cut::Open => {
             let message = "The front matter has no end; put a line `---` below it";
             Err((message.to_owned(), Some(position(text, 0))))
@@ -162,6 +183,34 @@ fn read(text: &str) -> Result<Parts<'_>, (String, Option<Position>)> {
             Err(error) => Err((error.message, error.position)),
         },
     }
+}
+
+/// Reports the names that stand twice. Returns the reason why their values are uncertain, if they are.
+fn report_repeats(
+    origin: &str,
+    repeats: &Repeats<Position>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<String> {
+    let mut uncertain = None;
+    for repeat in &repeats.found {
+        let restricts = UnreadablePermissions::in_file("", &repeat.path, String::new()).is_some();
+        let lines = (repeat.first.line, repeat.last.line);
+        let message = repeated_message(&repeat.path, lines, restricts);
+        let kind = DiagnosticKind::Ignored;
+        let diagnostic = Diagnostic::new(origin, kind, message, Some(repeat.last));
+        // The members of one rule do not tell which of them belong together.
+        if restricts && repeat.path.iter().any(|step| step.key().is_none()) {
+            uncertain = Some(diagnostic.to_string());
+        }
+        diagnostics.push(diagnostic);
+    }
+    if repeats.is_cut {
+        let message = "More names of the front matter stand twice; the last ones hold".to_owned();
+        let diagnostic = Diagnostic::new(origin, DiagnosticKind::Ignored, message, None);
+        uncertain = Some(diagnostic.to_string());
+        diagnostics.push(diagnostic);
+    }
+    uncertain
 }
 
 /// Returns the text without its byte order mark. Fails with the position of the first byte that is not UTF-8.
