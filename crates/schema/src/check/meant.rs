@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::budget::Budget;
 use super::number::integer;
 use super::shape::{list, takes, target};
 use super::{Nulls, check_within};
@@ -23,6 +24,7 @@ pub fn convert_meant(schema: &Value, value: &mut Value) {
         let mut converter = Converter {
             root: schema,
             steps: 0,
+            budget: &Budget::of_check(),
         };
         converter.members_of(schema, value, 0);
     }
@@ -59,12 +61,14 @@ fn maximum(schema: &Value) -> Option<&Value> {
 struct Converter<'a> {
     root: &'a Value,
     steps: usize,
+    /// The steps of all comparisons together.
+    budget: &'a Budget,
 }
 
 impl<'a> Converter<'a> {
     fn fits(&mut self, schema: &Value, value: &Value) -> bool {
         self.steps += 1;
-        check_within(self.root, schema, value, Nulls::Values).is_ok()
+        check_within(self.root, schema, value, Nulls::Values, self.budget).is_ok()
     }
 
     fn value(&mut self, schema: &'a Value, value: &mut Value, depth: usize) {
@@ -89,6 +93,9 @@ impl<'a> Converter<'a> {
         let Some(keywords) = schema.as_object().filter(|_| depth < MAX_DEPTH) else {
             return;
         };
+        if !self.budget.step() {
+            return;
+        }
         if let Some(target) = target(self.root, keywords) {
             self.members_of(target, value, depth + 1);
         }
@@ -118,7 +125,7 @@ impl<'a> Converter<'a> {
         }
         let mut accepted = Vec::new();
         for schema in alternatives {
-            if takes(self.root, schema, value) && self.steps < MAX_STEPS {
+            if takes(self.root, schema, value, self.budget) && self.steps < MAX_STEPS {
                 let mut converted = value.clone();
                 self.members_of(schema, &mut converted, depth + 1);
                 if self.fits(schema, &converted) && !accepted.contains(&converted) {
@@ -145,7 +152,10 @@ impl<'a> Converter<'a> {
             };
             if !member.is_null() {
                 self.value(schema, member, depth + 1);
-            } else if !required.iter().any(|name| name == key) && !self.fits(schema, &Value::Null) {
+            } else if !required.iter().any(|name| name == key)
+                && !self.fits(schema, &Value::Null)
+                && !self.budget.is_exceeded()
+            {
                 members.shift_remove(key);
             }
         }

@@ -6,10 +6,11 @@
 //! a literal prefix, and an `additionalProperties` that is a schema. Ignores any other keyword:
 //! undeclared members are accepted. An integer must be one that JavaScript represents exactly.
 //!
-//! Schemas are trusted: they come from this project or from the embedding program. Values are not
-//! trusted. For any depth or width of a value, a check uses bounded stack and time proportional to
-//! its size.
+//! Neither schemas nor values are trusted: schemas also come from servers of the Model Context
+//! Protocol. For any depth or width of a value, a check uses bounded stack. Its number of steps is
+//! bounded, because a schema that refers to itself may need exponential time.
 
+mod budget;
 mod issue;
 mod meant;
 mod number;
@@ -19,6 +20,7 @@ mod tests;
 
 use serde_json::{Map, Value};
 
+use budget::Budget;
 pub use issue::{Issue, Segment};
 pub use meant::{convert_meant, lower_to_maximum};
 pub use number::normalise_integers;
@@ -45,13 +47,20 @@ pub enum Nulls {
 
 /// Checks `value` against `schema`. Fails with the first problem.
 pub fn check(schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
-    check_within(schema, schema, value, nulls)
+    check_within(schema, schema, value, nulls, &Budget::of_check())
 }
 
 /// Checks `value` against a schema within the document `root`, to which its references point.
-fn check_within(root: &Value, schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
+fn check_within(
+    root: &Value,
+    schema: &Value,
+    value: &Value,
+    nulls: Nulls,
+    budget: &Budget,
+) -> Result<(), Issue> {
     let mut checker = Checker {
         root,
+        budget,
         top: (nulls == Nulls::Absent).then_some(value),
         optional: None,
         depth: 0,
@@ -64,6 +73,7 @@ fn check_within(root: &Value, schema: &Value, value: &Value, nulls: Nulls) -> Re
 /// The state of one check.
 struct Checker<'a> {
     root: &'a Value,
+    budget: &'a Budget,
     /// Value with null members that count as absent.
     top: Option<&'a Value>,
     /// Schema of the current member, if the member is optional but may not be null.
@@ -77,6 +87,9 @@ impl<'a> Checker<'a> {
     fn value(&mut self, schema: &'a Value, value: &Value) -> Result<(), Issue> {
         if self.depth == MAX_DEPTH {
             return Err(Issue::new("Nested too deeply"));
+        }
+        if !self.budget.step() {
+            return Err(self.budget.exceeded());
         }
         if self.trying {
             self.tries += 1;
@@ -100,7 +113,7 @@ impl<'a> Checker<'a> {
         keywords: &'a Map<String, Value>,
         value: &Value,
     ) -> Result<(), Issue> {
-        if !takes(self.root, schema, value) {
+        if !takes(self.root, schema, value, self.budget) {
             return Err(self.expected(schema, value));
         }
         if let Some(target) = target(self.root, keywords) {
@@ -153,7 +166,9 @@ impl<'a> Checker<'a> {
                 None if is_required(key) => return Err(Issue::new("Missing key").at_key(key)),
                 None => {}
                 Some(null @ Value::Null)
-                    if skips_nulls && !is_required(key) && takes(self.root, schema, null) => {}
+                    if skips_nulls
+                        && !is_required(key)
+                        && takes(self.root, schema, null, self.budget) => {}
                 Some(member) => {
                     let is_optional = self.top.is_none() && !is_required(key);
                     let outer =
@@ -190,7 +205,7 @@ impl<'a> Checker<'a> {
     ) -> Result<(), Issue> {
         let candidates: Vec<&Value> = alternatives
             .iter()
-            .filter(|schema| takes(self.root, schema, value))
+            .filter(|schema| takes(self.root, schema, value, self.budget))
             .collect();
         if let [only] = candidates[..] {
             return self.value(only, value);
@@ -241,11 +256,14 @@ impl<'a> Checker<'a> {
         if fits {
             return Ok(());
         }
+        if self.budget.is_exceeded() {
+            return Err(self.budget.exceeded());
+        }
         Err(self.expected(schema, value))
     }
 
     fn expected(&self, schema: &Value, value: &Value) -> Issue {
-        let mut what = describe(self.root, schema);
+        let mut what = describe(self.root, schema, self.budget);
         if self.optional.is_some_and(|it| std::ptr::eq(it, schema)) {
             what.push_str(" | undefined");
         }

@@ -2,20 +2,25 @@
 
 use serde_json::{Map, Value};
 
+use super::budget::Budget;
+
 /// Maximum number of references and unions to follow when collecting the kinds of value that a
 /// schema accepts.
 const MAX_HOPS: usize = 8;
 
+/// Maximum number of alternatives or literals in a description.
+const MAX_PARTS: usize = 50;
+
 /// True if a schema accepts values of this kind (string, object, ...), regardless of its other
 /// keywords.
-pub(super) fn takes(root: &Value, schema: &Value, value: &Value) -> bool {
-    takes_within(MAX_HOPS, root, schema, value)
+pub(super) fn takes(root: &Value, schema: &Value, value: &Value, budget: &Budget) -> bool {
+    takes_within(MAX_HOPS, root, schema, value, budget)
 }
 
 /// Describes the values that a schema accepts. Object types appear by name, all others by their
 /// form.
-pub(super) fn describe(root: &Value, schema: &Value) -> String {
-    describe_within(MAX_HOPS, root, schema)
+pub(super) fn describe(root: &Value, schema: &Value, budget: &Budget) -> String {
+    describe_within(MAX_HOPS, root, schema, budget)
 }
 
 /// Returns the member with a literal that distinguishes the alternatives, if every alternative has
@@ -47,11 +52,11 @@ pub(super) fn list<'a>(keywords: &'a Map<String, Value>, key: &str) -> &'a [Valu
     items.map_or(&[], Vec::as_slice)
 }
 
-fn takes_within(hops: usize, root: &Value, schema: &Value, value: &Value) -> bool {
-    let Some(keywords) = schema.as_object().filter(|_| hops > 0) else {
+fn takes_within(hops: usize, root: &Value, schema: &Value, value: &Value, budget: &Budget) -> bool {
+    let Some(keywords) = schema.as_object().filter(|_| hops > 0 && budget.step()) else {
         return schema != &Value::Bool(false);
     };
-    let next = |schema| takes_within(hops - 1, root, schema, value);
+    let next = |schema| takes_within(hops - 1, root, schema, value, budget);
     let is_kind = |name: &Value| match name.as_str().unwrap_or_default() {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
@@ -75,22 +80,22 @@ fn takes_within(hops: usize, root: &Value, schema: &Value, value: &Value) -> boo
             .all(|key| !keywords.contains_key(*key) || list(keywords, key).iter().any(next))
 }
 
-fn describe_within(hops: usize, root: &Value, schema: &Value) -> String {
-    let Some(keywords) = schema.as_object().filter(|_| hops > 0) else {
+fn describe_within(hops: usize, root: &Value, schema: &Value, budget: &Budget) -> String {
+    let Some(keywords) = schema.as_object().filter(|_| hops > 0 && budget.step()) else {
         return "a value".into();
     };
     let join = |parts: &[Value], show: &dyn Fn(&Value) -> String| {
-        let parts: Vec<String> = parts.iter().map(show).collect();
+        let parts: Vec<String> = parts.iter().take(MAX_PARTS).map(show).collect();
         parts.join(" | ")
     };
-    let next = |schema: &Value| describe_within(hops - 1, root, schema);
+    let next = |schema: &Value| describe_within(hops - 1, root, schema, budget);
     if let Some(target) = target(root, keywords) {
         let name = keywords
             .get("$ref")
             .and_then(Value::as_str)
             .unwrap_or_default();
         let name = name.rsplit('/').next().unwrap_or_default();
-        let is_object = takes_within(hops - 1, root, target, &Value::Object(Map::new()));
+        let is_object = takes_within(hops - 1, root, target, &Value::Object(Map::new()), budget);
         return if is_object {
             name.to_owned()
         } else {

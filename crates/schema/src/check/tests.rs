@@ -376,3 +376,67 @@ fn the_number_of_tried_alternatives_is_bounded() {
             .starts_with("Expected object | object | 1, got {")
     );
 }
+
+/// Schemas whose check takes exponential time without a bound.
+fn exponential() -> Vec<Value> {
+    let twice = |keyword: &str| {
+        let again = json!({"$ref": "#/$defs/a"});
+        json!({
+            "$ref": "#/$defs/a",
+            "$defs": {"a": {keyword: [again, again]}},
+        })
+    };
+    let deep = |keyword: &str| {
+        let child = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "required": ["b"]});
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {keyword: [child, child, {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/a"}}}]}}})
+    };
+    let wide = {
+        let mut definitions = serde_json::Map::new();
+        for level in 0..6 {
+            let next = json!({"$ref": format!("#/$defs/l{}", level + 1)});
+            definitions.insert(format!("l{level}"), json!({"anyOf": vec![next; 60]}));
+        }
+        definitions.insert("l6".to_owned(), json!({"type": "string"}));
+        json!({"$ref": "#/$defs/l0", "$defs": definitions})
+    };
+    let keywords = ["allOf", "anyOf", "oneOf"];
+    let all = keywords.iter().flat_map(|it| [twice(it), deep(it)]);
+    all.chain([wide]).collect()
+}
+
+#[test]
+fn no_schema_makes_a_check_endless() {
+    let value = (0..60).fold(json!({}), |inner, _| json!({"a": inner, "x": "1"}));
+    for schema in exponential() {
+        let started = std::time::Instant::now();
+        // Only the end of both matters.
+        let checked = check(&schema, &value, Nulls::Values);
+        let mut converted = value.clone();
+        super::convert_meant(&schema, &mut converted);
+        let took = started.elapsed();
+        assert!(took.as_secs() < 60, "{schema}: {checked:?} after {took:?}");
+    }
+}
+
+#[test]
+fn a_check_that_needs_too_many_steps_is_refused() {
+    let again = json!({"$ref": "#/$defs/a"});
+    let endless = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [again, again]}}});
+    let problem = check(&endless, &json!({}), Nulls::Values).unwrap_err();
+    let shown = problem.to_string();
+    assert!(
+        shown.contains("Nested too deeply") || shown.contains("steps"),
+        "{shown}"
+    );
+    // Each level doubles the work, and no level fails.
+    let child = json!({"properties": {"a": {"$ref": "#/$defs/a"}}});
+    let doubling = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [child, child]}}});
+    let value = (0..60).fold(json!({}), |inner, _| json!({"a": inner}));
+    let problem = check(&doubling, &value, Nulls::Values).unwrap_err();
+    assert!(
+        problem.to_string().contains("steps to check this value"),
+        "{problem}"
+    );
+    let shallow = (0..8).fold(json!({}), |inner, _| json!({"a": inner}));
+    assert_eq!(check(&doubling, &shallow, Nulls::Values), Ok(()));
+}

@@ -1,0 +1,38 @@
+//! The number of steps that a check may take.
+
+use std::cell::Cell;
+
+use super::Issue;
+
+/// Maximum number of steps of one check. The largest bodies and arguments need a fourth of it.
+const MAX_STEPS: usize = 1 << 22;
+
+/// The steps that are left. A step is one schema that is compared with one value.
+pub(super) struct Budget(Cell<usize>);
+
+impl Budget {
+    /// The steps of one check.
+    pub(super) fn of_check() -> Self {
+        Self(Cell::new(MAX_STEPS))
+    }
+
+    /// Takes a step. False if none is left.
+    pub(super) fn step(&self) -> bool {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// True if no step is left.
+    pub(super) fn is_exceeded(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    /// The problem of a value whose check needs more steps.
+    #[expect(clippy::unused_self, reason = "only a budget can be exceeded")]
+    pub(super) fn exceeded(&self) -> Issue {
+        Issue::new(format!(
+            "The schema needs more than {MAX_STEPS} steps to check this value; make the value or the schema simpler"
+        ))
+    }
+}
