@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use opencode_schema::display::DisplayText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -77,6 +78,18 @@ impl Entry {
         }
     }
 
+    /// The entry without characters that could forge another line of a log or change a terminal.
+    #[must_use]
+    pub(crate) fn displayed(mut self) -> Self {
+        displayed(&mut self.message);
+        self.fields.values_mut().for_each(displayed_value);
+        self.session_id.iter_mut().for_each(displayed);
+        if let Some(location) = &mut self.location {
+            displayed(&mut location.directory);
+        }
+        self
+    }
+
     /// Approximate size of the entry in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         const OVERHEAD: usize = 256;
@@ -84,6 +97,19 @@ impl Entry {
         let fields =
             fields.map(|(name, value)| name.len() + 64 + value.as_str().map_or(0, str::len));
         OVERHEAD + self.message.len() + fields.sum::<usize>()
+    }
+}
+
+fn displayed(text: &mut String) {
+    *text = DisplayText::line(std::mem::take(text)).into_string();
+}
+
+fn displayed_value(value: &mut Value) {
+    match value {
+        Value::String(text) => displayed(text),
+        Value::Array(elements) => elements.iter_mut().for_each(displayed_value),
+        Value::Object(members) => members.values_mut().for_each(displayed_value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn new() -> (Arc<Queue>, Entries) {
 
 impl Queue {
     pub(crate) fn push(&self, entry: Entry) {
+        let entry = entry.displayed();
         let mut waiting = self.waiting.lock();
         if waiting.has_ended {
             return;

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use opencode_schema::display::DisplayText;
+use opencode_schema::question::QuestionInfo;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams,
@@ -63,7 +65,7 @@ impl Client {
             return cancel();
         };
         tokio::select! {
-            result = fill(&form, &*port) => result,
+            result = fill(&form, self.link.log.server(), &*port) => result,
             () = call.over() => cancel(),
             _ = self.link.ended() => cancel(),
         }
@@ -71,10 +73,13 @@ impl Client {
 }
 
 /// Asks the questions of a form until the answers are valid.
-async fn fill(form: &Form, port: &dyn Ask) -> ElicitResult {
+async fn fill(form: &Form, server: &str, port: &dyn Ask) -> ElicitResult {
     let mut problem = None;
     for _ in 0..MAX_ATTEMPTS {
-        match port.ask(form.questions(problem.as_deref())).await {
+        match port
+            .ask(named(server, form.questions(problem.as_deref())))
+            .await
+        {
             Ok(answers) => match form.content(&answers) {
                 Ok(Some(content)) => {
                     return ElicitResult::new(ElicitationAction::Accept).with_content(content);
@@ -87,6 +92,16 @@ async fn fill(form: &Form, port: &dyn Ask) -> ElicitResult {
         }
     }
     ElicitResult::new(ElicitationAction::Cancel)
+}
+
+/// Says which server asks. The server chooses the other words.
+fn named(server: &str, questions: Vec<QuestionInfo>) -> Vec<QuestionInfo> {
+    let server = DisplayText::line(server);
+    let named = questions.into_iter().map(|asked| QuestionInfo {
+        question: format!("The MCP server {server} asks: {}", asked.question),
+        ..asked
+    });
+    named.collect()
 }
 
 fn root(mut url: Url) -> Root {

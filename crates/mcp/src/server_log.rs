@@ -43,6 +43,11 @@ impl ServerLog {
         }
     }
 
+    /// The name of the server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
     /// Logs a message of the protocol.
     pub(crate) fn message(&self, message: &LoggingMessageNotificationParam) {
         let text = || match &message.data {

@@ -43,6 +43,7 @@ mod operations;
 mod options;
 mod provider;
 mod recovery;
+mod redaction;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;

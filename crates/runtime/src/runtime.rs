@@ -30,6 +30,7 @@ use crate::model_list::ModelListRefresh;
 use crate::options::RuntimeOptions;
 use crate::provider::{LearntWindows, Provider};
 use crate::recovery::{Recovery, recover};
+use crate::redaction::Redaction;
 use crate::revert::Reverts;
 use crate::sessions::Sessions;
 use crate::sessions::todos::TodoLists;
@@ -97,8 +98,9 @@ impl Runtime {
     /// Returns the reason why the database cannot be opened.
     pub async fn open(options: RuntimeOptions) -> Result<Self, OpenError> {
         let database = options.database.clone();
-        let announcer = Announcer::new(Arc::clone(&options.ids), Arc::clone(&options.clock));
-        let announcer = Arc::new(announcer);
+        let redaction = Redaction::new(options.locations.all_secrets());
+        let (ids, clock) = (Arc::clone(&options.ids), Arc::clone(&options.clock));
+        let announcer = Arc::new(Announcer::new(ids, clock, redaction.clone()));
         let listener = Arc::clone(&announcer);
         let (shares, waiting_shares) = ShareQueue::new(options.share.is_some());
         let created = shares.clone();
@@ -116,6 +118,7 @@ impl Runtime {
             test_hook: options.test_hook,
         })
         .await?;
+        store.clean_with(Box::new(move |draft| redaction.draft(draft)));
         let (locations, timer) = (options.locations, options.timer);
         let journal = Arc::new(Journal {
             store,

@@ -11,6 +11,7 @@ pub mod catalogue;
 pub mod check;
 pub mod clock;
 pub mod command;
+pub mod display;
 pub mod envelope;
 pub mod event;
 pub mod file_system;

@@ -46,6 +46,7 @@ use parking_lot::Mutex;
 use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
 use readers::pool::Readers;
+use view::cleaner::Cleaner;
 use view::demand::Demands;
 use view::test_hook::Hook;
 use writer::{Writer, WriterOptions};
@@ -74,6 +75,7 @@ pub use readers::interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
 pub use readers::storage::{SessionAge, SessionSize, StorageSize};
 pub use replay::element::{ReplayEvent, ReplayOrder};
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};
+pub use view::cleaner::Clean;
 pub use view::demand::Demand;
 pub use view::reader::Reader;
 pub use view::test_hook::{Fault, Moment, TestHook};
@@ -100,6 +102,7 @@ pub struct Store {
     readers: Readers,
     tails: Arc<tail::Tails>,
     demands: Demands,
+    cleaner: Cleaner,
     /// The write-ahead log. `None` for a database in memory.
     log_file: Option<PathBuf>,
     /// Locked while taking the inspection.
@@ -130,13 +133,14 @@ impl Store {
     fn start(opened: Opened, options: StoreOptions) -> Result<Self, String> {
         let tails = Arc::new(tail::Tails::default());
         let hook = Hook::new(options.test_hook);
-        let demands = Demands::default();
+        let (demands, cleaner) = (Demands::default(), Cleaner::default());
         let writer_options = WriterOptions {
             ids: options.ids,
             tails: Arc::clone(&tails),
             listener: options.listener,
             hook: hook.clone(),
             demands: demands.clone(),
+            cleaner: cleaner.clone(),
         };
         let Some(Locked {
             path,
@@ -150,6 +154,7 @@ impl Store {
                 writer,
                 tails,
                 demands,
+                cleaner,
                 log_file: None,
                 inspection: Mutex::new(None),
             });
@@ -165,9 +170,16 @@ impl Store {
             readers,
             tails,
             demands,
+            cleaner,
             log_file: Some(log_file.into()),
             inspection: Mutex::new(inspection),
         })
+    }
+
+    /// Sets the function that changes each new entry before it is projected and stored. Entries that are replayed or
+    /// copied come from a log, and stay.
+    pub fn clean_with(&self, clean: Clean) {
+        self.cleaner.set(clean);
     }
 
     /// Runs `work` in a transaction and returns after the commit. Commands run in the order of the

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use opencode_schema::display::DisplayText;
+
 use super::jsonc::Position;
 
 /// A part of the configuration that does not have the effect that its author expects.
@@ -46,7 +48,7 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a diagnostic without logging it. The collector logs it after secrets were removed from its message.
+    /// Creates a diagnostic without logging it. Names in the path and the message come from the author of the document. The collector logs it after secrets were removed from its message.
     pub(crate) fn new(
         path: &str,
         kind: DiagnosticKind,
@@ -54,9 +56,9 @@ impl Diagnostic {
         position: Option<Position>,
     ) -> Self {
         Self {
-            path: path.to_owned(),
+            path: DisplayText::line(path).into_string(),
             kind,
-            message,
+            message: DisplayText::line(message).into_string(),
             line: position.map(|position| position.line),
             column: position.map(|position| position.column),
         }

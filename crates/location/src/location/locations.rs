@@ -47,6 +47,8 @@ pub struct Locations {
     keys: StoredKeys,
     /// Receives the secrets of every Location that is read.
     learn_secrets: LearnSecrets,
+    /// The secrets of every Location that was read.
+    all_secrets: Arc<AllSecrets>,
     max_idle: usize,
     idle_time: Millis,
     /// Key: directory in normal form. Locked for lookups and evictions, never while a Location opens.
@@ -110,6 +112,7 @@ impl Locations {
             programs: ProgramProviders::default(),
             keys: StoredKeys::default(),
             learn_secrets: Arc::new(|_| {}),
+            all_secrets: Arc::default(),
             max_idle: MAX_IDLE_LOCATIONS,
             idle_time: IDLE_TIME.as_millis() as Millis,
             slots: Mutex::default(),
@@ -172,6 +175,11 @@ impl Locations {
     /// with the new list.
     pub fn note_new_list(&self) {
         self.models.note_replacement();
+    }
+
+    /// The secrets of every Location that was read.
+    pub fn all_secrets(&self) -> &Arc<AllSecrets> {
+        &self.all_secrets
     }
 
     /// Calls this function with the secrets of every Location that is read, before the Location logs anything.
@@ -310,6 +318,7 @@ impl Locations {
         let stored = self.keys.now().await;
         let remote = self.host.remote.get().await;
         let learn_secrets = Arc::clone(&self.learn_secrets);
+        let all_secrets = Arc::clone(&self.all_secrets);
         self.blocking(directory, move || {
             let unread = Configuration::default();
             let before = before.as_deref().map_or(&unread, |it| &it.configuration);
@@ -344,6 +353,7 @@ impl Locations {
                 &environment,
             ));
             learn_secrets(&secrets);
+            all_secrets.learn(&secrets);
             let redactor = secrets.of_texts();
             let command_variables = host.command_environment.variables(
                 &environment,

@@ -1,5 +1,6 @@
 //! One directory with its project, configuration and definitions.
 
+mod all_secrets;
 mod known_secrets;
 mod locations;
 mod trust;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use opencode_llm::redact::Redactor;
 use opencode_schema::location::{LocationInfo, ProjectRef};
 
+pub use all_secrets::AllSecrets;
 pub use locations::{IDLE_TIME, LearnSecrets, Locations, MAX_IDLE_LOCATIONS, Reloaded, WORKTREE};
 pub use trust::{AskTrust, Trust};
 

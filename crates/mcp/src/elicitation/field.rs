@@ -1,5 +1,6 @@
 //! One field of a form.
 
+use opencode_schema::display::DisplayText;
 use opencode_schema::question::{QuestionInfo, QuestionOption};
 use serde_json::{Number, Value};
 use url::Url;
@@ -251,12 +252,14 @@ fn unique(pairs: Vec<(&str, Option<&str>)>) -> Option<Vec<Choice>> {
             return None;
         }
         let title = title.filter(|title| !title.trim().is_empty());
-        let mut label = cut(title.unwrap_or(value).to_owned(), MAX_LABEL);
+        let label = cut(title.unwrap_or(value).to_owned(), MAX_LABEL);
+        // The answer names the label as users read it.
+        let mut label = DisplayText::line(label).into_string();
         if label.trim().is_empty() {
             label = Value::from(value).to_string();
         }
         if choices.iter().any(|other| other.label == label) {
-            label = format!("{label} ({value})");
+            label = DisplayText::line(format!("{label} ({value})")).into_string();
         }
         choices.push(Choice {
             value: value.to_owned(),

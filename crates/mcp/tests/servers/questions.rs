@@ -88,8 +88,11 @@ async fn the_user_of_the_call_answers_a_form() {
     let (context, mut questions) = with_user("ses_1");
     let user = async {
         let (asked, reply) = questions.recv().await.unwrap();
-        assert_eq!(asked[0].question, "Who?\n\nname");
-        assert_eq!(asked[1].question, "age (a whole number, optional)");
+        assert_eq!(asked[0].question, "The MCP server s asks: Who?\n\nname");
+        assert_eq!(
+            asked[1].question,
+            "The MCP server s asks: age (a whole number, optional)"
+        );
         reply
             .send(Ok(vec![vec!["Ada".into()], vec!["many".into()]]))
             .unwrap();
@@ -98,7 +101,7 @@ async fn the_user_of_the_call_answers_a_form() {
         assert!(
             asked[0]
                 .question
-                .starts_with("The answer to age is not valid.")
+                .starts_with("The MCP server s asks: The answer to age is not valid.")
         );
         reply
             .send(Ok(vec![vec!["Ada".into()], vec!["36".into()]]))

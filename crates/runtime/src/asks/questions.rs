@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::{Stream, StreamExt};
+use opencode_schema::display::DisplayText;
 use opencode_schema::event::Notice;
 use opencode_schema::id::{QuestionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::question::{
-    QuestionAnswer, QuestionRejected, QuestionReplied, QuestionRequest,
+    QuestionAnswer, QuestionInfo, QuestionOption, QuestionRejected, QuestionReplied,
+    QuestionRequest,
 };
 use opencode_tools::{self as tools, QuestionError};
 
@@ -165,6 +167,20 @@ impl Questions {
     }
 }
 
+/// The question as users read it.
+fn shown(asked: QuestionInfo) -> QuestionInfo {
+    let options = asked.options.into_iter().map(|option| QuestionOption {
+        label: DisplayText::line(option.label).into_string(),
+        description: DisplayText::block(option.description).into_string(),
+    });
+    QuestionInfo {
+        question: DisplayText::block(asked.question).into_string(),
+        header: DisplayText::line(asked.header).into_string(),
+        options: options.collect(),
+        ..asked
+    }
+}
+
 /// Asks the questions of the tools of one turn.
 pub(crate) struct TurnQuestions {
     pub(crate) questions: Arc<Questions>,
@@ -177,10 +193,12 @@ impl tools::Questions for TurnQuestions {
         &self,
         asked: tools::QuestionRequest,
     ) -> BoxFuture<'_, Result<Vec<QuestionAnswer>, QuestionError>> {
+        let redaction = self.questions.journal.announcer.redaction();
+        let questions: Vec<_> = asked.questions.into_iter().map(shown).collect();
         let request = QuestionRequest {
             id: QuestionID::generate(&self.questions.journal.ids),
             session_id: asked.session_id,
-            questions: asked.questions,
+            questions: redaction.shown(&questions),
             tool: Some(asked.source),
         };
         let location = self.place.clone();

@@ -13,6 +13,8 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::ErrorCause;
 use opencode_store::Committed;
 
+use crate::redaction::Redaction;
+
 use super::{LiveEvents, LiveSubscription, Selection, Topic};
 
 /// Name of the last event of a host.
@@ -23,12 +25,23 @@ pub(crate) struct Announcer {
     live: Arc<LiveEvents>,
     ids: Arc<IdSource>,
     clock: Arc<dyn Clock>,
+    redaction: Redaction,
 }
 
 impl Announcer {
-    pub(crate) fn new(ids: Arc<IdSource>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(ids: Arc<IdSource>, clock: Arc<dyn Clock>, redaction: Redaction) -> Self {
         let live = Arc::default();
-        Self { live, ids, clock }
+        Self {
+            live,
+            ids,
+            clock,
+            redaction,
+        }
+    }
+
+    /// Removes known secrets from texts.
+    pub(crate) fn redaction(&self) -> &Redaction {
+        &self.redaction
     }
 
     /// Delivers the selected events from now on to one client.
@@ -107,6 +120,8 @@ impl Announcer {
         };
         self.live.publish(topic, || {
             let id = EventID::generate(&self.ids);
+            let cleaned = self.redaction.live(event);
+            let event = cleaned.as_ref().unwrap_or(event);
             envelope::live_text(&id, session, self.clock.now(), location, event)
         });
     }
@@ -159,7 +174,8 @@ impl Announcer {
             session: notice.session_id(),
         };
         self.live.publish(topic, || {
-            envelope::notice_text(&EventID::generate(&self.ids), location, notice)
+            let notice = self.redaction.notice(notice);
+            envelope::notice_text(&EventID::generate(&self.ids), location, &notice)
         });
     }
 }

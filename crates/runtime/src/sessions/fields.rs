@@ -1,5 +1,6 @@
 //! Checks of the fields that callers choose for a session.
 
+use opencode_schema::display::disturbs;
 use opencode_schema::event::RecordedRule;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
@@ -50,8 +51,8 @@ pub(super) fn check_title(title: &str) -> Result<(), RuntimeError> {
         format!("The title has {bytes} bytes, and at most {MAX_TITLE_BYTES} are accepted")
     } else if title.trim().is_empty() {
         "The title is empty; give at least one visible character".to_owned()
-    } else if title.contains(char::is_control) {
-        "The title contains a control character; give one line of text".to_owned()
+    } else if title.contains(disturbs) {
+        "The title contains a control character or a mark for the direction of text; give one line of text".to_owned()
     } else {
         return Ok(());
     };

@@ -42,6 +42,8 @@ impl TodoLists {
         id: &SessionID,
         todos: Vec<Todo>,
     ) -> Result<TodoUpdated, RuntimeError> {
+        let mut todos = todos;
+        self.journal.announcer.redaction().todos(&mut todos);
         let updated = TodoUpdated {
             session_id: id.clone(),
             todos,

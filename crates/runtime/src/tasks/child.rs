@@ -1,5 +1,6 @@
 //! The session of a task: a new one, or that of an earlier task.
 
+use opencode_schema::display::DisplayText;
 use opencode_schema::event::{RecordedRule, SessionUpdated};
 use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
@@ -148,5 +149,6 @@ fn title(description: &str) -> Option<String> {
         .lines()
         .map(str::trim)
         .find(|it| !it.is_empty())?;
-    Some(line.chars().take(MAX_TITLE).collect())
+    let line: String = line.chars().take(MAX_TITLE).collect();
+    Some(DisplayText::line(line).into_string())
 }

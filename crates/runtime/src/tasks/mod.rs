@@ -82,7 +82,12 @@ impl TurnTasks {
             session_id: child.clone(),
             id: None,
             prompt: PromptInput {
-                text: task.prompt,
+                text: self
+                    .rule_scope
+                    .location
+                    .secrets
+                    .verbatim(&task.prompt)
+                    .into_owned(),
                 files: None,
                 agents: None,
             },

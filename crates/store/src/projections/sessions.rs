@@ -2,6 +2,7 @@
 
 use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost, nearest_count};
 use opencode_schema::clock::Millis;
+use opencode_schema::display::DisplayText;
 use opencode_schema::event::{RecordedRevert, RecordedRule, SessionRecord};
 use opencode_schema::id::{SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
@@ -275,7 +276,8 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
             updated: row.get(13)?,
             archived: row.get(14)?,
         },
-        title: row.get(15)?,
+        // Logs of other databases hold any text.
+        title: DisplayText::line(row.get::<_, String>(15)?).into_string(),
         location: LocationRef {
             directory: row.get(16)?,
             workspace_id: optional(row, 17, WorkspaceID::parse)?,

@@ -15,6 +15,7 @@ use crate::open::{Durability, open};
 use crate::replay::element::ReplayEvent;
 use crate::replay::{ReplayOptions, Replayed};
 use crate::tests::{created, event, ids, session_id};
+use crate::view::cleaner::Cleaner;
 use crate::view::demand::Demands;
 use crate::view::reader::Reader;
 use crate::view::test_hook::Hook;
@@ -216,6 +217,7 @@ impl Side {
             &ids(),
             &watched,
             &Demands::default(),
+            &Cleaner::default(),
             &mut appended,
         ))
     }

@@ -18,6 +18,7 @@ use crate::projections::epoch::Epoch;
 use crate::projections::messages::Order;
 use crate::readers::history::HistoryPoint;
 use crate::tests::{append, created, event, ids, session_id};
+use crate::view::cleaner::Cleaner;
 use crate::view::demand::{Demand, Demands};
 use crate::view::reader::Reader;
 use crate::view::test_hook::Hook;
@@ -184,6 +185,7 @@ impl Bench {
             &ids(),
             &Hook::default(),
             &self.demand.0,
+            &Cleaner::default(),
             &mut appended,
         ));
     }

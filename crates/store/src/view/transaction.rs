@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::format::entry::Committed;
 use crate::integer::{Sequence, SessionKey};
+use crate::view::cleaner::Cleaner;
 use crate::view::demand::Demands;
 use crate::view::reader::Reader;
 use crate::view::test_hook::{Hook, Moment};
@@ -62,6 +63,7 @@ pub struct Transaction<'a> {
     hook: &'a Hook,
     ids: &'a IdSource,
     demands: &'a Demands,
+    pub(crate) cleaner: &'a Cleaner,
 }
 
 impl<'a> Transaction<'a> {
@@ -70,6 +72,7 @@ impl<'a> Transaction<'a> {
         ids: &'a IdSource,
         hook: &'a Hook,
         demands: &'a Demands,
+        cleaner: &'a Cleaner,
         appended: &'a mut Appended,
     ) -> Self {
         Self {
@@ -78,6 +81,7 @@ impl<'a> Transaction<'a> {
             hook,
             ids,
             demands,
+            cleaner,
         }
     }
 

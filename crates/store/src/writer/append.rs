@@ -51,8 +51,9 @@ impl Transaction<'_> {
         &mut self,
         session: &SessionID,
         location: Option<&LocationRef>,
-        draft: Draft,
+        mut draft: Draft,
     ) -> Result<Sequence, Abort<LifecycleConflict>> {
+        self.cleaner.clean(&mut draft);
         let Some(log) = self.aggregate_for(session, &draft.payload)? else {
             let reason = format!("there is no session {session}");
             return Err(StoreError::Database(reason).into());

@@ -16,6 +16,7 @@ use crate::error::{Abort, StoreError};
 use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
 use crate::tail::Tails;
+use crate::view::cleaner::Cleaner;
 use crate::view::demand::Demands;
 use crate::view::reader::Reader;
 use crate::view::test_hook::{Hook, Moment};
@@ -63,6 +64,7 @@ pub(crate) struct WriterOptions {
     pub(crate) listener: CommitListener,
     pub(crate) hook: Hook,
     pub(crate) demands: Demands,
+    pub(crate) cleaner: Cleaner,
 }
 
 /// Sends commands to the writer.

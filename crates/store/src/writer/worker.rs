@@ -134,9 +134,14 @@ impl Worker {
         }
         let before = appended.mark();
         let WriterOptions {
-            ids, hook, demands, ..
+            ids,
+            hook,
+            demands,
+            cleaner,
+            ..
         } = &self.options;
-        let mut transaction = Transaction::new(&self.connection, ids, hook, demands, appended);
+        let mut transaction =
+            Transaction::new(&self.connection, ids, hook, demands, cleaner, appended);
         let result = command.run(&mut transaction);
         let ended = match result {
             Ok(()) if joined => self.statement("RELEASE command").map_err(Undo::Failed),

@@ -110,7 +110,7 @@ impl Permissions {
         &self,
     ) -> impl Stream<Item = RequestNotice<PermissionRequest, PermissionID>> + Send + use<> {
         self.waiting.attend().map(|notice| match notice {
-            RequestNotice::Asked(asked) => RequestNotice::Asked(asked.request.clone()),
+            RequestNotice::Asked(asked) => RequestNotice::Asked(asked.shown()),
             RequestNotice::Ended(ended) => RequestNotice::Ended(ended.request.id.clone()),
         })
     }
@@ -127,7 +127,7 @@ impl Permissions {
 
     fn shown(&self, fits: impl Fn(&Pending) -> bool) -> Vec<PermissionRequest> {
         let waiting = self.waiting.list(fits);
-        waiting.iter().map(|it| it.request.clone()).collect()
+        waiting.iter().map(|it| it.shown()).collect()
     }
 }
 

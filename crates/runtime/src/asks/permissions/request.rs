@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opencode_location::location::Location;
+use opencode_schema::display::DisplayText;
 use opencode_schema::event::Notice;
 use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
@@ -13,6 +14,7 @@ use opencode_schema::permission::{
     PermissionRule, Ruleset, SavedPermission, decide,
 };
 use opencode_tools::PermissionError;
+use serde_json::Value;
 
 use super::rules::rules;
 use crate::asks::waiting::Request;
@@ -102,6 +104,21 @@ impl Pending {
         decide(action, resources, &self.rule_scope.rules(), saved)
     }
 
+    /// Returns the request as users read it. The decision uses the original names.
+    pub(crate) fn shown(&self) -> PermissionRequest {
+        let mut shown = self.request.clone();
+        let secrets = &self.rule_scope.location.secrets;
+        let block = |text: &String| DisplayText::block(secrets.verbatim(text)).into_string();
+        shown.action = DisplayText::line(shown.action).into_string();
+        shown.resources = shown.resources.iter().map(block).collect();
+        shown.save = shown.save.map(|save| save.iter().map(block).collect());
+        if let Some(metadata) = &mut shown.metadata {
+            secrets.clean_members(metadata);
+            metadata.values_mut().for_each(show);
+        }
+        shown
+    }
+
     /// Returns the project whose saved permissions apply; for an untrusted project its worktree.
     pub(crate) fn project(&self) -> &str {
         self.rule_scope.location.approvals()
@@ -113,6 +130,16 @@ impl Pending {
             request_id: self.request.id.clone(),
             reply,
         })
+    }
+}
+
+/// Escapes the characters that would change how the text around them is shown.
+fn show(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = DisplayText::block(std::mem::take(text)).into_string(),
+        Value::Array(elements) => elements.iter_mut().for_each(show),
+        Value::Object(members) => members.values_mut().for_each(show),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -133,7 +160,7 @@ impl Request for Pending {
     }
 
     fn asked_notice(&self) -> Notice {
-        Notice::PermissionAsked(self.request.clone())
+        Notice::PermissionAsked(self.shown())
     }
 
     fn ended_notice(&self) -> Notice {

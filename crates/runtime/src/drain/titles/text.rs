@@ -1,5 +1,6 @@
 //! The text of a title, and the text that asks for one.
 
+use opencode_schema::display::disturbs;
 use opencode_schema::message::{AssistantPart, SessionMessage};
 
 /// Maximum number of characters of a title.
@@ -15,11 +16,7 @@ const MAX_QUOTED: usize = 4_000;
 /// answer has no such line.
 pub(super) fn title(answer: &str) -> Option<String> {
     let answer = without_thoughts(answer);
-    let visible = |line: &str| {
-        line.chars()
-            .filter(|it| !it.is_control())
-            .collect::<String>()
-    };
+    let visible = |line: &str| line.chars().filter(|it| !disturbs(*it)).collect::<String>();
     let mut lines = answer.lines().map(|line| visible(line).trim().to_owned());
     let line = lines.find(|line| !line.is_empty())?;
     if line.chars().count() <= MAX_TITLE {

@@ -52,6 +52,7 @@ impl World {
             Arc::new(Announcer::new(
                 Arc::new(IdSource::new(Arc::clone(&clock) as Arc<dyn Clock>)),
                 Arc::clone(&clock) as Arc<dyn Clock>,
+                crate::redaction::Redaction::default(),
             )),
             closing.clone(),
         );
