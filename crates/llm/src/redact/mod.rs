@@ -100,6 +100,12 @@ impl Redactor {
         self.search.get_or_init(build).as_ref()
     }
 
+    /// True if no secret is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spellings.is_empty()
+    }
+
     /// True if a text contains a secret.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {
