@@ -11,8 +11,8 @@ use crate::id::{PermissionID, SessionID};
 use crate::record::Record;
 
 pub use evaluate::{
-    NamedResource, Restriction, Ruleset, decide, evaluate, evaluate_names, is_denied_everywhere,
-    matches,
+    NamedResource, Restriction, Ruleset, decide, evaluate, evaluate_names, folded,
+    is_denied_everywhere, matches,
 };
 
 /// A permission rule. The last rule that matches an action and a resource decides.

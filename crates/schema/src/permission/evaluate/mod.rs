@@ -1,8 +1,12 @@
 //! Evaluates permission rules for an action. Pure functions, used both to decide and to list the
 //! actions that are possible.
 
+mod spelling;
+
 use std::borrow::Cow;
 use std::sync::Arc;
+
+pub use spelling::folded;
 
 use super::{PermissionEffect, PermissionRule, SavedPermission};
 
@@ -52,7 +56,8 @@ pub fn evaluate(action: &str, resource: &str, rules: &Ruleset<'_>) -> Permission
 ///
 /// A rule about another name of the resource can make the effect stricter: the last rule that
 /// matches that name counts, unless it matches the resource itself, too. Then the rules after it
-/// have already decided.
+/// have already decided. For paths, a spelling that differs only in case or in its Unicode form counts
+/// as another name.
 pub fn evaluate_names(
     action: &str,
     resource: NamedResource<'_>,
@@ -212,8 +217,35 @@ fn of_other_names(
 ) -> impl Iterator<Item = PermissionEffect> {
     let last = move |name: &String| last_match(action, name, rules);
     let last = resource.others.iter().filter_map(last);
+    let last = last.chain(matches_of_spellings(action, resource, rules));
     let only = last.filter(move |rule| !matches(&rule.resource, resource.name));
     only.map(|rule| rule.effect)
+}
+
+/// Returns the last rule that matches each name of a path, if case and Unicode form are disregarded. Some file systems
+/// disregard them, too, so a file can be reached by a name that no rule spells.
+fn matches_of_spellings<'a>(
+    action: &str,
+    resource: NamedResource<'_>,
+    rules: &'a [PermissionRule],
+) -> Vec<&'a PermissionRule> {
+    if !PATH_ACTIONS.contains(&action) {
+        return Vec::new();
+    }
+    let is_plain = |text: &str| matches!(folded(text), Cow::Borrowed(_));
+    let mut names =
+        std::iter::once(resource.name).chain(resource.others.iter().map(String::as_str));
+    // Without another spelling, the exact matches decide.
+    if names.all(is_plain) && rules.iter().all(|rule| is_plain(&rule.resource)) {
+        return Vec::new();
+    }
+    let names = std::iter::once(resource.name).chain(resource.others.iter().map(String::as_str));
+    let last = names.filter_map(|name| {
+        let name = folded(name);
+        let mut rules = rules.iter().rev();
+        rules.find(|rule| matches(&rule.action, action) && matches(&folded(&rule.resource), &name))
+    });
+    last.collect()
 }
 
 fn last_match<'a>(
@@ -249,6 +281,15 @@ impl PermissionRule {
         PATH_ACTIONS
             .iter()
             .any(|action| matches(&self.action, action))
+    }
+
+    /// True if the pattern of resources contains this name as a whole, without a wildcard.
+    #[must_use]
+    pub fn names(&self, name: &str) -> bool {
+        let pattern = slashes(&self.resource);
+        let name = folded(name);
+        let mut parts = pattern.split('/');
+        parts.any(|part| !part.contains(['*', '?']) && folded(part) == name)
     }
 
     /// Replaces a leading `~` or `$HOME` of the resource with the home directory, if the action has
