@@ -31,6 +31,7 @@ pub use builtin::{
     Attachment, AttachmentError, AttachmentRequest, Lines, ScriptEnd, ScriptOutput, ScriptRequest,
     built_in_tools, read_attachment, run_script,
 };
+pub use contract::folders::{SessionOutputs, SharedFolders};
 pub use contract::hooks::CallHooks;
 pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};
@@ -38,7 +39,9 @@ pub use failure::ToolFailure;
 pub use media::{CheckedFile, Media, MediaError, attached_media, check_file, decode_base64};
 pub use output::managed_output::{ManagedOutput, remove_managed_output, sweep_managed_output};
 pub use output::settlement::{INTERRUPTED, Settlement};
-pub use ports::permission::{PermissionError, PermissionRequest, PermissionSource, Permissions};
+pub use ports::permission::{
+    ActionRules, PermissionError, PermissionRequest, PermissionSource, Permissions,
+};
 pub use ports::progress::Progress;
 pub use ports::question::{QuestionError, QuestionRequest, Questions};
 pub use ports::search::{SearchProvider, SearchService, SearchServices};

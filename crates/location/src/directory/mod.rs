@@ -2,6 +2,7 @@
 
 mod alike;
 mod containment;
+mod hard_links;
 mod link_names;
 mod meant;
 mod real_patterns;
@@ -11,7 +12,10 @@ mod spelling;
 use std::path::{Component, Path, PathBuf};
 
 pub use containment::{ContainmentError, Names, Target, TargetKind, resolve};
-pub(crate) use containment::{is_private, is_project_text, lies_below, real_path};
+pub(crate) use containment::{
+    PRIVATE_FILES, PUBLIC_FILES, is_private, is_project_text, lies_below, real_path,
+};
+pub use hard_links::{HardLinks, hard_link_names};
 pub use meant::{Purpose, resolve_meant};
 pub(crate) use real_patterns::RealPatterns;
 pub use similar::similar_names;

@@ -45,6 +45,16 @@ impl Environment {
         }
     }
 
+    /// The directory of the clones of repositories, which all projects share.
+    pub fn clones(&self) -> PathBuf {
+        self.data.join("repos")
+    }
+
+    /// The directory of the copies of skills behind addresses, which all projects share.
+    pub fn skill_copies(&self) -> PathBuf {
+        self.cache.join("skills")
+    }
+
     /// The directory for temporary files, according to the variables of the system.
     pub fn temporary(&self) -> PathBuf {
         let (names, usual) = if cfg!(windows) {

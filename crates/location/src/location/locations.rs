@@ -379,6 +379,7 @@ impl Locations {
                 agents: definitions.agents,
                 commands: definitions.commands,
                 references: definitions.references,
+                copies: [environment.clones(), environment.skill_copies()].into(),
                 skills: definitions.skills,
                 mcp: definitions.mcp,
                 configuration,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use opencode_llm::redact::Redactor;
@@ -55,6 +55,8 @@ pub struct Location {
     pub commands: Commands,
     /// The references.
     pub references: References,
+    /// The directories of copies that the host downloads for all projects.
+    pub copies: Arc<[PathBuf]>,
     /// The skills. They are read again at each use.
     pub skills: Skills,
     /// The servers of the Model Context Protocol.

@@ -8,27 +8,37 @@ use opencode_llm::redact::REDACTED;
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{EventProvider, SessionEvent, ToolFailed};
+use opencode_schema::id::SessionID;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_store::{Draft, OpenCall, SessionRow, StoreError, Transaction};
 use opencode_tools::{CallKind, ToolCall};
 use serde_json::Value;
 
-use super::calls::{Calls, LocalCalls, Open, shared_context};
+use super::call_context::shared_context;
+use super::calls::{Calls, LocalCalls, Open};
 use super::sample::Sampled;
 use super::{DrainStop, INTERRUPTED_CALL, Runner};
 use crate::error::DrainError;
 use crate::journal::append;
+use crate::sessions::root_of;
 
 /// The open calls of a session.
 struct Abandoned {
     session: SessionRow,
+    /// The root of its tree.
+    root: SessionID,
     calls: Vec<OpenCall>,
 }
 
 impl Runner {
     /// Settles the open calls. A call whose tool can find out its effect is recovered, any other fails.
     pub(super) async fn settle_abandoned_calls(&self) -> Result<(), DrainStop> {
-        let Some(Abandoned { session, calls }) = self.abandoned().await? else {
+        let Some(Abandoned {
+            session,
+            root,
+            calls,
+        }) = self.abandoned().await?
+        else {
             return Ok(());
         };
         let directory = session.info.location.directory.clone();
@@ -42,7 +52,7 @@ impl Runner {
         self.record(&session, failed, Vec::new()).await?;
         let of_message = |a: &OpenCall, b: &OpenCall| a.message_id == b.message_id;
         for calls in recovered.chunk_by(of_message) {
-            self.recover(&session, calls).await?;
+            self.recover(&session, &root, calls).await?;
         }
         Ok(())
     }
@@ -61,13 +71,23 @@ impl Runner {
                     call.called = None;
                 }
             }
-            Ok((!calls.is_empty()).then_some(Abandoned { session, calls }))
+            let root = root_of(reader, &session)?;
+            Ok((!calls.is_empty()).then_some(Abandoned {
+                session,
+                root,
+                calls,
+            }))
         });
         Ok(found.await?)
     }
 
     /// Lets the tools recover open calls of one message. The calls have the agent that made them.
-    async fn recover(&self, session: &SessionRow, calls: &[OpenCall]) -> Result<(), DrainStop> {
+    async fn recover(
+        &self,
+        session: &SessionRow,
+        root: &SessionID,
+        calls: &[OpenCall],
+    ) -> Result<(), DrainStop> {
         let Some(first) = calls.first() else {
             return Ok(());
         };
@@ -76,7 +96,7 @@ impl Runner {
         let directory = &session.info.location.directory;
         let location = self.services.locations.get(directory).await;
         let location = location.map_err(DrainError::Location)?;
-        let sampled = Sampled::of(&session, location, true, None);
+        let sampled = Sampled::of(&session, location, true, None).in_tree(root.clone());
         // Also tools that the agent may not call any more, because only they know the effect of their calls.
         let tools = self.services.tools.materialize(directory, |_| true);
         let tools = Arc::new(tools);

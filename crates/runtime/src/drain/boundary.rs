@@ -17,6 +17,7 @@ use opencode_llm::SystemPart;
 use opencode_location::catalogue::ResolvedModelOutcome;
 use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
+use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_store::{Abort, HistoryChanges, Sequence, SessionKey, SessionRow};
@@ -34,6 +35,7 @@ use crate::inbox::{Attached, Promotion, Reading, attaching};
 use crate::mcp::LocationServers;
 use crate::metrics::Change;
 use crate::provider::Fence;
+use crate::sessions::root_of;
 use crate::sources::{ObservedSession, Turn};
 
 /// Maximum number of times that one turn is prepared if the session keeps changing.
@@ -77,6 +79,8 @@ pub(super) struct ObservedTurn {
 /// The stored data of a session, read in one transaction.
 struct Stored {
     session: SessionRow,
+    /// The root of its tree.
+    root: SessionID,
     known: Option<Known>,
     /// The directories in which its tools read files.
     explored: Vec<String>,
@@ -304,12 +308,13 @@ impl Runner {
             explored,
             attaching,
             settings,
+            root,
         } = self.stored(promotion).await?;
         let location = self.location(&session).await?;
         let tolerates = self.services.unknown_agents.are_tolerated(&session.info.id);
         let servers = self.services.mcp.prepare(&location).await;
         let servers = servers.as_deref();
-        let mut sampled = Sampled::of(&session, location, tolerates, settings);
+        let mut sampled = Sampled::of(&session, location, tolerates, settings).in_tree(root);
         if let Some(model) = self.fallback_model() {
             sampled.model = Some(model);
         }
@@ -346,7 +351,9 @@ impl Runner {
             place: session.info.location.clone(),
             rule_scope: sampled.rule_scope(),
         };
-        let reading = Reading::new(&permissions, &session.info.location.directory, servers);
+        let directory = &session.info.location.directory;
+        let folders = sampled.folders(&self.services);
+        let reading = Reading::new(&permissions, directory, folders, servers);
         let attached = Box::pin(reading.all(&attaching)).await;
         let here = PreparedTurn {
             session,
@@ -420,6 +427,7 @@ impl Runner {
                 explored: reader.explored(session.key)?,
                 attaching: attaching(reader, &session, promotion, batch)?,
                 settings: active_settings(reader, &session, promotion, batch, former)?,
+                root: root_of(reader, &session)?,
                 session,
             }))
         });

@@ -4,6 +4,7 @@ mod abandoned;
 mod base_instructions;
 mod boundary;
 mod budgets;
+mod call_context;
 mod calls;
 mod cited_sources;
 mod cleaning;

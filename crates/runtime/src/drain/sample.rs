@@ -1,6 +1,7 @@
 //! Agent and model of a Provider Turn, sampled at one moment. They hold for the whole turn: its tools,
 //! executions and permissions are all those of the same agent.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use opencode_llm::protocol::has_output_format;
@@ -8,11 +9,13 @@ use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
 use opencode_location::definitions::agents::AgentResolutionError;
 use opencode_location::location::Location;
 use opencode_schema::agent::AgentInfo;
+use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionRule, is_denied_everywhere};
 use opencode_store::SessionRow;
-use opencode_tools::{Materialized, Registry};
+use opencode_tools::{Materialized, Registry, SessionOutputs, SharedFolders};
 
+use super::services::Services;
 use super::settings::ActiveSettings;
 use crate::asks::permissions::RuleScope;
 use crate::error::DrainError;
@@ -50,6 +53,8 @@ pub(crate) struct Sampled {
     permission: Arc<[PermissionRule]>,
     /// The settings of the activity.
     pub(super) settings: Option<ActiveSettings>,
+    /// The root of the session tree.
+    root: SessionID,
 }
 
 impl Sampled {
@@ -81,6 +86,28 @@ impl Sampled {
             location,
             permission: Arc::from(&*session.permission),
             settings,
+            root: session.info.id.clone(),
+        }
+    }
+
+    /// Returns the same turn for a session in the tree with this root.
+    pub(crate) fn in_tree(self, root: SessionID) -> Self {
+        Self { root, ..self }
+    }
+
+    /// Returns the directories that the session shares with others.
+    pub(crate) fn folders(&self, services: &Services) -> SharedFolders {
+        let references = self.location.references.list();
+        SharedFolders {
+            outputs: SessionOutputs {
+                directory: services.tools.managed_output(),
+                root: self.root.clone(),
+            },
+            copies: Arc::clone(&self.location.copies),
+            references: references
+                .iter()
+                .map(|it| PathBuf::from(&it.path))
+                .collect(),
         }
     }
 

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::{Prompt, PromptFileAttachment, SessionInputAdmitted};
-use opencode_tools::{CheckedFile, Media, check_file};
+use opencode_tools::{CheckedFile, Media, SharedFolders, check_file};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -65,6 +65,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) permissions: &'a TurnPermissions,
     /// The directory of the Location.
     pub(crate) directory: &'a str,
+    /// Directories that the session shares with others.
+    pub(super) folders: SharedFolders,
     /// The MCP servers of the Location. `None` if it has none.
     pub(crate) servers: Option<&'a LocationServers>,
     /// The end of the time for resources of these servers.
@@ -165,12 +167,14 @@ impl<'a> Reading<'a> {
     pub(crate) fn new(
         permissions: &'a TurnPermissions,
         directory: &'a str,
+        folders: SharedFolders,
         servers: Option<&'a LocationServers>,
     ) -> Self {
         let cancel = CancellationToken::new();
         Self {
             permissions,
             directory,
+            folders,
             servers,
             deadline: Instant::now() + RESOURCES_WAIT,
             _stop: cancel.clone().drop_guard(),

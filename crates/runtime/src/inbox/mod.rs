@@ -9,6 +9,7 @@ mod attachments;
 #[cfg(test)]
 mod fuzz;
 mod hooked;
+mod listed;
 mod mention_scan;
 mod pending;
 mod promotion;

@@ -4,17 +4,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use opencode_location::directory::{ContainmentError, Purpose, Target, TargetKind, resolve_meant};
+use opencode_location::directory::{
+    ContainmentError, Purpose, Target, TargetKind, hard_link_names, resolve_meant,
+};
 use opencode_location::files::media_type::mime_of;
 use opencode_schema::id::SessionID;
-use opencode_schema::prompt::{Prompt, PromptFileAttachment, PromptSource};
+use opencode_schema::prompt::{Prompt, PromptFileAttachment};
 use opencode_schema::reference::ReferenceInfo;
 use opencode_tools::{Attachment, AttachmentError, AttachmentRequest, Lines, read_attachment};
 use url::Url;
 
 use super::attached_text::{NO_DATA, data};
 use super::attachments::{Content, Messages, REFERENCE, Reading, agent_key, expands_mentions};
-use super::mention_scan::{LineRange, Mention, MentionTarget, lines_of, number, scan};
+use super::listed::{listed_ranges, unlisted};
+use super::mention_scan::{LineRange, MentionTarget, lines_of, number};
 use crate::mcp::{
     NamedResource, READ_RESOURCE, attachment_uri, is_resource, read_attachment as read_resource,
 };
@@ -337,10 +340,17 @@ impl Reading<'_> {
     ) -> Result<Content, String> {
         if let Some(pattern) = target.external_directory.clone() {
             let others = target.other_external_directories.clone();
-            self.allow(session, "external_directory", pattern, others)
-                .await?;
+            let (folders, file) = (self.folders.clone(), target.canonical.clone());
+            let judging = opencode_log::spawn_blocking(move || folders.has_output_of_others(&file));
+            let is_of_others = judging.await.unwrap_or(true);
+            let allowed = self
+                .permissions
+                .allows_outside(session, pattern, others, is_of_others);
+            if !allowed.await {
+                return Err(NOT_ALLOWED.to_owned());
+            }
         }
-        let others = target.other_names.clone();
+        let others = self.other_names(&target).await?;
         self.allow(session, "read", target.resource.clone(), others)
             .await?;
         let mime = mime.unwrap_or_else(|| mime_of(&target.canonical).to_owned());
@@ -355,6 +365,15 @@ impl Reading<'_> {
             .await
             .map_err(|error: AttachmentError| error.to_string())?;
         Ok(content(read, lines, mime))
+    }
+
+    /// Returns the other names of a file, by links of both kinds.
+    async fn other_names(&self, target: &Target) -> Result<Vec<String>, String> {
+        let (directory, file) = (self.directory.to_owned(), target.canonical.clone());
+        let finding =
+            opencode_log::spawn_blocking(move || hard_link_names(Path::new(&directory), &file));
+        let links = finding.await.ok().flatten().ok_or(NOT_ALLOWED)?;
+        Ok([target.other_names.as_slice(), &links].concat())
     }
 
     async fn allow(
@@ -429,59 +448,9 @@ fn refusal(error: &ContainmentError) -> String {
     }
 }
 
-/// Returns the ranges of the text without mentions to expand, in UTF-16 code units: those that the caller listed as files
-/// or agents, and those that come from programs.
-fn listed_ranges(prompt: &Prompt) -> Vec<(f64, f64)> {
-    let outputs = prompt.command.iter().flat_map(|it| &it.outputs);
-    let outputs = outputs.map(|it| (it.start as f64, it.end as f64));
-    let files = prompt.files.iter().flatten();
-    let agents = prompt.agents.iter().flatten();
-    let files = files.filter_map(|it| it.source.as_ref());
-    let sources = files.chain(agents.filter_map(|it| it.source.as_ref()));
-    let sources = sources.map(|PromptSource { start, end, .. }| (*start, *end));
-    sources.chain(outputs).collect()
-}
-
-/// Returns the mentions of a text that overlap none of the listed ranges.
-fn unlisted(text: &str, listed: &[(f64, f64)]) -> Vec<Mention> {
-    let mut mentions = scan(text);
-    if listed.is_empty() {
-        return mentions;
-    }
-    let (mut bytes, mut units) = (0, 0);
-    let mut position = |at: usize| {
-        units += text[bytes..at].encode_utf16().count();
-        bytes = at;
-        units as f64
-    };
-    mentions.retain(|mention| {
-        let (start, end) = (position(mention.range.start), position(mention.range.end));
-        !listed
-            .iter()
-            .any(|(first, last)| *first < end && start < *last)
-    });
-    mentions
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_listed_range_hides_its_mention() {
-        let text = "\u{1f980} @a.ts and @b.ts";
-        let names = |listed: &[(f64, f64)]| {
-            let mentions = unlisted(text, listed);
-            let names = mentions.iter().map(|it| &text[it.range.clone()]);
-            names.map(str::to_owned).collect::<Vec<_>>()
-        };
-        assert_eq!(names(&[]), ["@a.ts", "@b.ts"]);
-        assert_eq!(names(&[(3.0, 8.0)]), ["@b.ts"]);
-        assert_eq!(names(&[(13.0, 18.0)]), ["@a.ts"]);
-        assert_eq!(names(&[(8.0, 13.0)]), ["@a.ts", "@b.ts"]);
-        assert_eq!(names(&[(f64::NAN, f64::NAN)]), ["@a.ts", "@b.ts"]);
-        assert_eq!(names(&[(f64::MIN, f64::MAX)]), [""; 0]);
-    }
 
     #[test]
     fn file_uris_name_lines() {

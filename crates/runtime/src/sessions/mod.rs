@@ -27,6 +27,7 @@ use fields::{check_permission, check_title, limits_of, recorded};
 use slug::slug;
 
 pub(crate) use fields::{check_agent, check_budget, check_model, check_name};
+pub(crate) use reads::{MAX_ANCESTORS, root_of};
 pub use update::UpdateSession;
 
 /// A request to create a session.

@@ -5,13 +5,33 @@ use opencode_schema::clock::Millis;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;
 use opencode_schema::session::SessionInfo;
-use opencode_store::{Anchored, Order, Sequence, SessionFilter, StoredEvent};
+use opencode_store::{
+    Anchored, Order, Reader, Sequence, SessionFilter, SessionRow, StoreError, StoredEvent,
+};
 
 use super::Sessions;
 use crate::error::RuntimeError;
 
 /// Maximum total payload size in bytes of a page of events or messages, independent of its limit.
 const PAGE_BYTES: usize = 32 * 1024 * 1024;
+
+/// Maximum number of ancestors that are examined. Imported sessions may be ancestors of each other.
+pub(crate) const MAX_ANCESTORS: usize = 1000;
+
+/// Returns the root of the tree of a session: the ancestor without a parent.
+pub(crate) fn root_of(reader: &Reader<'_>, session: &SessionRow) -> Result<SessionID, StoreError> {
+    let mut root = session.info.id.clone();
+    let mut parent = session.info.parent_id.clone();
+    for _ in 0..MAX_ANCESTORS {
+        let Some(id) = parent else { break };
+        let Some(found) = reader.session(&id)? else {
+            break;
+        };
+        root = id;
+        parent = found.info.parent_id;
+    }
+    Ok(root)
+}
 
 impl Sessions {
     pub(crate) async fn list(

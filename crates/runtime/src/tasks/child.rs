@@ -13,7 +13,7 @@ use super::{TaskSessions, TurnTasks, unavailable};
 use crate::asks::permissions::limits;
 use crate::error::RuntimeError;
 use crate::journal::append;
-use crate::sessions::CreateSession;
+use crate::sessions::{CreateSession, MAX_ANCESTORS};
 
 /// Maximum number of characters of a title that comes from a task.
 const MAX_TITLE: usize = 100;
@@ -120,9 +120,6 @@ impl TaskSessions {
         Ok(limited.await?)
     }
 }
-
-/// Maximum number of ancestors that are examined. Imported sessions may be ancestors of each other.
-const MAX_ANCESTORS: usize = 1000;
 
 /// A fork is at the level of its source.
 fn is_nested(reader: &Reader<'_>, id: SessionID, levels: usize) -> Result<bool, StoreError> {

@@ -74,7 +74,8 @@ impl TypedTool for Glob {
             let first = find(&target.canonical, plan, limit, &cancel)?;
             output(first, &Names::new(location, target))
         };
-        search.run(&context, work).await
+        let target = search.begin(&context).await?;
+        search.run(target, work).await
     }
 }
 

@@ -18,6 +18,7 @@ mod reasons;
 #[path = "../../../../fuzz/replay.rs"]
 mod replay;
 mod search;
+mod shown;
 mod skill;
 mod task;
 mod text;

@@ -17,6 +17,7 @@ use opencode_location::directory::{
 };
 
 use super::blocking::blocking;
+use crate::contract::folders::SharedFolder;
 use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
 use crate::ports::permission::{PermissionError, PermissionRequest};
@@ -33,11 +34,21 @@ pub(crate) async fn locate_with_permission(
     context: &ToolContext,
     path: &str,
     kind: TargetKind,
+    usage: Usage,
     refused: &str,
 ) -> Result<Target, ToolFailure> {
     let target = locate(context, path, kind, Purpose::Existing, refused).await?;
-    ask_outside(context, &target, refused).await?;
+    ask_outside(context, &target, usage, refused).await?;
     Ok(target)
+}
+
+/// The use of a path outside the Location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Usage {
+    /// A file is read or searched.
+    Reading,
+    /// A file is changed, or a program runs in a directory.
+    Changing,
 }
 
 /// Resolves the path that the model means. Asks for a permission only to tell why a path outside the Location cannot be
@@ -82,8 +93,8 @@ async fn locate(
     Err(ToolFailure::new(format!("{refused}: {reason}")))
 }
 
-/// Resolves the path of a file to change. Managed Tool Output Files belong to the runtime: tools may
-/// read them, but a change is refused without a question to the user.
+/// Resolves the path of a file to change. Managed Tool Output Files and downloaded copies belong to the host, and other
+/// sessions use them: tools may read them, but a change is refused without a question to the user.
 pub(crate) async fn locate_to_change(
     context: &ToolContext,
     path: &str,
@@ -91,25 +102,26 @@ pub(crate) async fn locate_to_change(
     refused: &str,
 ) -> Result<Target, ToolFailure> {
     let target = locate(context, path, TargetKind::File, purpose, refused).await?;
-    let (file, managed) = (
-        target.canonical.clone(),
-        Arc::clone(&context.managed_output),
-    );
-    if blocking(move || is_within(&file, &managed)).await? {
-        return Err(ToolFailure::new(format!(
-            "{refused}: files with the output of tools can only be read"
-        )));
-    }
-    Ok(target)
+    let reason = match shared_folder(context, &target).await? {
+        Some(SharedFolder::Outputs | SharedFolder::OutputOfOthers) => {
+            "files with the output of tools can only be read"
+        }
+        Some(SharedFolder::Copy) => {
+            "the host downloaded this copy for all projects, so it can only be read. Copy the file into the working \
+             directory and change it there"
+        }
+        Some(SharedFolder::Reference) | None => return Ok(target),
+    };
+    Err(ToolFailure::new(format!("{refused}: {reason}")))
 }
 
-fn is_within(file: &Path, directory: &Path) -> bool {
-    let resolved = resolve(directory, &file.to_string_lossy(), TargetKind::File);
-    resolved.map_or_else(
-        // The directory does not exist yet.
-        |_| file.starts_with(directory),
-        |target| target.external_directory.is_none(),
-    )
+/// Returns the shared directory that contains a target.
+async fn shared_folder(
+    context: &ToolContext,
+    target: &Target,
+) -> Result<Option<SharedFolder>, ToolFailure> {
+    let (folders, path) = (context.folders.clone(), target.canonical.clone());
+    blocking(move || folders.of(&path)).await
 }
 
 /// Resolves the path of a file to change. For a path outside the Location, also asks for permission to
@@ -121,7 +133,7 @@ pub(crate) async fn locate_to_change_with_permission(
     refused: &str,
 ) -> Result<Target, ToolFailure> {
     let target = locate_to_change(context, path, purpose, refused).await?;
-    ask_outside(context, &target, refused).await?;
+    ask_outside(context, &target, Usage::Changing, refused).await?;
     Ok(target)
 }
 
@@ -246,19 +258,57 @@ impl Gap {
     }
 }
 
-/// Asks for permission to use the directory of a target, if it is outside the Location.
+/// Asks for permission to use the directory of a target, if it is outside the Location. The built-in rules that allow
+/// shared directories are for reading, and for the Managed Tool Output Files of the session tree.
 pub(crate) async fn ask_outside(
     context: &ToolContext,
     target: &Target,
+    usage: Usage,
     refused: &str,
 ) -> Result<(), ToolFailure> {
-    match &target.external_directory {
-        Some(pattern) => {
-            let others = target.other_external_directories.clone();
-            ask_directory(context, pattern, others, refused).await
+    let Some(pattern) = &target.external_directory else {
+        return Ok(());
+    };
+    let others = target.other_external_directories.clone();
+    let reason = match (shared_folder(context, target).await?, usage) {
+        (None, _)
+        | (
+            Some(SharedFolder::Outputs | SharedFolder::Copy | SharedFolder::Reference),
+            Usage::Reading,
+        ) => {
+            return ask_directory(context, pattern, others, refused).await;
         }
-        None => Ok(()),
-    }
+        (Some(SharedFolder::OutputOfOthers), Usage::Reading) => {
+            // The directory contains the files of all sessions, so only this file is allowed.
+            let reason = "This file has the output of a tool of another session.";
+            return ask_shared(
+                context,
+                &target.resource,
+                target.other_names.clone(),
+                reason,
+                refused,
+            )
+            .await;
+        }
+        (Some(_), Usage::Changing) => {
+            "The files in this directory are shared with other sessions, and only reading is allowed without a question."
+        }
+    };
+    ask_shared(context, pattern, others, reason, refused).await
+}
+
+/// Asks for permission to use something shared, for which the built-in rules do not count.
+async fn ask_shared(
+    context: &ToolContext,
+    resource: &str,
+    others: Vec<String>,
+    reason: &str,
+    refused: &str,
+) -> Result<(), ToolFailure> {
+    let mut request = outside_request(context, resource, others);
+    request.given_only.insert(resource.to_owned());
+    request.metadata.insert("reason".to_owned(), reason.into());
+    context.assert(request, refused).await
 }
 
 /// Asks for permission to use a directory outside the Location. `pattern` matches the entries of the directory, and
@@ -269,14 +319,24 @@ async fn ask_directory(
     others: Vec<String>,
     refused: &str,
 ) -> Result<(), ToolFailure> {
-    let mut request = context.permission_request("external_directory", vec![pattern.to_owned()]);
-    request.other_names.insert(pattern.to_owned(), others);
+    let request = outside_request(context, pattern, others);
+    context.assert(request, refused).await
+}
+
+fn outside_request(
+    context: &ToolContext,
+    resource: &str,
+    others: Vec<String>,
+) -> PermissionRequest {
+    let mut request = context.permission_request("external_directory", vec![resource.to_owned()]);
+    request.other_names.insert(resource.to_owned(), others);
     // If the name of the directory itself contains a wildcard, the saved rule would match many other
     // directories.
-    if pattern.matches(['*', '?']).count() == 1 {
-        request.save.push(pattern.to_owned());
+    let directory = resource.strip_suffix('*').unwrap_or(resource);
+    if !directory.contains(['*', '?']) {
+        request.save.push(resource.to_owned());
     }
-    context.assert(request, refused).await
+    request
 }
 
 /// Returns a request to do something with files that the model named. "Always" covers all files.

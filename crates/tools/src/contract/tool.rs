@@ -1,7 +1,7 @@
 //! Tools, their context, and their results.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::{
         Arc,
@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::bounding::OutputLimits;
+use crate::contract::folders::SharedFolders;
 use crate::failure::ToolFailure;
 use crate::ports::permission::{PermissionRequest, PermissionSource, Permissions};
 use crate::ports::progress::Progress;
@@ -104,8 +105,8 @@ pub struct ToolContext {
     pub home: Arc<Path>,
     /// Cancelled when the call is interrupted.
     pub cancel: CancellationToken,
-    /// The directory of Managed Tool Output Files. Tools may read there but not change anything.
-    pub managed_output: Arc<Path>,
+    /// Directories that the session shares with others.
+    pub folders: SharedFolders,
     /// Limits on the settlement for the model.
     pub output_limits: OutputLimits,
     /// Limits on images for the model.
@@ -159,6 +160,8 @@ impl ToolContext {
             action: action.to_owned(),
             resources,
             other_names: BTreeMap::new(),
+            given_only: BTreeSet::new(),
+            guarded: BTreeMap::new(),
             save: Vec::new(),
             metadata: Map::new(),
         }

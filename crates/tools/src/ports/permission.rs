@@ -1,12 +1,14 @@
 //! Permission requests of tools. The implementation of the trait decides, by its own rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use opencode_schema::{
     Record,
     id::{MessageID, SessionID},
     message::ErrorKind,
+    permission::PermissionEffect,
 };
 
 use crate::failure::ToolFailure;
@@ -19,6 +21,17 @@ pub trait Permissions: Send + Sync + 'static {
 
     /// True if the rules deny the request, so that [`Permissions::assert`] refuses it without a question. Asks no user.
     fn denies(&self, request: PermissionRequest) -> BoxFuture<'_, bool>;
+
+    /// Returns the rules for the action of the request, to decide about many resources without a question. The
+    /// resources of the request itself do not matter. With [`PermissionRequest::given_only`], the built-in rules allow
+    /// no resource.
+    fn rules(&self, request: PermissionRequest) -> BoxFuture<'_, Arc<dyn ActionRules>>;
+}
+
+/// The rules for one action of a call, as they are when the call asks for them.
+pub trait ActionRules: Send + Sync + 'static {
+    /// Returns the effect on a resource. `others` are its other names. `ask` means that the user has to be asked.
+    fn effect(&self, resource: &str, others: &[String]) -> PermissionEffect;
 }
 
 /// One question: may this call do `action` to all of `resources`?
@@ -36,6 +49,11 @@ pub struct PermissionRequest {
     pub resources: Vec<String>,
     /// Other names by which the call reaches a resource, by the resource. Rules about them restrict.
     pub other_names: BTreeMap<String, Vec<String>>,
+    /// The resources that the built-in rules do not allow: without a rule of the host or the user, the user is asked.
+    pub given_only: BTreeSet<String>,
+    /// The resources that decide what the host or Git does, each with the name that a pattern must contain. The user is
+    /// asked each time, unless a rule of the host or the user allows them by such a pattern.
+    pub guarded: BTreeMap<String, String>,
     /// The patterns that "always" would store for the project.
     pub save: Vec<String>,
     /// More data for the user who decides.

@@ -181,6 +181,7 @@ impl Materialized {
     pub async fn settle(&self, call: ToolCall, context: ToolContext) -> Settlement {
         let (limits, secrets) = (context.output_limits, context.secrets.clone());
         let (image_limits, cancel) = (context.image_limits, context.cancel.clone());
+        let root = context.folders.outputs.root.clone();
         let settlement = AssertUnwindSafe(self.execute(call, context)).catch_unwind();
         let mut settlement = settlement.await.unwrap_or_else(|panic| {
             let message = panic_text(&*panic);
@@ -191,7 +192,7 @@ impl Materialized {
         // Secrets are removed before the text is stored in a file and cut, because a cut could split a
         // secret.
         settlement.clean(&secrets);
-        self.output.bound(settlement, limits).await
+        self.output.bound(settlement, limits, &root).await
     }
 
     /// Returns the tool that a call runs.

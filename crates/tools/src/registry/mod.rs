@@ -14,6 +14,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
+use opencode_schema::id::SessionID;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
@@ -256,13 +257,18 @@ impl Registry {
         Arc::clone(self.output.directory())
     }
 
-    /// Stores a file that a provider made as a Managed Tool Output File, and returns its path.
+    /// Stores a file that a provider made for a session tree as a Managed Tool Output File, and returns its path.
     ///
     /// # Errors
     ///
     /// Fails if the file cannot be written.
-    pub async fn store_file(&self, content: Vec<u8>, extension: &str) -> io::Result<String> {
-        self.output.store(content, extension).await
+    pub async fn store_file(
+        &self,
+        content: Vec<u8>,
+        extension: &str,
+        root: &SessionID,
+    ) -> io::Result<String> {
+        self.output.store(content, extension, root).await
     }
 
     /// True if the current tool of a name in a Location can find out the effect of an abandoned call.

@@ -13,16 +13,17 @@ use opencode_schema::{
     clock::SystemClock,
     id::{IdSource, MessageID, SessionID},
     message::{ErrorKind, ToolContent},
+    permission::PermissionEffect,
     question::QuestionAnswer,
     skill::SkillInfo,
     todo::Todo,
 };
 use opencode_tools::{
-    CallKind, Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError,
+    ActionRules, CallKind, Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError,
     PermissionRequest, Permissions, Progress, QuestionError, QuestionRequest, Questions, Registry,
-    SearchServices, Settlement, Shell, Skills, TaskError, TaskOutcome, TaskRequest, Tasks, Todos,
-    TodosError, Tool, ToolCall, ToolContext, ToolFailure, ToolOutput, Web, WebError, WebRequest,
-    WebResponse,
+    SearchServices, SessionOutputs, Settlement, SharedFolders, Shell, Skills, TaskError,
+    TaskOutcome, TaskRequest, Tasks, Todos, TodosError, Tool, ToolCall, ToolContext, ToolFailure,
+    ToolOutput, Web, WebError, WebRequest, WebResponse,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +50,20 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         commitment: Commitment::default(),
         output_limits: OutputLimits::default(),
         image_limits: ImageLimits::default(),
-        managed_output: directory.with_file_name("data").join("tool-output").into(),
+        folders: folders(directory),
+    }
+}
+
+/// The shared folders of a Location, beside it.
+pub(crate) fn folders(directory: &Path) -> SharedFolders {
+    let data = directory.with_file_name("data");
+    SharedFolders {
+        outputs: SessionOutputs {
+            directory: data.join("tool-output").into(),
+            root: SessionID::parse("ses_1").expect("it has the prefix"),
+        },
+        copies: [data.join("repos")].into(),
+        references: Arc::default(),
     }
 }
 
@@ -308,6 +322,36 @@ impl Permissions for Recorder {
         let mut rules = self.denied.iter();
         let is_denied = rules.any(|rule| is_about(rule, &request));
         Box::pin(std::future::ready(is_denied))
+    }
+
+    fn rules(&self, request: PermissionRequest) -> BoxFuture<'_, Arc<dyn ActionRules>> {
+        let rules: Arc<dyn ActionRules> = Arc::new(RecordedRules {
+            request,
+            denied: self.denied.clone(),
+        });
+        Box::pin(std::future::ready(rules))
+    }
+}
+
+/// The rules of a recorder for one action.
+struct RecordedRules {
+    request: PermissionRequest,
+    denied: Vec<(&'static str, &'static str)>,
+}
+
+impl ActionRules for RecordedRules {
+    fn effect(&self, resource: &str, others: &[String]) -> PermissionEffect {
+        let request = PermissionRequest {
+            resources: vec![resource.to_owned()],
+            other_names: [(resource.to_owned(), others.to_vec())].into(),
+            ..self.request.clone()
+        };
+        let mut rules = self.denied.iter();
+        if rules.any(|rule| is_about(rule, &request)) {
+            PermissionEffect::Deny
+        } else {
+            PermissionEffect::Allow
+        }
     }
 }
 

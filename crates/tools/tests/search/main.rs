@@ -9,3 +9,4 @@ mod glob;
 mod grep;
 mod hostile;
 mod project;
+mod shown;

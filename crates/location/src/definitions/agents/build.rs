@@ -135,6 +135,8 @@ struct Draft {
     common: usize,
     /// Rules from trusted descriptions of this agent.
     own: Vec<PermissionRule>,
+    /// The subset of `own` that the host, the administrator or the user gave.
+    given: Vec<PermissionRule>,
     /// The subset of `own` that the host gave.
     of_host: Vec<PermissionRule>,
     /// The subset of `own` that the administrator gave.
@@ -337,6 +339,7 @@ impl Draft {
             defaults: Vec::new(),
             common: 0,
             own: Vec::new(),
+            given: Vec::new(),
             of_host: Vec::new(),
             of_administrator: Vec::new(),
             untrusted: Vec::new(),
@@ -366,6 +369,9 @@ impl Draft {
         }
         self.is_trusted = true;
         self.own.extend(permissions());
+        if !source.is_project() {
+            self.given.extend(permissions());
+        }
         match source {
             Source::Host => self.of_host.extend(permissions()),
             Source::Administrator => self.of_administrator.extend(permissions()),
@@ -409,6 +415,7 @@ impl Draft {
             repetition,
             rules,
             restrictions,
+            given: shared.given(self.given),
             is_trusted: self.is_trusted,
         }
     }

@@ -7,6 +7,7 @@ use opencode_schema::permission::PermissionEffect::{self, Allow, Ask, Deny};
 use opencode_schema::permission::PermissionRule;
 use opencode_schema::reference::ReferenceInfo;
 
+use crate::directory::{PRIVATE_FILES, PUBLIC_FILES};
 use crate::environment::Environment;
 
 /// An agent before the configuration is applied.
@@ -100,14 +101,17 @@ pub(super) fn agents(places: &Places<'_>) -> Vec<Builtin> {
 fn common(places: &Places<'_>) -> Vec<PermissionRule> {
     let mut rules = vec![rule("*", "*", Allow)];
     rules.extend(outside(places));
-    rules.extend([
-        rule("question", "*", Deny),
-        rule("read", "*", Allow),
-        rule("read", "*.env", Ask),
-        rule("read", "*.env.*", Ask),
-        rule("read", "*.env.example", Allow),
-    ]);
+    rules.push(rule("question", "*", Deny));
+    rules.extend(reading());
     rules
+}
+
+/// Rules for reading: the user is asked about files that may contain secrets.
+fn reading() -> impl Iterator<Item = PermissionRule> {
+    let private = PRIVATE_FILES.map(|pattern| rule("read", pattern, Ask));
+    let public = PUBLIC_FILES.map(|pattern| rule("read", pattern, Allow));
+    let all = [rule("read", "*", Allow)].into_iter();
+    all.chain(private).chain(public)
 }
 
 /// Rules for directories outside the Location. The user is asked about them. Exceptions are the directories that the
@@ -142,8 +146,9 @@ fn plan(places: &Places<'_>) -> Vec<PermissionRule> {
 
 fn explore(places: &Places<'_>) -> Vec<PermissionRule> {
     let mut rules = vec![rule("*", "*", Deny)];
-    let reading = ["grep", "glob", "webfetch", "websearch", "read"];
-    rules.extend(reading.map(|action| rule(action, "*", Allow)));
+    let searching = ["grep", "glob", "webfetch", "websearch"];
+    rules.extend(searching.map(|action| rule(action, "*", Allow)));
+    rules.extend(reading());
     rules.extend(outside(places));
     rules
 }

@@ -57,6 +57,8 @@ struct Agent {
     rules: Vec<PermissionRule>,
     /// Rules that no other rule can loosen.
     restrictions: Vec<Restriction>,
+    /// Its rules that the host, the administrator or the user wrote.
+    given: Arc<[PermissionRule]>,
     /// True if the agent is built in or a trusted source describes it.
     is_trusted: bool,
 }
@@ -158,6 +160,13 @@ impl Agents {
             },
             None => Ruleset::of(&self.unknown),
         }
+    }
+
+    /// Returns the rules for an agent that the host, the administrator or the user wrote, without those of projects and of
+    /// built-in agents.
+    pub fn given_rules(&self, id: &str) -> &[PermissionRule] {
+        let place = self.index.get(id);
+        place.map_or(&[], |place| &self.agents[*place].given)
     }
 
     /// Returns the rules of an agent followed by those of a session, with rules for the real paths of patterns with

@@ -11,6 +11,8 @@ use crate::directory::RealPatterns;
 pub(super) struct Shared {
     /// The rules of all trusted documents.
     pub(super) rules: Vec<PermissionRule>,
+    /// The subset of `rules` that the host, the administrator or the user gave.
+    given: Vec<PermissionRule>,
     /// The subset of `rules` that the host gave.
     of_host: Vec<PermissionRule>,
     /// The subset of `rules` that the administrator gave.
@@ -35,6 +37,7 @@ impl Shared {
         let ceiling = configuration.ceiling.iter().cloned();
         Self {
             rules: rules(|source| !source.is_untrusted()),
+            given: rules(|source| !source.is_project()),
             of_host: rules(|source| source == Source::Host),
             of_administrator: rules(|source| source == Source::Administrator),
             untrusted: rules(Source::is_untrusted)
@@ -52,7 +55,8 @@ impl Shared {
 
     /// Number of rules of which each agent holds a copy.
     pub(super) fn count(&self) -> usize {
-        self.rules.len() + self.of_host.len() + self.of_administrator.len() + self.untrusted.len()
+        let own = self.of_host.len() + self.of_administrator.len() + self.untrusted.len();
+        self.rules.len() + self.given.len() + own
     }
 
     /// The rules for all agents followed by those of one agent, with the home directory filled in.
@@ -76,6 +80,11 @@ impl Shared {
         own: Vec<PermissionRule>,
     ) -> Arc<[PermissionRule]> {
         self.resolve(self.with(shared, own)).into()
+    }
+
+    /// The rules for one agent that neither a project nor the built-in agents contain.
+    pub(super) fn given(&self, own: Vec<PermissionRule>) -> Arc<[PermissionRule]> {
+        self.restriction(&self.given, own)
     }
 
     /// The rules that no other rule can loosen: those of the host, those of the administrator, those of an untrusted

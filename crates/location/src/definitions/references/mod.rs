@@ -98,9 +98,6 @@ impl References {
     }
 }
 
-/// The folder of all clones in the data directory.
-const CLONES: &str = "repos";
-
 /// The folder for data about the clones, beside them. No host has this name.
 const WORK: &str = ".work";
 
@@ -154,7 +151,7 @@ impl Declaration<'_> {
             address: repository::address(name),
             branch: branch.clone(),
             directory: PathBuf::from(&info.path),
-            work: environment.data.join(CLONES).join(WORK),
+            work: environment.clones().join(WORK),
             declared: self.ignored(message),
         })
     }
@@ -180,8 +177,7 @@ fn resolve(
         }
         ReferenceOrigin::Repository { name, branch } => {
             let path = environment
-                .data
-                .join(CLONES)
+                .clones()
                 .join(repository::directory(name, branch.as_deref())?);
             let source = ReferenceSource::Git {
                 repository: repository::shown(name),

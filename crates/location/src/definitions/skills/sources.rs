@@ -130,7 +130,7 @@ pub(super) fn of(
 
 impl RemoteSkills {
     fn of(address: Url, environment: &Environment, declared: Diagnostic) -> Self {
-        let folder = environment.cache.join("skills");
+        let folder = environment.skill_copies();
         let name = format!("{:x}", Sha1::digest(address.as_str()));
         Self {
             address,

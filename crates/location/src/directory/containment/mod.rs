@@ -19,6 +19,8 @@ use std::{
     path::{Component, Path, PathBuf, Prefix},
 };
 
+use opencode_schema::permission::{folded, matches};
+
 use super::alike::escaped;
 use super::lexical;
 use super::link_names::link_names;
@@ -338,6 +340,12 @@ pub(crate) fn is_project_text(path: &Path, root: &Path) -> bool {
     lies_below(path, root) && !is_private(&real, &root_real)
 }
 
+/// The patterns of files that usually contain secrets.
+pub(crate) const PRIVATE_FILES: [&str; 5] = ["*.env", "*.env.*", "*.envrc", "*.envrc.*", "*.env~"];
+
+/// The patterns of files that these patterns match although they contain no secrets.
+pub(crate) const PUBLIC_FILES: [&str; 1] = ["*.env.example"];
+
 /// True if a file below `root` may contain secrets: environment files, which the model can read only if
 /// the rules allow it, and the data of Git.
 pub(crate) fn is_private(path: &Path, root: &Path) -> bool {
@@ -347,9 +355,11 @@ pub(crate) fn is_private(path: &Path, root: &Path) -> bool {
         .map(|name| name.as_os_str().to_string_lossy());
     let is_environment = path.file_name().is_some_and(|name| {
         let name = name.to_string_lossy();
-        (name.ends_with(".env") || name.contains(".env.")) && !name.ends_with(".env.example")
+        let name = folded(&name);
+        let fits = |patterns: &[&str]| patterns.iter().any(|pattern| matches(pattern, &name));
+        fits(&PRIVATE_FILES) && !fits(&PUBLIC_FILES)
     });
-    is_environment || names.any(|name| name.eq_ignore_ascii_case(".git"))
+    is_environment || names.any(|name| folded(&name) == ".git")
 }
 
 /// The real path in its usual form. Windows returns `\\?\C:\...`, which rules would not match and other

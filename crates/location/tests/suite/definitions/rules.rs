@@ -28,7 +28,7 @@ fn permissions(machine: &Machine, host: Value, id: &str) -> Vec<String> {
     lines(machine, &agent(&definitions, id).permissions)
 }
 
-const BASE: [&str; 9] = [
+const BASE: [&str; 12] = [
     "* * allow",
     "external_directory * ask",
     "external_directory ~/data/tool-output/* allow",
@@ -37,6 +37,9 @@ const BASE: [&str; 9] = [
     "read * allow",
     "read *.env ask",
     "read *.env.* ask",
+    "read *.envrc ask",
+    "read *.envrc.* ask",
+    "read *.env~ ask",
     "read *.env.example allow",
 ];
 
@@ -89,6 +92,12 @@ fn the_built_in_agents_have_their_rules_in_order() {
                 "webfetch * allow",
                 "websearch * allow",
                 "read * allow",
+                "read *.env ask",
+                "read *.env.* ask",
+                "read *.envrc ask",
+                "read *.envrc.* ask",
+                "read *.env~ ask",
+                "read *.env.example allow",
                 "external_directory * ask",
                 "external_directory ~/data/tool-output/* allow",
                 "external_directory ~/tmp/opencode/* allow",

@@ -23,7 +23,7 @@ use opencode_schema::permission::{
 use opencode_store::SessionRow;
 use opencode_tools::PermissionError;
 
-use self::request::Pending;
+use self::request::{Pending, Protected};
 use crate::agents::agent_of;
 use crate::asks::notice::RequestNotice;
 use crate::asks::unanswered::{AnswerTimeout, Unanswered};
@@ -163,6 +163,7 @@ impl Permissions {
             .unwrap_or_else(|| PermissionID::generate(&self.journal.ids));
         let mut pending = Pending {
             other_names: BTreeMap::new(),
+            protected: Protected::default(),
             request: PermissionRequest {
                 id: id.clone(),
                 session_id: ask.session_id,

@@ -1,7 +1,7 @@
 //! A permission request, with the rules that apply to it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use opencode_location::location::Location;
@@ -11,7 +11,7 @@ use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
     NamedResource, PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest,
-    PermissionRule, Ruleset, SavedPermission, decide,
+    PermissionRule, Ruleset, SavedPermission, decide, evaluate_names,
 };
 use opencode_tools::PermissionError;
 use serde_json::Value;
@@ -83,6 +83,44 @@ pub(crate) struct Pending {
     pub(crate) rule_scope: RuleScope,
     /// Other names by which the action reaches a resource, by the resource.
     pub(crate) other_names: BTreeMap<String, Vec<String>>,
+    /// Resources that not every rule can allow.
+    pub(crate) protected: Protected,
+}
+
+/// Resources of a request that not every rule can allow.
+#[derive(Clone, Default)]
+pub(crate) struct Protected {
+    /// The built-in rules and those of projects do not allow them.
+    pub(crate) given_only: BTreeSet<String>,
+    /// Only a rule of the host or the user whose pattern names them allows them; the pattern contains the name. No saved
+    /// permission answers for them.
+    pub(crate) guarded: BTreeMap<String, String>,
+}
+
+impl Protected {
+    /// Returns the effect of the rules that can allow the resources. The host asks if none of them does.
+    fn effect<'a>(
+        &'a self,
+        action: &str,
+        named: impl Fn(&'a String) -> NamedResource<'a>,
+        given: &[PermissionRule],
+        saved: &[SavedPermission],
+    ) -> PermissionEffect {
+        let mut effect = PermissionEffect::Allow;
+        for resource in &self.given_only {
+            let found = decide(action, [named(resource)], &Ruleset::of(given), saved);
+            effect = effect.stricter(found);
+        }
+        for (resource, name) in &self.guarded {
+            let naming = given
+                .iter()
+                .filter(|rule| rule.effect != PermissionEffect::Allow || rule.names(name));
+            let naming: Vec<_> = naming.cloned().collect();
+            let found = evaluate_names(action, named(resource), &Ruleset::of(&naming));
+            effect = effect.stricter(found);
+        }
+        effect
+    }
 }
 
 impl Pending {
@@ -97,11 +135,21 @@ impl Pending {
         let PermissionRequest {
             action, resources, ..
         } = &self.request;
-        let resources = resources.iter().map(|name| NamedResource {
+        let named = |name| self.named(name);
+        let resources = resources.iter().map(named);
+        let effect = decide(action, resources, &self.rule_scope.rules(), saved);
+        let RuleScope {
+            location, agent, ..
+        } = &self.rule_scope;
+        let given = location.agents.given_rules(agent);
+        effect.stricter(self.protected.effect(action, named, given, saved))
+    }
+
+    fn named<'a>(&'a self, name: &'a String) -> NamedResource<'a> {
+        NamedResource {
             name,
             others: self.other_names.get(name).map_or(&[], Vec::as_slice),
-        });
-        decide(action, resources, &self.rule_scope.rules(), saved)
+        }
     }
 
     /// Returns the request as users read it. The decision uses the original names.

@@ -7,11 +7,15 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
-use opencode_schema::permission::{PermissionEffect, PermissionRequest, PermissionSource};
+use opencode_schema::permission::{
+    NamedResource, PermissionEffect, PermissionRequest, PermissionSource, Ruleset, SavedPermission,
+    decide,
+};
 use opencode_tools::{self as tools, PermissionError};
 
 use super::Permissions;
-use super::request::{Pending, RuleScope};
+use super::request::{Pending, Protected, RuleScope};
+use super::rules::rules;
 
 /// Answers the permission requests of the tools of one turn.
 pub(crate) struct TurnPermissions {
@@ -39,6 +43,67 @@ impl tools::Permissions for TurnPermissions {
             matches!(effect, Ok(PermissionEffect::Deny))
         })
     }
+
+    fn rules(
+        &self,
+        request: tools::PermissionRequest,
+    ) -> BoxFuture<'_, Arc<dyn tools::ActionRules>> {
+        let mut pending = self.pending(request);
+        Box::pin(async move {
+            pending.resolve_links().await;
+            let project = pending.project().to_owned();
+            let saved = self.permissions.saved_permissions(project).await;
+            let saved = saved.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the saved permissions cannot be read");
+                Vec::new()
+            });
+            let rules: Arc<dyn tools::ActionRules> = Arc::new(TurnRules::new(pending, saved));
+            rules
+        })
+    }
+}
+
+/// The rules for one action, for many resources.
+struct TurnRules {
+    action: String,
+    /// Contains its resolved rules.
+    scope: RuleScope,
+    saved: Vec<SavedPermission>,
+    /// True if the built-in rules allow nothing.
+    is_given_only: bool,
+}
+
+impl TurnRules {
+    fn new(pending: Pending, saved: Vec<SavedPermission>) -> Self {
+        let mut scope = pending.rule_scope;
+        if scope.resolved.is_none() {
+            // The rules of agent and session are joined once, not for each resource.
+            let joined = rules(&scope.location, &scope.agent, &scope.session);
+            scope.resolved = Some(joined.rules.into_owned().into());
+        }
+        Self {
+            is_given_only: !pending.protected.given_only.is_empty(),
+            action: pending.request.action,
+            scope,
+            saved,
+        }
+    }
+}
+
+impl tools::ActionRules for TurnRules {
+    fn effect(&self, resource: &str, others: &[String]) -> PermissionEffect {
+        let named = NamedResource {
+            name: resource,
+            others,
+        };
+        let effect = decide(&self.action, [named], &self.scope.rules(), &self.saved);
+        if !self.is_given_only {
+            return effect;
+        }
+        let given = self.scope.location.agents.given_rules(&self.scope.agent);
+        let given = decide(&self.action, [named], &Ruleset::of(given), &self.saved);
+        effect.stricter(given)
+    }
 }
 
 impl TurnPermissions {
@@ -51,8 +116,45 @@ impl TurnPermissions {
         resource: String,
         other_names: Vec<String>,
     ) -> bool {
+        let protected = Protected::default();
+        self.allows_protected(session, action, resource, other_names, protected)
+            .await
+    }
+
+    /// Returns true if the use of a directory outside of the Location is allowed without a question. With
+    /// `is_given_only`, the built-in rules do not allow it.
+    pub(crate) async fn allows_outside(
+        &self,
+        session: &SessionID,
+        pattern: String,
+        other_names: Vec<String>,
+        is_given_only: bool,
+    ) -> bool {
+        let protected = Protected {
+            given_only: is_given_only.then(|| pattern.clone()).into_iter().collect(),
+            ..Protected::default()
+        };
+        self.allows_protected(
+            session,
+            "external_directory",
+            pattern,
+            other_names,
+            protected,
+        )
+        .await
+    }
+
+    async fn allows_protected(
+        &self,
+        session: &SessionID,
+        action: &str,
+        resource: String,
+        other_names: Vec<String>,
+        protected: Protected,
+    ) -> bool {
         let mut pending = Pending {
             other_names: [(resource.clone(), other_names)].into(),
+            protected,
             request: PermissionRequest {
                 id: PermissionID::generate(&self.permissions.journal.ids),
                 session_id: session.clone(),
@@ -92,6 +194,7 @@ impl TurnPermissions {
                 source: None,
             },
             other_names: BTreeMap::new(),
+            protected: Protected::default(),
             location: self.place.clone(),
             rule_scope: self.rule_scope.clone(),
         };
@@ -114,6 +217,10 @@ impl TurnPermissions {
                 }),
             },
             other_names: asked.other_names,
+            protected: Protected {
+                given_only: asked.given_only,
+                guarded: asked.guarded,
+            },
             location: self.place.clone(),
             rule_scope: self.rule_scope.clone(),
         }

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use opencode_llm::{LlmEvent, ToolContent};
+use opencode_schema::id::SessionID;
 use opencode_tools::Registry;
 use url::Url;
 
@@ -21,7 +22,12 @@ const EXTENSIONS: [(&str, &str); 9] = [
 
 /// Stores the files in the result of a call that the provider ran, and returns their paths. A file that cannot be
 /// stored becomes a text that says so.
-pub(super) async fn store_files(registry: &Registry, event: &mut LlmEvent) -> Vec<String> {
+/// `root` is the root of the session tree.
+pub(super) async fn store_files(
+    registry: &Registry,
+    root: &SessionID,
+    event: &mut LlmEvent,
+) -> Vec<String> {
     let LlmEvent::ToolResult {
         output: Some(output),
         provider_executed: true,
@@ -38,7 +44,7 @@ pub(super) async fn store_files(registry: &Registry, event: &mut LlmEvent) -> Ve
         let Some(data) = uri.strip_prefix("data:") else {
             continue;
         };
-        match store_file(registry, data, mime).await {
+        match store_file(registry, root, data, mime).await {
             Ok((path, address)) => {
                 *uri = address;
                 paths.push(path);
@@ -56,6 +62,7 @@ pub(super) async fn store_files(registry: &Registry, event: &mut LlmEvent) -> Ve
 /// Returns the path and the address of the stored file.
 async fn store_file(
     registry: &Registry,
+    root: &SessionID,
     data: &str,
     mime: &str,
 ) -> Result<(String, String), String> {
@@ -64,7 +71,7 @@ async fn store_file(
     let content = decoded.map_err(|_| "it is not Base64")?;
     let known = EXTENSIONS.iter().find(|(known, _)| *known == mime);
     let extension = known.map_or("bin", |(_, extension)| extension);
-    let stored = registry.store_file(content, extension).await;
+    let stored = registry.store_file(content, extension, root).await;
     let path = stored.map_err(|error| error.to_string())?;
     let address = Url::from_file_path(&path).map_err(|()| "its path is relative")?;
     Ok((path, address.to_string()))

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use futures::StreamExt;
 use opencode_llm::{FinishReason, LlmError, LlmEvent};
 use opencode_schema::event::StepEnded;
+use opencode_schema::id::SessionID;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::session::Tokens;
 use opencode_tools::Registry;
 
 use super::boundary::Boundary;
-use super::calls::{Calls, LocalCalls, Open, shared_context};
+use super::call_context::shared_context;
+use super::calls::{Calls, LocalCalls, Open};
 use super::compacting::CompactionAttempts;
 use super::ends::{Finish, Refusal, StreamEnd, TurnOutcome};
 use super::fallback::{FallbackStep, event_may_fall_back, may_fall_back};
@@ -62,6 +64,8 @@ struct Turn<'a> {
     budgets: Arc<Budgets>,
     /// Stores the files of the provider.
     registry: Arc<Registry>,
+    /// The root of the session tree.
+    root: SessionID,
     /// Bytes of text, reasoning and arguments so far.
     received: usize,
     /// Provider and protocol, for error messages.
@@ -192,6 +196,7 @@ impl Runner {
             publisher.message_id(),
             &self.stopper,
         );
+        let root = context.folders.outputs.root.clone();
         Turn {
             stopper: &self.stopper,
             repetition: &mut self.repetition,
@@ -206,6 +211,7 @@ impl Runner {
             falls_back: false,
             budgets: Arc::clone(&self.services.budgets),
             registry: Arc::clone(&self.services.tools),
+            root,
             received: 0,
             route,
             provider_id,
@@ -274,7 +280,7 @@ impl Turn<'_> {
             if self.may_change_model(event_may_fall_back(&event)) {
                 return Ok(Some(StreamEnd::Refused(Refusal::Event(event))));
             }
-            let paths = generated::store_files(&self.registry, &mut event).await;
+            let paths = generated::store_files(&self.registry, &self.root, &mut event).await;
             let failed = self.count(&event).or_else(|| self.apply(event, paths));
             // The events after a failure have no effect.
             let over = self.provider_failed.then_some(StreamEnd::Complete);

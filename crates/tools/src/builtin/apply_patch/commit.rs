@@ -105,6 +105,7 @@ fn plan_change(step: Step, room: &mut u64) -> Result<Change, String> {
         path,
         target,
         action,
+        is_shown,
     } = step;
     let refuse = |error: FileError| error.message(&unable(&path));
     let resource = &target.resource;
@@ -117,7 +118,7 @@ fn plan_change(step: Step, room: &mut u64) -> Result<Change, String> {
         Action::Update(chunks) => {
             let original = read(&target, room).map_err(refuse)?;
             let before = Text::decode(original).map_err(|reason| refuse(reason.into()))?;
-            let edits = update(&before.text, &chunks, &path)?;
+            let edits = update(&before.text, &chunks, &path, is_shown)?;
             let after = before.change(&edits);
             let after = after.map_err(|reason| refuse(reason.into()))?;
             let diff = FileDiff::of(resource, &before.text, &after.text, Status::Modified);

@@ -16,7 +16,7 @@ pub(crate) fn check(input: &[u8]) {
         let Action::Update(chunks) = hunk.action else {
             continue;
         };
-        let Ok(edits) = update(file, &chunks, &hunk.path) else {
+        let Ok(edits) = update(file, &chunks, &hunk.path, true) else {
             continue;
         };
         let Ok(Ok(updated)) = Text::decode(file.into()).map(|file| file.change(&edits)) else {

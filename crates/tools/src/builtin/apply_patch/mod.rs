@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     diff::FileDiff,
     mutation::change,
-    paths::{Found, ask_outside, ask_to_edit, locate_to_change, require},
+    paths::{Found, Usage, ask_outside, ask_to_edit, locate_to_change, require},
+    shown::may_be_shown,
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
@@ -51,10 +52,13 @@ impl TypedTool for ApplyPatch {
         context: ToolContext,
     ) -> Result<ToolOutput, ToolFailure> {
         let hunks = parse(&input.patch_text).map_err(|e| ToolFailure::new(e.to_string()))?;
-        let steps = resolve_steps(hunks, &context).await?;
+        let mut steps = resolve_steps(hunks, &context).await?;
         ask_directories(&steps, &context).await?;
         require_files(&steps, &context).await?;
         ask(&steps, &context).await?;
+        for step in &mut steps {
+            step.is_shown = may_be_shown(&context, &step.target).await?;
+        }
         let files: Vec<_> = steps
             .iter()
             .map(|step| step.target.canonical.clone())
@@ -95,6 +99,8 @@ struct Step {
     path: String,
     target: Target,
     action: Action,
+    /// True if a failure may show a part of the file.
+    is_shown: bool,
 }
 
 async fn resolve_steps(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<Step>, ToolFailure> {
@@ -110,6 +116,7 @@ async fn resolve_steps(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<St
             path,
             target,
             action,
+            is_shown: false,
         });
     }
     Ok(steps)
@@ -122,7 +129,7 @@ async fn ask_directories(steps: &[Step], context: &ToolContext) -> Result<(), To
     for target in targets {
         let directory = &target.external_directory;
         if seen.insert((directory, &target.other_external_directories)) {
-            ask_outside(context, target, REFUSED).await?;
+            ask_outside(context, target, Usage::Changing, REFUSED).await?;
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     blocking::blocking,
-    paths::{Found, locate_with_permission, require},
+    paths::{Found, Usage, locate_with_permission, require},
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
@@ -72,9 +72,14 @@ impl TypedTool for Bash {
         check_command(&input.command, &refused)?;
         let workdir = input.workdir.as_deref().unwrap_or(".");
         let workdir_refused = format!("{refused}: the working directory {workdir} cannot be used");
-        let target =
-            locate_with_permission(&context, workdir, TargetKind::Directory, &workdir_refused)
-                .await?;
+        let target = locate_with_permission(
+            &context,
+            workdir,
+            TargetKind::Directory,
+            Usage::Changing,
+            &workdir_refused,
+        )
+        .await?;
         require(&context, &target, &[Found::Directory], &workdir_refused).await?;
         let (command, directory) = (input.command.clone(), target.canonical.clone());
         let warnings = blocking(move || scan(&command, &directory)).await?;

@@ -14,6 +14,7 @@ use super::{
     mutation::change,
     paths::{Found, ask_to_edit, locate_to_change_with_permission, require},
     place::{FileError, MAX_FILE_BYTES, Place},
+    shown::may_be_shown,
     text::Text,
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
@@ -58,9 +59,10 @@ impl TypedTool for Edit {
                 .await?;
         require(&context, &target, &[Found::File], &refused).await?;
         ask_to_edit(&context, [&target], &refused).await?;
+        let is_shown = may_be_shown(&context, &target).await?;
         let path = target.canonical.clone();
         let edited = change(&context, [path.as_path()].into_iter(), move || {
-            edit(&target, &input).map(|edited| output(&target, &input, edited))
+            edit(&target, &input, is_shown).map(|edited| output(&target, &input, edited))
         });
         edited
             .await?
@@ -122,13 +124,15 @@ struct Edited {
     replacements: usize,
 }
 
-fn edit(target: &Target, input: &EditInput) -> Result<Edited, EditError> {
+/// Replaces the text. `is_shown` is true if the failure may show a part of the file.
+fn edit(target: &Target, input: &EditInput, is_shown: bool) -> Result<Edited, EditError> {
     let place = Place::open(&target.canonical)?;
     let original = place.require()?.read(MAX_FILE_BYTES)?;
     let before = Text::decode(original).map_err(FileError::from)?;
     let all = input.replace_all.unwrap_or(false);
     let (old, new) = (&input.old_string, &input.new_string);
-    let replacement = matching::replace(&before.text, old, new, all, MAX_FILE_BYTES)?;
+    let replacement = matching::replace(&before.text, old, new, all, MAX_FILE_BYTES);
+    let replacement = replacement.map_err(|mismatch| mismatch.shown(is_shown))?;
     let after = before.change(&replacement.edits).map_err(FileError::from)?;
     if after.bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(FileError::TooLarge.into());

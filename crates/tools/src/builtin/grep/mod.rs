@@ -35,6 +35,7 @@ use super::{
     search::{
         First, FirstByPath, MAX_RESULTS, NOT_JSON, Names, Plan, Search, into_inner, more, with,
     },
+    shown::{ShownFiles, request_to_show},
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
@@ -87,11 +88,23 @@ impl TypedTool for Grep {
         };
         let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.directory));
         let limit = input.limit;
+        let place = search.begin(&context).await?;
+        let is_file = place.is_file;
+        if is_file {
+            let request = request_to_show(&context, &place.target).await?;
+            context.assert(request, &refused).await?;
+        }
+        let shown = ShownFiles::below(&context, &place.target).await;
         let work = move |target: &Target, plan: &Plan| {
-            let found = grep(&target.canonical, &matcher, plan, limit, &cancel)?;
-            output(found, &Names::new(location, target))
+            let place = &target.canonical;
+            let found = if is_file {
+                grep_file(place, &matcher, limit, &cancel)?
+            } else {
+                grep(place, &matcher, plan, &shown, limit, &cancel)?
+            };
+            output(found, &shown.left_out(), &Names::new(location, target))
         };
-        search.run(&context, work).await
+        search.run(place, work).await
     }
 }
 
@@ -102,6 +115,7 @@ The expression is matched within single lines and respects case; begin it with `
 case. Look-around and back-references are not supported. Braces, brackets and the like have to be \
 escaped to be found literally.
 
+Files that permission rules do not let you read are left out; the result tells how many. \
 Hidden files are searched. Ignored files are searched only if `include` fits them or `path` is the \
 file itself. Binary files and `.git` are left out, symbolic links are not followed. A relative path \
 starts at the working directory and must stay inside it; an absolute one elsewhere is possible, but \
@@ -114,51 +128,63 @@ struct Searched {
     files: usize,
 }
 
-/// Returns the lines of the file or of all files below the directory. An error is the end of a sentence.
+/// Returns the lines of one file. An error is the end of a sentence.
+fn grep_file(
+    file: &Path,
+    matcher: &RegexMatcher,
+    limit: Option<usize>,
+    cancel: &CancellationToken,
+) -> Result<Searched, String> {
+    let most = limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
+    let mut found = FirstByPath::new(most);
+    let file = open_file(file).map_err(|error| of_io(&error))?;
+    let lines = Reader::new(matcher, most, cancel).read(file, &[]);
+    lines.add_to(&mut found, Vec::new());
+    Ok(searched(found, 1, limit))
+}
+
+/// Returns the lines of all files below the directory that may be shown. An error is the end of a sentence.
 fn grep(
     place: &Path,
     matcher: &RegexMatcher,
     plan: &Plan,
+    shown: &ShownFiles,
     limit: Option<usize>,
     cancel: &CancellationToken,
 ) -> Result<Searched, String> {
     let most = limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
     let found = Mutex::new(FirstByPath::new(most));
     let files = AtomicUsize::new(0);
-    let mut reader = Reader::new(matcher, most, cancel);
-    if place.is_file() {
-        let file = open_file(place).map_err(|error| of_io(&error))?;
-        let lines = reader.read(file, &[]);
-        with(&found, |found| lines.add_to(found, Vec::new()));
-        files.store(1, Ordering::Relaxed);
-    } else {
-        let directory = Directory::open(place).map_err(|error| of_io(&error))?;
-        let mut walk = walk::below(place).map_err(|error| of_io(&error))?;
-        walk.hidden(false);
-        walk.overrides(plan.rules(place)?);
-        walk::run(&walk, place, cancel, || {
-            let (mut reader, mut directory) = (reader.clone(), directory.clone());
-            let (found, files) = (&found, &files);
-            move |path: &Path, entry: walk::Entry| {
-                let key = walk::sort_key(path);
-                if entry.kind == FileSystemEntryType::File
-                    && with(found, |found| found.wants(&key))
-                    && let Ok(file) = directory.open_file(path, entry.inode)
-                {
-                    files.fetch_add(1, Ordering::Relaxed);
-                    let lines = reader.read(file, &key);
-                    with(found, |found| lines.add_to(found, key));
-                }
-                WalkState::Continue
+    let reader = Reader::new(matcher, most, cancel);
+    let directory = Directory::open(place).map_err(|error| of_io(&error))?;
+    let mut walk = walk::below(place).map_err(|error| of_io(&error))?;
+    walk.hidden(false);
+    walk.overrides(plan.rules(place)?);
+    walk::run(&walk, place, cancel, || {
+        let (mut reader, mut directory) = (reader.clone(), directory.clone());
+        let (found, files) = (&found, &files);
+        move |path: &Path, entry: walk::Entry| {
+            let key = walk::sort_key(path);
+            if entry.kind == FileSystemEntryType::File
+                && shown.allows(path)
+                && with(found, |found| found.wants(&key))
+                && let Ok(file) = directory.open_file(path, entry.inode)
+                && shown.allows_open(&file)
+            {
+                files.fetch_add(1, Ordering::Relaxed);
+                let lines = reader.read(file, &key);
+                with(found, |found| lines.add_to(found, key));
             }
-        });
-    }
-    let mut first = into_inner(found).finish();
+            WalkState::Continue
+        }
+    });
+    Ok(searched(into_inner(found), files.into_inner(), limit))
+}
+
+fn searched(found: FirstByPath<Line>, files: usize, limit: Option<usize>) -> Searched {
+    let mut first = found.finish();
     first.is_cut &= limit.is_none_or(|limit| first.count < limit);
-    Ok(Searched {
-        first,
-        files: files.into_inner(),
-    })
+    Searched { first, files }
 }
 
 /// Compiles the expression. Its compiled size is limited. An error is the end of a sentence.
@@ -197,11 +223,11 @@ struct Match<'a> {
     line: &'a Line,
 }
 
-fn output(searched: Searched, names: &Names) -> Result<ToolOutput, String> {
+fn output(searched: Searched, left_out: &str, names: &Names) -> Result<ToolOutput, String> {
     let Searched { first, files } = searched;
     let mut matches = Vec::with_capacity(first.count);
     let mut text = match first.count {
-        0 if first.is_cut => "No matches found".to_owned(),
+        0 if first.is_cut || files == 0 && !left_out.is_empty() => "No matches found".to_owned(),
         0 => no_matches(files),
         count => format!("Found {count} matches"),
     };
@@ -223,6 +249,7 @@ fn output(searched: Searched, names: &Names) -> Result<ToolOutput, String> {
     if first.is_cut && first.count > 0 {
         text.push_str(&more(first.count));
     }
+    text.push_str(left_out);
     let output = ToolOutput::encode(&matches).map_err(|_| NOT_JSON)?;
     Ok(output.with_content(vec![ToolContent::Text { text }]))
 }

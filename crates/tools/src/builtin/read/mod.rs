@@ -20,8 +20,9 @@ pub use self::attachment::{
 };
 use super::{
     blocking::blocking,
-    paths::{Found, locate_with_permission, request_for_files, require},
+    paths::{Found, Usage, locate_with_permission, require},
     reasons::of_io,
+    shown::request_to_show,
     text::NotText,
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
@@ -57,8 +58,14 @@ impl TypedTool for Read {
 
     async fn run(&self, input: ReadInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to read {}", input.path);
-        let target =
-            locate_with_permission(&context, &input.path, TargetKind::Directory, &refused).await?;
+        let target = locate_with_permission(
+            &context,
+            &input.path,
+            TargetKind::Directory,
+            Usage::Reading,
+            &refused,
+        )
+        .await?;
         require(
             &context,
             &target,
@@ -66,7 +73,7 @@ impl TypedTool for Read {
             &refused,
         )
         .await?;
-        let request = request_for_files(&context, "read", [&target]);
+        let request = request_to_show(&context, &target).await?;
         context.assert(request, &refused).await?;
         let reading = Arc::new(Reading {
             target,

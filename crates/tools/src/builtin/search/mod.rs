@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::{
     blocking::blocking,
-    paths::{Found, locate_with_permission, require},
+    paths::{Found, Usage, locate_with_permission, require},
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::failure::ToolFailure;
@@ -44,14 +44,17 @@ pub(super) struct Search<'a> {
     pub(super) refused: &'a str,
 }
 
+/// A place that the call may search.
+pub(super) struct Place {
+    pub(super) target: Target,
+    plan: Plan,
+    /// True if the place is a single file.
+    pub(super) is_file: bool,
+}
+
 impl Search<'_> {
-    /// Asks for permission to search, and then searches on a thread that may block. The error of `work` is the end of
-    /// a sentence.
-    pub(super) async fn run(
-        self,
-        context: &ToolContext,
-        work: impl FnOnce(&Target, &Plan) -> Result<ToolOutput, String> + Send + 'static,
-    ) -> Result<ToolOutput, ToolFailure> {
+    /// Finds the place to search and asks for permission to search there.
+    pub(super) async fn begin(&self, context: &ToolContext) -> Result<Place, ToolFailure> {
         let mut target = self.locate(context, self.path.unwrap_or_default()).await?;
         let plan = self.plan(context, &target).await?;
         if let Some(path) = &plan.path {
@@ -65,24 +68,39 @@ impl Search<'_> {
                 .extend(value.map(|value| (name.to_owned(), value)));
         }
         context.assert(request, self.refused).await?;
+        let path = target.canonical.clone();
+        let is_file = blocking(move || Found::at(&path) == Found::File).await?;
+        Ok(Place {
+            target,
+            plan,
+            is_file,
+        })
+    }
+
+    /// Searches a place on a thread that may block. The error of `work` is the end of a sentence.
+    pub(super) async fn run(
+        self,
+        place: Place,
+        work: impl FnOnce(&Target, &Plan) -> Result<ToolOutput, String> + Send + 'static,
+    ) -> Result<ToolOutput, ToolFailure> {
         let permit = walk::permit().await.ok_or(ToolFailure::Interrupted)?;
         let output = blocking(move || {
             let _permit = permit;
-            if !target.still_resolves() {
+            if !place.target.still_resolves() {
                 return Err("its path changed while a permission was requested".to_owned());
             }
-            work(&target, &plan)
+            work(&place.target, &place.plan)
         });
         output.await?.map_err(|reason| self.failed(&reason))
     }
 
     async fn locate(&self, context: &ToolContext, path: &str) -> Result<Target, ToolFailure> {
-        let kind = TargetKind::Directory;
+        let (kind, usage) = (TargetKind::Directory, Usage::Reading);
         let target = match path {
-            "" => locate_with_permission(context, path, kind, self.refused).await?,
+            "" => locate_with_permission(context, path, kind, usage, self.refused).await?,
             path => {
                 let refused = format!("{}: {path}", self.refused);
-                let target = locate_with_permission(context, path, kind, &refused).await?;
+                let target = locate_with_permission(context, path, kind, usage, &refused).await?;
                 require(context, &target, self.kinds, &refused).await?;
                 target
             }

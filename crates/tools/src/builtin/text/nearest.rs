@@ -8,6 +8,9 @@ const CHARACTERS: usize = 200;
 /// Maximum number of equal lines that are compared with each line of a file.
 const MAX_EQUAL: usize = 8;
 
+/// The sentence instead of those about a place, for a file that may not be shown.
+pub(crate) const HIDDEN: &str = " Similar places are not shown, because the permission rules do not let this file be read without a question.";
+
 /// Returns sentences that begin with a space, about the first difference from the most similar place. Empty if no
 /// place is similar.
 pub(crate) fn to(file: &str, wanted: &str) -> String {

@@ -11,14 +11,15 @@ use std::{
 };
 
 use opencode_handles::{create_private_folder, private_file};
-use opencode_schema::{id::IdSource, message::ToolContent};
+use opencode_schema::{
+    id::{IdSource, SessionID},
+    message::ToolContent,
+};
 
 pub use self::sweep::{remove_managed_output, sweep_managed_output};
 use crate::bounding::OutputLimits;
+use crate::contract::output_owner::{self, PREFIX};
 use crate::output::settlement::Settlement;
-
-/// Prefix of the name of every Managed Tool Output File.
-const PREFIX: &str = "tool";
 
 /// The Managed Tool Output Files of a host.
 pub struct ManagedOutput {
@@ -46,13 +47,22 @@ impl ManagedOutput {
         &self.directory
     }
 
-    /// Stores a file that a provider made, and returns its path.
+    fn new_name(&self, root: &SessionID) -> String {
+        output_owner::name(&self.ids.next(PREFIX, false), root)
+    }
+
+    /// Stores a file that a provider made for a session tree, and returns its path.
     ///
     /// # Errors
     ///
     /// Fails if the file cannot be written.
-    pub(crate) async fn store(&self, content: Vec<u8>, extension: &str) -> io::Result<String> {
-        let name = format!("{}.{extension}", self.ids.next(PREFIX, false));
+    pub(crate) async fn store(
+        &self,
+        content: Vec<u8>,
+        extension: &str,
+        root: &SessionID,
+    ) -> io::Result<String> {
+        let name = format!("{}.{extension}", self.new_name(root));
         let path = self.directory.join(name);
         let work = opencode_log::spawn_blocking(move || keep(&content, &path));
         work.await
@@ -61,7 +71,12 @@ impl ManagedOutput {
 
     /// Limits the text for the model. A success stays a success if its text cannot be stored, because
     /// the effect of the tool remains.
-    pub(crate) async fn bound(&self, settlement: Settlement, limits: OutputLimits) -> Settlement {
+    pub(crate) async fn bound(
+        &self,
+        settlement: Settlement,
+        limits: OutputLimits,
+        root: &SessionID,
+    ) -> Settlement {
         match settlement {
             Settlement::Success {
                 structured,
@@ -74,7 +89,7 @@ impl ManagedOutput {
                 } else {
                     content.iter().filter_map(text_of).collect()
                 };
-                let content = match self.shorten(text, limits).await {
+                let content = match self.shorten(text, limits, root).await {
                     Ok(_) => content,
                     Err(bounded) => {
                         output_paths.extend(bounded.path);
@@ -90,7 +105,7 @@ impl ManagedOutput {
             }
             Settlement::Failed { message, kind } => Settlement::Failed {
                 message: self
-                    .shorten(message, limits)
+                    .shorten(message, limits, root)
                     .await
                     .unwrap_or_else(|bounded| bounded.preview),
                 kind,
@@ -100,11 +115,16 @@ impl ManagedOutput {
     }
 
     /// Returns the text itself if it fits.
-    async fn shorten(&self, text: String, limits: OutputLimits) -> Result<String, Bounded> {
+    async fn shorten(
+        &self,
+        text: String,
+        limits: OutputLimits,
+        root: &SessionID,
+    ) -> Result<String, Bounded> {
         if limits.fits(&text) {
             return Ok(text);
         }
-        let path = self.directory.join(self.ids.next(PREFIX, false));
+        let path = self.directory.join(self.new_name(root));
         let work = opencode_log::spawn_blocking(move || shorten(&text, &path, limits));
         Err(work.await.unwrap_or_else(|error| {
             // The work is lost only if the runtime shuts down.
@@ -183,7 +203,7 @@ mod tests {
         }
     }
 
-    const FIRST_FILE: &str = "tool_00000000000100000000000000";
+    const FIRST_FILE: &str = "tool_000000000001418991b29d9215";
 
     async fn bound(directory: &Path, max_lines: usize, settlement: Settlement) -> Settlement {
         let ids = IdSource::with_random(Arc::new(Stopped), |bytes| bytes.fill(0));
@@ -192,7 +212,8 @@ mod tests {
             ..OutputLimits::default()
         };
         let managed = ManagedOutput::new(directory.to_owned(), Arc::new(ids));
-        managed.bound(settlement, limits).await
+        let root = SessionID::parse("ses_1").unwrap();
+        managed.bound(settlement, limits, &root).await
     }
 
     fn text(text: &str) -> ToolContent {

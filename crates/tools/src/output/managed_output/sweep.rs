@@ -6,7 +6,7 @@ use opencode_handles::Directory;
 use opencode_schema::clock::Millis;
 use tokio_util::sync::CancellationToken;
 
-use super::PREFIX;
+use crate::contract::output_owner::PREFIX;
 
 /// Time that a file is kept after its last change, in milliseconds.
 const RETENTION: Millis = 7 * 24 * 60 * 60 * 1000;

@@ -14,14 +14,20 @@ use crate::builtin::text::{
 };
 
 /// Returns the changes of the text, in order. Each line that stays keeps its bytes, a new line ends like the lines around
-/// it, and the last line has no end only if it had none or the patch says so. `path` is for error messages.
-pub(super) fn update(text: &str, chunks: &[Chunk], path: &str) -> Result<Vec<Edit>, String> {
+/// it, and the last line has no end only if it had none or the patch says so. `path` is for error messages, which show parts of the file if `is_shown` is true.
+pub(super) fn update(
+    text: &str,
+    chunks: &[Chunk],
+    path: &str,
+    is_shown: bool,
+) -> Result<Vec<Edit>, String> {
     let style = Style::of(text);
     let lines = style.lines(text);
     let mut file = File {
         lines: FileLines::new(lines.iter().map(|line| line.text).collect()),
         text,
         path,
+        is_shown,
     };
     let mut places = Vec::new();
     let mut cursor = 0;
@@ -66,6 +72,7 @@ struct File<'a> {
     lines: FileLines<'a>,
     text: &'a str,
     path: &'a str,
+    is_shown: bool,
 }
 
 impl File<'_> {
@@ -198,8 +205,16 @@ impl File<'_> {
             "Failed to find context '{context}' in {} (line {} of patchText). Nothing was changed.{}",
             self.path,
             chunk.number,
-            nearest::to(self.text, context)
+            self.similar_to(context)
         )
+    }
+
+    fn similar_to(&self, wanted: &str) -> String {
+        if self.is_shown {
+            nearest::to(self.text, wanted)
+        } else {
+            nearest::HIDDEN.to_owned()
+        }
     }
 
     fn missing_lines(&self, chunk: &Chunk) -> String {
@@ -216,7 +231,7 @@ impl File<'_> {
             self.path,
             chunk.number,
             unmarked.unwrap_or_default(),
-            nearest::to(self.text, &expected)
+            self.similar_to(&expected)
         )
     }
 }

@@ -27,7 +27,7 @@ fn updated(text: &str, chunks: &[(Option<&str>, &str, bool)]) -> Result<String, 
         .iter()
         .map(|(context, lines, at_end)| chunk(*context, lines, *at_end))
         .collect();
-    let edits = update(text, &chunks, "a.txt")?;
+    let edits = update(text, &chunks, "a.txt", true)?;
     Ok(applied(text, &edits))
 }
 
@@ -146,7 +146,7 @@ fn patched(text: &str, body: &str) -> Result<String, String> {
     let Action::Update(chunks) = &hunks[0].action else {
         panic!("{hunks:?}");
     };
-    Ok(applied(text, &update(text, chunks, "a.txt")?))
+    Ok(applied(text, &update(text, chunks, "a.txt", true)?))
 }
 
 #[test]
@@ -352,11 +352,11 @@ proptest! {
         script in prop::collection::vec((0u8..3, "[ab \u{201c}\t]{0,3}"), 0..20),
     ) {
         let (before, chunk, after) = whole(&script, false);
-        let edits = update(&before, &[chunk], "a").unwrap();
+        let edits = update(&before, &[chunk], "a", true).unwrap();
         prop_assert_eq!(applied(&before, &edits), after.as_str());
         let (there, chunk, back) = whole(&script, true);
         prop_assert_eq!(&there, &after);
-        let edits = update(&there, &[chunk], "a").unwrap();
+        let edits = update(&there, &[chunk], "a", true).unwrap();
         prop_assert_eq!(applied(&there, &edits), back);
     }
 
@@ -372,6 +372,6 @@ proptest! {
             .iter()
             .map(|(context, lines, end)| chunk(context.as_deref(), lines, *end))
             .collect();
-        let _ = update(&text, &chunks, "a");
+        let _ = update(&text, &chunks, "a", true);
     }
 }

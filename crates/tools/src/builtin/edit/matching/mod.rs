@@ -43,6 +43,16 @@ pub(super) enum Mismatch {
     TooLarge,
 }
 
+impl Mismatch {
+    /// Returns the same reason, without a part of the file unless it may be shown.
+    pub(super) fn shown(self, is_shown: bool) -> Self {
+        match self {
+            Self::Missing(_) if !is_shown => Self::Missing(nearest::HIDDEN.to_owned()),
+            other => other,
+        }
+    }
+}
+
 fn numbers(lines: &[usize]) -> String {
     let numbers: Vec<_> = lines.iter().map(usize::to_string).collect();
     numbers.join(", ")
