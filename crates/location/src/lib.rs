@@ -15,6 +15,7 @@
 //!   [`project`]: the repository around it.
 //! - [`config`]: the documents that apply to a directory, each decoded separately. Both generations of
 //!   the format become the same patches.
+//! - [`guarded`]: the files that decide what the host or Git does, and those that a tool changed.
 //! - [`catalogue`]: the patches merged into providers and models, and [`Catalogue::resolve`], which
 //!   turns a selection into a model that a model client can call.
 //! - [`definitions`]: agents, commands, references and skills, from documents and from Markdown files.
@@ -30,11 +31,13 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod catalogue;
+mod changed_documents;
 pub mod config;
 pub mod definitions;
 pub mod directory;
 pub mod environment;
 pub mod files;
+pub mod guarded;
 pub mod instructions;
 pub mod location;
 mod model;

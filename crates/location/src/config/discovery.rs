@@ -50,6 +50,14 @@ pub(crate) enum Place<'h> {
 }
 
 impl Place<'_> {
+    /// The file or directory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Directory(path) => Some(path),
+            _ => self.file(),
+        }
+    }
+
     /// The file that contains the document.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {

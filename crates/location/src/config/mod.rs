@@ -12,6 +12,7 @@
 //! keys. Each of the other files reads one key or a few related keys.
 
 mod agent;
+mod changed;
 mod check;
 mod command;
 mod decode;
@@ -66,6 +67,7 @@ pub use unreadable_permissions::UnreadablePermissions;
 pub(crate) use unreadable_permissions::misspelt_fields;
 
 pub(crate) use agent::{AgentPatch, decode_fields as decode_agent_fields};
+pub(crate) use changed::document_places;
 pub(crate) use command::{CommandPatch, decode_fields as decode_command_fields};
 pub(crate) use decode::{
     Decoded, Invalid, boolean, count, elements, entries, number, object, optional, text, texts,
@@ -209,7 +211,9 @@ impl Configuration {
         let values: Vec<_> = host.config.iter().chain(&host.mcp).collect();
         let worktree = project.worktree(Path::new(directory), &environment.home);
         loaded.add(discovery::remote(remote), self, worktree, environment);
-        let layers = discovery::layers(environment, project, directory, is_trusted, &values);
+        let mut layers = discovery::layers(environment, project, directory, is_trusted, &values);
+        let distrusted = changed::distrust_changed(&mut layers, environment);
+        loaded.diagnostics.extend(distrusted);
         loaded.add(layers, self, worktree, environment);
         loaded.ceiling.clone_from(&host.ceiling);
         if let Some(model) = &host.model {
@@ -281,6 +285,13 @@ impl Configuration {
     /// The instructions that documents name. Those of the weakest document come first.
     pub fn instructions(&self) -> &[InstructionEntry] {
         &self.instructions
+    }
+
+    /// The directories that documents name for skills.
+    pub(crate) fn skill_places(&self, environment: &Environment, directory: &Path) -> Vec<PathBuf> {
+        let places = self.documents().flat_map(|document| &document.skills);
+        let paths = places.map(|place| lexical(&environment.expand(directory, &place.value)));
+        paths.collect()
     }
 
     /// The model that the strongest document names for small tasks.

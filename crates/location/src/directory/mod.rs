@@ -5,6 +5,7 @@ mod containment;
 mod hard_links;
 mod link_names;
 mod meant;
+mod reach;
 mod real_patterns;
 mod similar;
 mod spelling;
@@ -17,6 +18,7 @@ pub(crate) use containment::{
 };
 pub use hard_links::{HardLinks, hard_link_names};
 pub use meant::{Purpose, resolve_meant};
+pub(crate) use reach::reached_paths;
 pub(crate) use real_patterns::RealPatterns;
 pub use similar::similar_names;
 

@@ -55,6 +55,11 @@ impl Environment {
         self.cache.join("skills")
     }
 
+    /// The directory with the databases of hosts and what belongs to them.
+    pub fn embedded(&self) -> PathBuf {
+        self.data.join("embedded")
+    }
+
     /// The directory for temporary files, according to the variables of the system.
     pub fn temporary(&self) -> PathBuf {
         let (names, usual) = if cfg!(windows) {

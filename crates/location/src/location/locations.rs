@@ -15,12 +15,13 @@ use opencode_schema::clock::{Clock, Millis, SystemClock};
 
 use super::known_secrets::known_secrets;
 use super::trust::{Trust, TrustDecisions};
-use super::{Location, LocationError, check};
+use super::{Location, LocationError, check, confirm_changes};
 use crate::catalogue::{Catalogue, ListFile, ModelsDevFile, ProgramProviders, StoredKeys};
 use crate::config::{Configuration, HostConfiguration};
 use crate::definitions::Definitions;
 use crate::directory::normalise;
 use crate::environment::Environment;
+use crate::guarded::GuardedFiles;
 use crate::project::{Project, Projects};
 
 /// Maximum number of idle Locations in the cache. Opening a Location again costs a few milliseconds. A
@@ -233,9 +234,16 @@ impl Locations {
     ///
     /// # Errors
     ///
-    /// As for [`Locations::get`]. The decision applies even if this fails.
+    /// As for [`Locations::get`], and if changes by tools cannot be confirmed. Otherwise the decision applies even if
+    /// this fails.
     pub async fn trust(&self, directory: &str, trusted: bool) -> Result<Reloaded, LocationError> {
         let directory = normalise(directory)?;
+        if trusted {
+            let project = self.projects.resolve(&directory).await;
+            let (environment, name) = (Arc::clone(&self.environment), directory.clone());
+            let confirming = move || confirm_changes(&environment, &project, &name);
+            self.blocking(&directory, confirming).await??;
+        }
         self.trust.decide(&directory, trusted);
         self.reload(&directory).await
     }
@@ -368,7 +376,9 @@ impl Locations {
             }
             definitions.agents.hide(&secrets);
             catalogue.hide(secrets);
+            let guarded = GuardedFiles::of(&environment, &project, &name, &configuration);
             Arc::new(Location {
+                guarded: Arc::new(guarded),
                 secrets: redactor,
                 command_variables: Arc::new(command_variables),
                 home: Arc::from(environment.home.as_path()),

@@ -20,13 +20,16 @@ pub use locations::{IDLE_TIME, LearnSecrets, Locations, MAX_IDLE_LOCATIONS, Relo
 pub use trust::{AskTrust, Trust};
 
 use crate::catalogue::Catalogue;
-use crate::config::Configuration;
+use crate::changed_documents::ChangedDocuments;
+use crate::config::{Configuration, document_places};
 use crate::definitions::agents::Agents;
 use crate::definitions::commands::Commands;
 use crate::definitions::mcp::McpServers;
 use crate::definitions::references::References;
 use crate::definitions::skills::Skills;
 use crate::directory::DirectoryError;
+use crate::environment::Environment;
+use crate::guarded::GuardedFiles;
 use crate::project::Project;
 
 /// Data of one directory at the time when the Location was opened. Immutable.
@@ -55,6 +58,8 @@ pub struct Location {
     pub commands: Commands,
     /// The references.
     pub references: References,
+    /// The files that decide what the host or Git does.
+    pub guarded: Arc<GuardedFiles>,
     /// The directories of copies that the host downloads for all projects.
     pub copies: Arc<[PathBuf]>,
     /// The skills. They are read again at each use.
@@ -145,4 +150,18 @@ pub(crate) fn check(directory: &str) -> Result<(), LocationError> {
             },
         }),
     }
+}
+
+/// Trusts the documents of a directory that a tool changed as they are now. Blocks on disk access.
+fn confirm_changes(
+    environment: &Environment,
+    project: &Project,
+    directory: &str,
+) -> Result<(), LocationError> {
+    let places = document_places(environment, project, directory);
+    let confirmed = ChangedDocuments::of(environment).confirm(&places);
+    confirmed.map_err(|error| LocationError::Unreadable {
+        directory: directory.to_owned(),
+        message: format!("the changes of its documents cannot be confirmed: {error}"),
+    })
 }

@@ -23,6 +23,8 @@ mod documents;
 #[cfg(unix)]
 mod files;
 #[cfg(test)]
+mod guarded;
+#[cfg(test)]
 mod host_model;
 #[cfg(test)]
 mod hostile;

@@ -39,6 +39,7 @@ pub(super) fn shared_context(
         home: Arc::clone(&sampled.location.home),
         cancel: stopper.stopped().child_token(),
         folders: sampled.folders(services),
+        guarded: Arc::clone(&sampled.location.guarded),
         output_limits: settings.tool_output.into(),
         image_limits: settings.image,
         skills: Arc::new(TurnSkills {

@@ -3,7 +3,8 @@
 use std::{
     collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
-    path::Path,
+    io,
+    path::{Path, PathBuf},
     sync::{Arc, LazyLock},
 };
 
@@ -19,19 +20,30 @@ static TURNS: LazyLock<[Arc<Mutex<()>>; 64]> =
     LazyLock::new(|| std::array::from_fn(|_| Arc::default()));
 
 /// Runs `work` on a thread that may block, as the only change of these files in the process. After it
-/// has started it runs to its end, even if the call is interrupted.
+/// has started it runs to its end, even if the call is interrupted. A change of a file that decides what the host does is
+/// noted first.
 pub(crate) async fn change<'a, T: Send + 'static>(
     context: &ToolContext,
     files: impl Iterator<Item = &'a Path>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ToolFailure> {
-    let turns = turns(files).await;
+    let files: Vec<PathBuf> = files.map(Path::to_owned).collect();
+    let turns = turns(files.iter().map(PathBuf::as_path)).await;
     context.begin_change()?;
-    blocking(move || {
+    let guarded = Arc::clone(&context.guarded);
+    let changed = blocking(move || {
         let _turns = turns;
-        work()
+        for file in &files {
+            guarded.note_change(file)?;
+        }
+        Ok(work())
+    });
+    let changed: io::Result<T> = changed.await?;
+    changed.map_err(|error| {
+        ToolFailure::new(format!(
+            "Nothing was changed: the host cannot note the change of a file that decides what it does: {error}"
+        ))
     })
-    .await
 }
 
 /// Waits for the locks of all files. Every call locks in the same order, so there is no deadlock.

@@ -359,12 +359,30 @@ pub(crate) fn request_for_files<'a>(
     request
 }
 
-/// Asks for permission to change files.
+/// The reason of a question about a file that decides.
+const GUARDED: &str = "This file decides what the host or Git does. The host asks each time, unless a rule of the program \
+     or the user names it.";
+
+/// Asks for permission to change files. "Always" covers no file that decides what the host or Git does.
 pub(crate) async fn ask_to_edit<'a>(
     context: &ToolContext,
     targets: impl IntoIterator<Item = &'a Target>,
     refused: &str,
 ) -> Result<(), ToolFailure> {
-    let request = request_for_files(context, "edit", targets);
+    let targets: Vec<Target> = targets.into_iter().cloned().collect();
+    let mut request = request_for_files(context, "edit", &targets);
+    let guarded = Arc::clone(&context.guarded);
+    let names = move || {
+        let named = targets.into_iter().filter_map(|target| {
+            let name = guarded.name_of(&target.canonical, &target.other_names)?;
+            Some((target.resource, name))
+        });
+        named.collect()
+    };
+    request.guarded = blocking(names).await?;
+    if !request.guarded.is_empty() {
+        request.save.clear();
+        request.metadata.insert("reason".to_owned(), GUARDED.into());
+    }
     context.assert(request, refused).await
 }

@@ -11,6 +11,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use opencode_location::config::ImageLimits;
+use opencode_location::guarded::GuardedFiles;
 use opencode_location::secret::Redactor;
 use opencode_schema::{
     id::{MessageID, SessionID},
@@ -107,6 +108,8 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// Directories that the session shares with others.
     pub folders: SharedFolders,
+    /// The files that decide what the host or Git does.
+    pub guarded: Arc<GuardedFiles>,
     /// Limits on the settlement for the model.
     pub output_limits: OutputLimits,
     /// Limits on images for the model.

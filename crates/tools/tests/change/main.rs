@@ -6,6 +6,7 @@ mod common;
 
 mod access;
 mod edit;
+mod guarded;
 mod interrupted;
 mod names;
 mod patch;

@@ -51,6 +51,7 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         output_limits: OutputLimits::default(),
         image_limits: ImageLimits::default(),
         folders: folders(directory),
+        guarded: Arc::default(),
     }
 }
 

@@ -1,35 +1,63 @@
-//! Searches the text of a command for paths outside its directory. The result is only advice, because
+//! Searches the text of a command for paths outside its directory, and for files that decide what the host or Git does.
+//! The result is only advice, because
 //! the text does not show which files a command really uses.
 
 use std::{collections::BTreeSet, path::Path};
 
 use opencode_location::directory::{TargetKind, resolve};
+use opencode_location::guarded::GuardedFiles;
 
 /// Maximum number of paths that are resolved. A command can contain any number.
 const MAX_PATHS: usize = 1000;
 
-/// Maximum number of directories that are reported.
+/// Maximum number of warnings.
 const MAX_WARNINGS: usize = 20;
 
-/// Returns one warning for each directory outside `directory` with a named path, in the order of the
-/// command.
+/// Maximum number of characters of a name in a warning.
+const MAX_NAME: usize = 200;
+
+/// Returns one warning for each directory outside `directory` with a named path, and for each named file that decides, in
+/// the order of the command.
 pub(super) fn scan(command: &str, directory: &Path) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    paths(command)
+    let outside = paths(command)
         .take(MAX_PATHS)
         .filter_map(|path| resolve(directory, path, TargetKind::File).ok())
         .filter_map(|target| target.external_directory)
-        .filter(|outside| seen.insert(outside.clone()))
+        .map(|directory| warning(&format!("references external directory {directory}")));
+    let deciding = pieces(command)
+        .take(MAX_PATHS)
+        .filter_map(|piece| Some((piece, GuardedFiles::named_in(piece)?)))
+        .map(|(piece, _)| {
+            let piece: String = piece.chars().take(MAX_NAME).collect();
+            warning(&format!(
+                "names {piece:?}, which decides what the host or Git does"
+            ))
+        });
+    let mut seen = BTreeSet::new();
+    outside
+        .chain(deciding)
+        .filter(|warning| seen.insert(warning.clone()))
         .take(MAX_WARNINGS)
-        .map(|directory| warning(&directory))
         .collect()
 }
 
-fn warning(directory: &str) -> String {
+fn warning(found: &str) -> String {
     format!(
-        "Command argument references external directory {directory}. Bash runs with host-user \
+        "Command argument {found}. Bash runs with host-user \
          filesystem, process, and network authority; this scan is advisory only."
     )
+}
+
+/// Returns the parts of a command that may be paths.
+fn pieces(command: &str) -> impl Iterator<Item = &str> {
+    let divides = |char: char| {
+        char.is_whitespace()
+            || matches!(
+                char,
+                '"' | '\'' | '=' | '<' | '>' | '(' | ')' | '`' | ';' | '|' | '&' | ','
+            )
+    };
+    command.split(divides).filter(|piece| !piece.is_empty())
 }
 
 /// Returns the words of a command that are absolute paths.

@@ -1,0 +1,168 @@
+//! The files that decide what the host or Git does. A tool changes them only after a question, or by a rule that names
+//! them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use opencode_schema::permission::folded;
+
+use crate::changed_documents::ChangedDocuments;
+use crate::config::{Configuration, document_places};
+use crate::directory::{lexical, reached_paths, real_path};
+use crate::environment::Environment;
+use crate::project::{Project, Vcs};
+
+/// Names of files and directories that decide, wherever they are. Everything in such a directory decides, too.
+const NAMES: [&str; 7] = [
+    // Configuration, agents, commands, skills and plugins of the host.
+    "opencode.json",
+    "opencode.jsonc",
+    DOT_DIRECTORY,
+    // Configuration, hooks and attributes of Git.
+    GIT,
+    ".gitattributes",
+    ".gitconfig",
+    ".gitmodules",
+];
+
+const DOT_DIRECTORY: &str = ".opencode";
+
+const GIT: &str = ".git";
+
+/// The folder of plans in a directory of the host. Plans are text that nothing reads by itself.
+const PLANS: &str = "plans";
+
+/// The files that decide what the host or Git does, from the view of one Location.
+#[derive(Debug, Default)]
+pub struct GuardedFiles {
+    /// The Location as it is named.
+    root: PathBuf,
+    /// Files and directories that readers of documents follow, also through links. They may be missing.
+    documents: Vec<PathBuf>,
+    /// Other directories that decide although no name of [`NAMES`] tells it. They may be missing.
+    directories: Vec<PathBuf>,
+    changed: ChangedDocuments,
+}
+
+impl GuardedFiles {
+    pub(crate) fn of(
+        environment: &Environment,
+        project: &Project,
+        directory: &str,
+        configuration: &Configuration,
+    ) -> Self {
+        let mut documents = document_places(environment, project, directory);
+        documents.extend(configuration.skill_places(environment, Path::new(directory)));
+        let mut directories = vec![
+            environment.config.clone(),
+            environment.cache.clone(),
+            environment.embedded(),
+            environment.home.join(".config/git"),
+        ];
+        if let Some(Vcs::Git { store }) = &project.vcs {
+            directories.push(PathBuf::from(store));
+        }
+        directories.retain(|directory| directory.is_absolute());
+        Self {
+            root: lexical(Path::new(directory)),
+            documents,
+            directories,
+            changed: ChangedDocuments::of(environment),
+        }
+    }
+
+    /// Returns the name that a permission rule must contain to allow a change of the file, or `None` if the file decides
+    /// nothing. `others` are other paths that lead to it. Blocks on disk access.
+    #[must_use]
+    pub fn name_of(&self, path: &Path, others: &[String]) -> Option<String> {
+        let others = others.iter().map(|other| self.root.join(other));
+        let paths = std::iter::once(path.to_owned()).chain(others);
+        let real_root = real_path(&self.root).unwrap_or_else(|_| self.root.clone());
+        for path in paths {
+            // The directories above a Location tell nothing about its files.
+            let below = path.strip_prefix(&self.root);
+            let below = below.or_else(|_| path.strip_prefix(&real_root));
+            if let Some(name) = by_name(below.unwrap_or(&path)) {
+                return Some(name.to_owned());
+            }
+        }
+        let leads = |place: &&PathBuf| {
+            let mut reached = reached_paths(place).into_iter();
+            reached.any(|place| path.starts_with(place))
+        };
+        let contains = |directory: &&PathBuf| {
+            let real = real_path(directory);
+            path.starts_with(real.as_ref().unwrap_or(directory))
+        };
+        let directory = self.directories.iter().find(contains);
+        let place = directory.or_else(|| self.documents.iter().find(leads))?;
+        Some(place.file_name()?.to_string_lossy().into_owned())
+    }
+
+    /// Returns a name of such a file or directory that a word of a command contains.
+    #[must_use]
+    pub fn named_in(word: &str) -> Option<&'static str> {
+        by_name(Path::new(word))
+    }
+
+    /// Notes that a tool is about to change a file. If the file is a document of a project, the host ignores its
+    /// permissions and programs until the program confirms its trust. Blocks on disk access.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the note cannot be stored. The file must not be changed then.
+    pub fn note_change(&self, path: &Path) -> io::Result<()> {
+        match self.name_of(path, &[]) {
+            Some(name) if name != GIT => self.changed.note(path),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn by_name(path: &Path) -> Option<&'static str> {
+    let mut names = path.components().peekable();
+    let is_markdown = path.extension().is_some_and(|it| it == "md");
+    while let Some(name) = names.next() {
+        let name = name.as_os_str().to_string_lossy();
+        let Some(found) = NAMES.iter().find(|it| **it == folded(&name)) else {
+            continue;
+        };
+        let is_plan = *found == DOT_DIRECTORY
+            && is_markdown
+            && names.peek().is_some_and(|next| next.as_os_str() == PLANS);
+        if !is_plan {
+            return Some(found);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_decide_in_every_spelling() {
+        for (path, expected) in [
+            ("opencode.json", Some("opencode.json")),
+            ("packages/a/OpenCode.JSONC", Some("opencode.jsonc")),
+            (".opencode/agent/x.md", Some(".opencode")),
+            (".opencode/mode/x.md", Some(".opencode")),
+            (".OPENCODE/skills/x/SKILL.md", Some(".opencode")),
+            (".opencode/plans/x.md", None),
+            (".opencode/plans/x.json", Some(".opencode")),
+            (".opencode/plans/../agent/x.md", None),
+            (".opencode/plans/.git/x.md", Some(".git")),
+            (".git", Some(".git")),
+            ("sub/.g\u{200c}it/hooks/pre-commit", Some(".git")),
+            (".gitattributes", Some(".gitattributes")),
+            ("a/.gitmodules", Some(".gitmodules")),
+            (".gitignore", None),
+            ("AGENTS.md", None),
+            ("opencode.json.md", None),
+            ("src/opencode/json", None),
+        ] {
+            assert_eq!(by_name(Path::new(path)), expected, "{path}");
+        }
+    }
+}
