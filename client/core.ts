@@ -8,6 +8,7 @@ import { ParsedBody } from "./parsed-body.js";
 import { createHeaders, encodeRequest, mergeHeaders } from "./request.js";
 import { expectNothing, readBytes, readElements, readPage, readValue } from "./response.js";
 import { EventParser } from "./sse.js";
+import { separateQuery } from "./separate.js";
 import { createStream } from "./stream.js";
 import type { HeaderList, Parser, TextStream, Transport, TransportResponse } from "./internal.js";
 import type { Operation, OperationOf } from "./operation.js";
@@ -80,12 +81,13 @@ export function connect(transport: Transport, headers?: HeadersInput): Methods {
 async function send(
   transport: Transport,
   common: HeaderList,
-  { operation, input, options }: Call,
+  { operation, input, options: given }: Call,
   signal: AbortSignal | undefined,
 ) {
-  checkRequestOptions(operation.name, options);
   const isLines = operation.payload === "lines";
-  const { method, path, ...encoded } = encodeRequest(operation, isLines ? {} : input);
+  const [query, options] = isLines ? separateQuery(operation, given) : [input, given];
+  checkRequestOptions(operation.name, options);
+  const { method, path, ...encoded } = encodeRequest(operation, query);
   const body = isLines ? await joinLines(input, signal) : encoded.body;
   const contentType = body === undefined ? undefined : isLines ? LINES_TYPE : "application/json";
   try {

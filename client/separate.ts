@@ -1,7 +1,19 @@
-import type { OperationOf } from "./operation.js";
+import type { Input, Operation, OperationOf } from "./operation.js";
 import type { RequestOptions } from "./types.js";
 
 type Options = RequestOptions | undefined;
+
+/** Separates the query from the options of a call whose input is lines. */
+export function separateQuery(operation: Operation, options: Options): [Input, Options] {
+  if (operation.query.length === 0 || typeof options !== "object" || options === null || "aborted" in options) {
+    return [{}, options];
+  }
+  const isQuery = ([name]: [string, unknown]) => operation.query.includes(name);
+  const members = Object.entries(options);
+  const own = Object.fromEntries(members.filter((member) => !isQuery(member)));
+  const { signal, headers } = options;
+  return [Object.fromEntries(members.filter(isQuery)), { ...own, signal, headers }];
+}
 
 /**
  * Separates the options of a call from its input, if they are in one object. A stream that needs no input takes

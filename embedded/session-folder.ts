@@ -25,6 +25,11 @@ export interface ImportFolderInput {
   readonly directory: string;
   /** Only this session. Default: all sessions of the folder. */
   readonly sessionID?: string;
+  /**
+   * `true` confirms the directories, agents and models that the files name. Give it for your own folder only. Default:
+   * `false`.
+   */
+  readonly confirm?: boolean;
 }
 
 type ImportDocument = (document: SessionsImportDocumentInput) => Promise<ImportedDocument>;
@@ -32,14 +37,14 @@ type ImportDocument = (document: SessionsImportDocumentInput) => Promise<Importe
 /** Imports the sessions of a folder, one by one. Nothing is read before the first `next()`. */
 export async function* importFolder(
   importDocument: ImportDocument,
-  { directory, sessionID }: ImportFolderInput,
+  { directory, sessionID, confirm }: ImportFolderInput,
 ): AsyncGenerator<ImportedFolderSession, void, undefined> {
   if (typeof directory !== "string" || directory === "") {
     throw invalidRequest(`directory must be the path of a folder, got ${describe(directory)}`, "directory");
   }
   for await (const file of sessionFiles(directory)) {
     if (sessionID !== undefined && path.basename(file, ".json") !== sessionID) continue;
-    yield await importSession(importDocument, directory, file);
+    yield await importSession((document) => importDocument({ ...document, confirm }), directory, file);
   }
 }
 

@@ -440,6 +440,7 @@ const sessionsImport: Operation = {
   method: "POST",
   path: ["/api/session/import"],
   payload: "lines",
+  shapes: { model: ModelRef },
   unwrap: true,
   errors: [400, 401, 408, 409, 413, 500, 503],
 };

@@ -310,19 +310,23 @@ export interface OpenCodeOperations {
      * Imports the session of an export under its own id.
      *
      * The import skips equal events that exist already, so it can be repeated, and a later export of the same session adds
-     * the new events. It records all lines or none. A line that contradicts the recorded session is a conflict. An import
-     * starts no work, and the session must not run in this host at the same time.
+     * the new events. It records all lines or none. A line that contradicts the recorded session is a conflict. The
+     * session must not run in this host at the same time.
+     *
+     * An import starts no work: it withdraws waiting prompts, and open calls and steps fail. Its permission rules can only
+     * restrict. The session does not work in a directory, with an agent or with a model that only the import names, until
+     * the options or a later call confirm them; `session.imported.unconfirmed` lists them.
      *
      * @throws {ConflictError}
      * @throws {SessionBusyError}
      */
-    import(lines: SessionsImportInput, options?: RequestOptions): Promise<SessionsImportOutput>;
+    import(lines: SessionsImportInput, options?: SessionsImportOptions): Promise<SessionsImportOutput>;
     /**
      * Imports a session in the older form: the document that `opencode export` prints.
      *
      * The session keeps its id and the ids of its messages. The result lists each value that was not carried over.
      * Equal documents give equal events, so the import can be repeated. A document that differs from the imported one is a
-     * conflict. An import records the whole document or nothing, and starts no work.
+     * conflict. An import records the whole document or nothing. The rest is as for `sessions.import`.
      *
      * @throws {ConflictError}
      * @throws {SessionBusyError}
@@ -1133,6 +1137,30 @@ export type SessionsExportOutput = string;
 /** The input of `sessions.import`. */
 export type SessionsImportInput = Lines;
 
+/** The options of `sessions.import`. */
+export interface SessionsImportOptions extends RequestOptions {
+  /**
+   * The directory of the session. The session moves there if the import names another one. Default: the directory of
+   * the import, which the session works in only if it is that of the host, or once a caller confirms it.
+   */
+  readonly directory?: string | undefined;
+  /**
+   * The agent of the session. Default: that of the import, which works only if it is the default agent, or once a
+   * caller confirms it.
+   */
+  readonly agent?: string | undefined;
+  /**
+   * The model of the session. Default: that of the import, which is used only if it is the default model, or once a
+   * caller confirms it.
+   */
+  readonly model?: ModelRef | undefined;
+  /**
+   * `true` confirms the directory, the agent and the model that the import names. Give it for your own exports only.
+   * Default: `false`.
+   */
+  readonly confirm?: boolean | undefined;
+}
+
 /** The result of `sessions.import`. */
 export type SessionsImportOutput = ImportedSession;
 
@@ -1142,6 +1170,26 @@ export interface SessionsImportDocumentInput {
   readonly info: Record<string, unknown>;
   /** The messages, oldest first. */
   readonly messages: SessionDocumentMessage[];
+  /**
+   * The directory of the session. The session moves there if the document names another one. Default: that of the
+   * document, which the session works in only if it is that of the host, or once a caller confirms it.
+   */
+  readonly directory?: string | undefined;
+  /**
+   * The agent of the session. Default: that of the document, which works only if it is the default agent, or once a
+   * caller confirms it.
+   */
+  readonly agent?: string | undefined;
+  /**
+   * The model of the session. Default: that of the document, which is used only if it is the default model, or once a
+   * caller confirms it.
+   */
+  readonly model?: ModelRef | undefined;
+  /**
+   * `true` confirms the directory, the agent and the model that the document names. Give it for your own sessions only.
+   * Default: `false`.
+   */
+  readonly confirm?: boolean | undefined;
 }
 
 /** The result of `sessions.importDocument`. */
@@ -3687,6 +3735,15 @@ export interface SessionBudget {
   readonly durationMs?: number;
 }
 
+/** A choice of a session. */
+export type SessionChoice =
+  /** The directory of its Location. */
+  | "directory"
+  /** Its agent. */
+  | "agent"
+  /** Its model. */
+  | "model";
+
 /** A compaction of the session ended. */
 export interface SessionCompacted {
   /** Id of the event, equal on every stream. */
@@ -3853,6 +3910,17 @@ export interface SessionIdle {
   };
 }
 
+/** The part of a session that came with an import. */
+export interface SessionImport {
+  /** Number of rules at the end of `permission` that came with an import. They can only restrict. */
+  readonly rules: number;
+  /**
+   * The choices of an import that no caller of this host has confirmed. The session does not work in an unconfirmed
+   * directory, and it uses an unconfirmed agent or model only if it would use the same without a choice.
+   */
+  readonly unconfirmed: SessionChoice[];
+}
+
 /** A session, as read operations return it. */
 export interface SessionInfo {
   /** Id of the session. */
@@ -3888,6 +3956,13 @@ export interface SessionInfo {
   readonly summary?: SessionSummary;
   /** Limits on the work of the session. Absent without limits. */
   readonly budget?: SessionBudget;
+  /**
+   * Permission rules of the session, without the limits of tasks: those that callers of this host set, then those
+   * that came with an import. Absent without rules.
+   */
+  readonly permission?: PermissionRule[];
+  /** Present if events of the session came with an import. */
+  readonly imported?: SessionImport;
 }
 
 /** The durable receipt of an Admitted Prompt. */

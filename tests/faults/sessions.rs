@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use futures::stream;
-use opencode_runtime::CreateSession;
+use opencode_runtime::{CreateSession, ImportChoices};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
@@ -103,11 +103,20 @@ async fn an_import_that_cannot_be_stored_leaves_nothing() {
             let id = SessionID::parse(&format!("{session}-x")).unwrap();
             let import = || stream::iter(copy.clone().into_iter().map(Ok::<_, Infallible>));
             scene.arm(*place, fault);
-            let refused = scene.f.runtime().import(import()).await;
+            let refused = scene
+                .f
+                .runtime()
+                .import(import(), ImportChoices::default())
+                .await;
             scene.assert_refused(refused, fault);
             assert!(scene.f.runtime().session(&id).await.is_err());
             scene.recover(&session, fault).await;
-            let imported = scene.f.runtime().import(import()).await.unwrap();
+            let imported = scene
+                .f
+                .runtime()
+                .import(import(), ImportChoices::default())
+                .await
+                .unwrap();
             assert_eq!(
                 (imported.applied, imported.skipped),
                 (copy.len() as u64 - 1, 0)

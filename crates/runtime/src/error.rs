@@ -148,6 +148,19 @@ pub enum RuntimeError {
     /// A session cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A choice of the session comes from an import, and no caller has confirmed it.
+    #[error("{message}")]
+    Unconfirmed {
+        /// The session.
+        session_id: SessionID,
+        /// The choice, and the way to confirm it.
+        message: String,
+    },
+    /// The newest prompt of the session came with an import.
+    #[error(
+        "The newest prompt of the session {0} came with an import, and an import starts no work; send a prompt instead"
+    )]
+    ImportedPrompt(SessionID),
     /// The id contains characters that no new record may have in its id.
     #[error("The id {0:?} holds a slash or a control character; choose another one")]
     UnfitId(String),
@@ -229,6 +242,9 @@ pub enum DrainError {
     /// Its Location cannot be opened.
     #[error("the Location of the session cannot be opened: {0}")]
     Location(LocationError),
+    /// A choice of the session comes from an import, and no caller has confirmed it.
+    #[error("{0}")]
+    Unconfirmed(String),
     /// Its agent is not available.
     #[error("{0}")]
     Agent(String),
@@ -292,6 +308,7 @@ impl From<RuntimeError> for DrainError {
             RuntimeError::SessionNotFound(id) => Self::SessionGone(id),
             RuntimeError::Location(error) => Self::Location(error),
             RuntimeError::Store(error) => Self::Store(error),
+            RuntimeError::Unconfirmed { message, .. } => Self::Unconfirmed(message),
             other => Self::Internal(other.to_string()),
         }
     }
@@ -303,6 +320,7 @@ impl DrainError {
         match self {
             Self::SessionGone(_) => "SessionGone",
             Self::Location(_) => "LocationUnavailable",
+            Self::Unconfirmed(_) => "Unconfirmed",
             Self::Agent(_) => "AgentUnavailable",
             Self::Model(_) => "ModelUnavailable",
             Self::Context(_) => "ContextUnavailable",
@@ -322,7 +340,7 @@ impl DrainError {
             Self::Provider { .. } | Self::SessionGone(_) => return None,
             Self::StepLimit { .. } => ErrorKind::StepLimit,
             Self::Budget(_) => ErrorKind::Budget,
-            Self::Agent(_) | Self::Model(_) => ErrorKind::InvalidRequest,
+            Self::Unconfirmed(_) | Self::Agent(_) | Self::Model(_) => ErrorKind::InvalidRequest,
             _ => ErrorKind::Unknown,
         };
         Some(ErrorCause {

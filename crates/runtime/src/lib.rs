@@ -91,7 +91,8 @@ pub use streams::SessionEvents;
 pub use terminals::{AskEnvironment, NoEnvironment, TerminalRequest};
 pub use timer::{SystemTimer, Timer};
 pub use transfer::{
-    DocumentMessage, Imported, ImportedDocument, OmittedItem, SessionDocument, SessionExport,
+    DocumentMessage, ImportChoices, Imported, ImportedDocument, OmittedItem, SessionDocument,
+    SessionExport,
 };
 
 // Types to contribute a System Context.

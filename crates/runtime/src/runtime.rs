@@ -185,6 +185,8 @@ impl Runtime {
         let imports = Imports {
             journal: Arc::clone(&journal),
             budget: ImportBudget::default(),
+            locations: Arc::clone(&locations),
+            directory: options.directory.clone(),
         };
         let provider = Arc::new(Provider {
             journal: Arc::clone(&journal),

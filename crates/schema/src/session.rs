@@ -7,6 +7,7 @@ use crate::clock::{Millis, iso8601};
 use crate::id::{MessageID, SessionID};
 use crate::location::LocationRef;
 use crate::model::ModelRef;
+use crate::permission::PermissionRule;
 
 /// Token usage of one Provider Turn or of a session. The five counts do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -152,6 +153,35 @@ pub struct SessionInfo {
     /// Limits on the work of the session. Absent without limits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub budget: Option<SessionBudget>,
+    /// Permission rules of the session, without the limits of tasks: those that callers of this host set, then those
+    /// that came with an import. Absent without rules.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub permission: Vec<PermissionRule>,
+    /// Present if events, rules or choices of the session came with an import.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub imported: Option<SessionImport>,
+}
+
+/// The part of a session that came with an import.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SessionImport {
+    /// Number of rules at the end of `permission` that came with an import. They can only restrict.
+    pub rules: u64,
+    /// The choices of an import that no caller of this host has confirmed. The session does not work in an unconfirmed
+    /// directory, and it uses an unconfirmed agent or model only if it would use the same without a choice.
+    pub unconfirmed: Vec<SessionChoice>,
+}
+
+/// A choice of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionChoice {
+    /// The directory of its Location.
+    Directory,
+    /// Its agent.
+    Agent,
+    /// Its model.
+    Model,
 }
 
 /// Limits on the work of a session together with its child sessions. An absent limit does not apply. A session that has

@@ -6,6 +6,7 @@ use opencode_schema::clock::Millis;
 use opencode_schema::event::{DurableEvent, SessionCreated, SessionRecord};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::location::LocationRef;
+use opencode_schema::session::SessionChoice;
 use opencode_schema::todo::Todo;
 use rusqlite::{OptionalExtension, params};
 
@@ -15,6 +16,7 @@ use crate::format::packed::unpack;
 use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::epoch::Epoch;
+use crate::projections::imported::{BUDGET, Range, bits};
 use crate::projections::kind::MessageKind;
 use crate::projections::removal::COPIED;
 use crate::projections::{LifecycleConflict, Target};
@@ -43,6 +45,12 @@ pub struct CopiedState {
     pub explored: Vec<String>,
     /// The to-do list.
     pub todos: Vec<Todo>,
+    /// The copied entries that came with an import.
+    pub imported: Vec<Range>,
+    /// The choices of an import that no caller has confirmed.
+    pub unconfirmed: Vec<SessionChoice>,
+    /// True if the budget came with an import.
+    pub has_imported_budget: bool,
 }
 
 impl Reader<'_> {
@@ -184,6 +192,11 @@ impl Transaction<'_> {
             self.add_explored(copy, directory)?;
         }
         self.replace_todos(copy, &state.todos)?;
+        for range in &state.imported {
+            self.add_imported(copy, *range)?;
+        }
+        let budget = if state.has_imported_budget { BUDGET } else { 0 };
+        self.set_unconfirmed(copy, bits(state.unconfirmed.iter().copied()) | budget)?;
         self.appended(Committed {
             event,
             location: Some(location),

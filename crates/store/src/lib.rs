@@ -61,6 +61,7 @@ pub use projections::activity::Activity;
 pub use projections::changes::{Changes, CountedFile};
 pub use projections::credentials::Credential;
 pub use projections::epoch::Epoch;
+pub use projections::imported::Range;
 pub use projections::inbox::StoredInput;
 pub use projections::messages::{Anchored, Order};
 pub use projections::removal::Purged;

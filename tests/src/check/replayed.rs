@@ -1,11 +1,12 @@
-//! Imports the logs into an empty store, and expects the same sessions and the same logs.
+//! Imports the logs into an empty store, and expects the same sessions and the same logs. Only the end of open work
+//! follows the log.
 
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
 use futures::stream;
-use opencode_runtime::{DatabasePath, Recovery, Runtime};
+use opencode_runtime::{DatabasePath, ImportChoices, Recovery, Runtime};
 use opencode_schema::id::SessionID;
 use opencode_schema::session::SessionInfo;
 use opencode_testkit::ScriptedModel;
@@ -14,6 +15,15 @@ use super::CheckError;
 use super::found::{Found, Session, done};
 use crate::folder::Folder;
 use crate::host::{Host, HostOptions};
+
+/// The events that end open work.
+const ENDS: &[&str] = &[
+    "prompt.withdrawn",
+    "tool.failed",
+    "shell.ended",
+    "step.failed",
+    "interrupted",
+];
 
 /// More sessions than one generation changes.
 const SESSIONS: usize = 24;
@@ -59,7 +69,8 @@ async fn empty(folder: &Path) -> Result<Host, CheckError> {
 /// The numbers of applied and skipped entries.
 async fn import(runtime: &Runtime, session: &Session) -> Result<(u64, u64), CheckError> {
     let lines = session.lines.clone().into_iter().map(Ok::<_, Infallible>);
-    let imported = runtime.import(stream::iter(lines)).await;
+    let choices = ImportChoices::default();
+    let imported = runtime.import(stream::iter(lines), choices).await;
     let imported = done("import", imported)?;
     Ok((imported.applied, imported.skipped))
 }
@@ -71,14 +82,23 @@ async fn compare(
     findings: &mut Vec<String>,
 ) -> Result<(), CheckError> {
     let replayed = Session::read(runtime, id).await?;
+    let kept = replayed.lines.len().min(session.lines.len());
+    let ended: Vec<_> = replayed.entries[session.entries.len().min(replayed.entries.len())..]
+        .iter()
+        .map(|entry| entry.name())
+        .collect();
     for (what, same) in [
         (
             "record",
             without_local(&replayed.info) == without_local(&session.info),
         ),
-        ("messages", replayed.messages == session.messages),
-        ("inbox", replayed.inbox == session.inbox),
-        ("log", replayed.lines == session.lines),
+        (
+            "messages",
+            !ended.is_empty() || replayed.messages == session.messages,
+        ),
+        ("inbox", replayed.inbox.is_empty()),
+        ("log", replayed.lines[..kept] == session.lines),
+        ("end", ended.iter().all(|name| ENDS.contains(name))),
     ] {
         if !same {
             findings.push(format!(
@@ -89,12 +109,13 @@ async fn compare(
     Ok(())
 }
 
-/// Returns a record without the values that no log carries: counts from the snapshots of a host, and the address of its
-/// shared copy.
+/// Returns a record without the values that no log carries: counts from the snapshots of a host, the address of its
+/// shared copy, and its origin.
 fn without_local(info: &SessionInfo) -> SessionInfo {
     SessionInfo {
         summary: None,
         share: None,
+        imported: None,
         ..info.clone()
     }
 }

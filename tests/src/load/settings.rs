@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use futures::stream;
-use opencode_runtime::{CreateSession, RuntimeError, UpdateSession};
+use opencode_runtime::{CreateSession, ImportChoices, RuntimeError, UpdateSession};
 use opencode_schema::id::SessionID;
 use opencode_schema::message::SessionMessage;
 use opencode_schema::session::{SessionBudget, SessionInfo};
@@ -149,9 +149,10 @@ impl Driver {
             session: session.clone(),
             entries,
         });
-        let imported = self
-            .runtime
-            .import(stream::iter(lines.into_iter().map(Ok::<_, Infallible>)));
+        let imported = self.runtime.import(
+            stream::iter(lines.into_iter().map(Ok::<_, Infallible>)),
+            confirmed(),
+        );
         let Some(imported) = self.done("import", imported.await) else {
             return;
         };
@@ -162,6 +163,14 @@ impl Driver {
             );
         }
         say(&Line::Imported { session });
+    }
+}
+
+/// The choices of a caller that knows the import.
+fn confirmed() -> ImportChoices {
+    ImportChoices {
+        confirm: true,
+        ..ImportChoices::default()
     }
 }
 

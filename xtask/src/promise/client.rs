@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use opencode_protocol::contract::{Contract, InputMode, Operation, Payload, Success};
 
-use super::declarations::{input_name, output_name};
+use super::declarations::{has_own_options, input_name, options_name, output_name};
 use super::source::doc;
 
 /// A method, or a group of methods.
@@ -109,8 +109,12 @@ fn method(name: &str, operation: &Operation, indent: &str, common: &BTreeSet<&st
         .map(|tag| format!("\n@throws {{{tag}}}"))
         .collect();
     let separator = if own.is_empty() { "" } else { "\n" };
+    let options = match has_own_options(operation) {
+        true => options_name(operation),
+        false => "RequestOptions".to_owned(),
+    };
     format!(
-        "{}{indent}{name}({input}options?: RequestOptions): {output};\n",
+        "{}{indent}{name}({input}options?: {options}): {output};\n",
         doc(&format!("{}{separator}{own}", operation.doc), indent)
     )
 }

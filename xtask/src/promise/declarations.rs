@@ -39,6 +39,16 @@ pub(super) fn input_name(operation: &Operation) -> String {
     format!("{}Input", name(operation))
 }
 
+/// The name of the type of the options of an operation that has its own.
+pub(super) fn options_name(operation: &Operation) -> String {
+    format!("{}Options", name(operation))
+}
+
+/// True if the options of a call contain the query of the operation: its input is lines.
+pub(super) fn has_own_options(operation: &Operation) -> bool {
+    operation.input.payload == Payload::Lines && !operation.input.fields.is_empty()
+}
+
 /// The name of the output type of an operation. For a stream or for lines it is the type of one element.
 pub(super) fn output_name(operation: &Operation) -> String {
     format!("{}Output", name(operation))
@@ -76,7 +86,17 @@ fn input_and_output(operation: &Operation) -> String {
         _ if operation.input.payload == Payload::Lines => {
             let name = input_name(operation);
             let doc = doc(&format!("The input of `{group}.{method}`."), "");
-            format!("{doc}export type {name} = Lines;\n\n{output}")
+            let options = match has_own_options(operation) {
+                true => {
+                    let text = format!("The options of `{group}.{method}`.");
+                    let own = options_name(operation);
+                    let own = format!("{own} extends RequestOptions");
+                    let own = interface(&own, &text, operation, &Presence::of);
+                    format!("{own}\n")
+                }
+                false => String::new(),
+            };
+            format!("{doc}export type {name} = Lines;\n\n{options}{output}")
         }
         _ if operation.input.fields.is_empty() => output,
         Success::Page(page) => format!("{}\n{output}", page_input(operation, page)),

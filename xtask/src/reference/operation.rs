@@ -1,7 +1,7 @@
 //! One method: its call, its purpose, its input and its output.
 
 use opencode_protocol::contract::{
-    Contract, InputMode, Operation, Payload, Segment, Success, Type,
+    Contract, InputField, InputMode, Operation, Payload, Segment, Success, Type,
 };
 use opencode_protocol::operation::Channel;
 
@@ -102,17 +102,17 @@ fn name(contract: &Contract, r#type: &Type) -> String {
 
 fn input(contract: &Contract, operation: &Operation) -> String {
     if operation.input.payload == Payload::Lines {
-        return "**Input:** lines of JSON, each one text, as `application/x-ndjson`.\n".to_owned();
+        let lines = "**Input:** lines of JSON, each one text, as `application/x-ndjson`.\n";
+        if operation.input.fields.is_empty() {
+            return lines.to_owned();
+        }
+        let rows = operation.input.fields.iter();
+        let rows = rows.map(|field| field_row(contract, field));
+        let options = table(&["option", "type", "in", "meaning"], rows);
+        return format!("{lines}\n{options}");
     }
-    let rows = operation.input.fields.iter().map(|field| {
-        let optional = if field.required { "" } else { "?" };
-        row(&[
-            format!("`{}{optional}`", field.name),
-            type_cell(contract, &field.r#type),
-            channel(field.channel).to_owned(),
-            cell(&field.doc),
-        ])
-    });
+    let rows = operation.input.fields.iter();
+    let rows = rows.map(|field| field_row(contract, field));
     let fields = table(&["input", "type", "in", "meaning"], rows);
     match &operation.success {
         Success::Page(page) => {
@@ -124,6 +124,16 @@ fn input(contract: &Contract, operation: &Operation) -> String {
         }
         _ => fields,
     }
+}
+
+fn field_row(contract: &Contract, field: &InputField) -> String {
+    let optional = if field.required { "" } else { "?" };
+    row(&[
+        format!("`{}{optional}`", field.name),
+        type_cell(contract, &field.r#type),
+        channel(field.channel).to_owned(),
+        cell(&field.doc),
+    ])
 }
 
 fn channel(channel: Channel) -> &'static str {

@@ -110,16 +110,16 @@ struct Resolved {
     given: Vec<PermissionRule>,
     /// All rules, each with the place of the given rule from which it comes.
     rules: Vec<(usize, PermissionRule)>,
-    /// The place at which the current list begins. A limit begins another list.
+    /// The place at which the current list begins. A limit or a restriction begins another list.
     begin: usize,
 }
 
 impl Resolved {
     fn push(&mut self, rule: PermissionRule) {
-        let is_limit = rule.is_limit();
+        let begins_list = rule.begins_list();
         self.rules.push((self.given.len(), rule.clone()));
         self.given.push(rule);
-        if is_limit {
+        if begins_list {
             self.begin = self.rules.len();
         }
     }

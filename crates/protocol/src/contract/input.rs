@@ -39,14 +39,17 @@ pub(super) fn input<'a>(
         }
     }
     let mode = match &fields[..] {
-        [] if payload == Payload::Lines => InputMode::Required,
-        [] => InputMode::None,
-        _ if payload == Payload::Lines => {
-            return Err(error(
-                spec,
-                "has fields beside lines, which are all of an input",
-            ));
+        fields if payload == Payload::Lines => {
+            let is_option = |it: &InputField| it.channel == Channel::Query && !it.required;
+            if !fields.iter().all(is_option) {
+                return Err(error(
+                    spec,
+                    "has fields beside lines that are not optional fields of the query",
+                ));
+            }
+            InputMode::Required
         }
+        [] => InputMode::None,
         fields if fields.iter().any(|field| field.required) => InputMode::Required,
         _ => InputMode::Optional,
     };

@@ -108,7 +108,7 @@ pub enum Payload {
     None,
     /// A JSON object of the fields of the body. It may be empty.
     Json,
-    /// One JSON text per line, as `application/x-ndjson`. The lines are the whole input.
+    /// One JSON text per line, as `application/x-ndjson`. Optional fields of the query are options of the call.
     Lines,
 }
 

@@ -194,11 +194,12 @@ fn contradictions_are_refused() {
         ),
         (
             Spec {
-                query: Some(schema_of::<SessionsQuery>),
+                path: "/{sessionID}",
+                params: session,
                 payload: operation::Payload::Lines,
                 ..SPEC
             },
-            "has fields beside lines, which are all of an input",
+            "has fields beside lines that are not optional fields of the query",
         ),
         (
             Spec {
@@ -386,6 +387,11 @@ fn input_modes_follow_from_the_fields() {
         (Some(schema_of::<SessionsQuery>), none, InputMode::Optional),
         (None, json(schema_of::<PromptPayload>), InputMode::Required),
         (None, operation::Payload::Lines, InputMode::Required),
+        (
+            Some(schema_of::<SessionsQuery>),
+            operation::Payload::Lines,
+            InputMode::Required,
+        ),
     ] {
         let contract = compile(&[Spec {
             query,

@@ -59,6 +59,23 @@ pub struct SessionUpdatePayload {
     pub budget: Option<SessionBudget>,
 }
 
+/// The choices of the caller of an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct ImportQuery {
+    /// The directory of the session. The session moves there if the import names another one. Default: the directory of
+    /// the import, which the session works in only if it is that of the host, or once a caller confirms it.
+    pub directory: Option<String>,
+    /// The agent of the session. Default: that of the import, which works only if it is the default agent, or once a
+    /// caller confirms it.
+    pub agent: Option<String>,
+    /// The model of the session. Default: that of the import, which is used only if it is the default model, or once a
+    /// caller confirms it.
+    pub model: Option<ModelRef>,
+    /// `true` confirms the directory, the agent and the model that the import names. Give it for your own exports only.
+    /// Default: `false`.
+    pub confirm: Option<bool>,
+}
+
 /// A session in the older form.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct SessionDocumentPayload {
@@ -66,6 +83,18 @@ pub struct SessionDocumentPayload {
     pub info: Record,
     /// The messages, oldest first.
     pub messages: Vec<SessionDocumentMessage>,
+    /// The directory of the session. The session moves there if the document names another one. Default: that of the
+    /// document, which the session works in only if it is that of the host, or once a caller confirms it.
+    pub directory: Option<String>,
+    /// The agent of the session. Default: that of the document, which works only if it is the default agent, or once a
+    /// caller confirms it.
+    pub agent: Option<String>,
+    /// The model of the session. Default: that of the document, which is used only if it is the default model, or once a
+    /// caller confirms it.
+    pub model: Option<ModelRef>,
+    /// `true` confirms the directory, the agent and the model that the document names. Give it for your own sessions only.
+    /// Default: `false`.
+    pub confirm: Option<bool>,
 }
 
 /// A message of a session in the older form.

@@ -1,6 +1,6 @@
 //! Continuing interrupted sessions, and moving sessions between hosts.
 
-use crate::input::{SessionDocumentPayload, SessionParams};
+use crate::input::{ImportQuery, SessionDocumentPayload, SessionParams};
 use crate::operation::operations;
 use crate::output::{ImportedDocument, ImportedSession, InterruptedSession};
 
@@ -44,10 +44,15 @@ operations! {
     /// Imports the session of an export under its own id.
     ///
     /// The import skips equal events that exist already, so it can be repeated, and a later export of the same session adds
-    /// the new events. It records all lines or none. A line that contradicts the recorded session is a conflict. An import
-    /// starts no work, and the session must not run in this host at the same time.
+    /// the new events. It records all lines or none. A line that contradicts the recorded session is a conflict. The
+    /// session must not run in this host at the same time.
+    ///
+    /// An import starts no work: it withdraws waiting prompts, and open calls and steps fail. Its permission rules can only
+    /// restrict. The session does not work in a directory, with an agent or with a model that only the import names, until
+    /// the options or a later call confirm them; `session.imported.unconfirmed` lists them.
     SessionImport = "v2.session.import" => "sessions.import" {
         Post "/api/session/import",
+        query: ImportQuery,
         payload: lines,
         success: value(ImportedSession),
         errors: [Conflict, SessionBusy],
@@ -59,7 +64,7 @@ operations! {
     ///
     /// The session keeps its id and the ids of its messages. The result lists each value that was not carried over.
     /// Equal documents give equal events, so the import can be repeated. A document that differs from the imported one is a
-    /// conflict. An import records the whole document or nothing, and starts no work.
+    /// conflict. An import records the whole document or nothing. The rest is as for `sessions.import`.
     SessionImportDocument = "v2.session.importDocument" => "sessions.importDocument" {
         Post "/api/session/import/document",
         payload: SessionDocumentPayload,

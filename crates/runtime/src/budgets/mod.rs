@@ -93,7 +93,10 @@ impl Budgets {
     pub(crate) fn applied(&self, sessions: Vec<AppliedBudget>) -> Applied {
         let of_session = |it: AppliedBudget| {
             let default = it.is_root.then_some(self.session);
-            let budget = it.budget.or(default)?;
+            let budget = match (it.budget, default) {
+                (Some(own), Some(default)) if it.is_imported => stricter(own, default),
+                (own, default) => own.or(default)?,
+            };
             Some((BudgetScope::Session, Some(it.session_id), budget, it.spent))
         };
         let mut applied: Vec<_> = sessions.into_iter().filter_map(of_session).collect();
@@ -180,6 +183,17 @@ fn message(scope: BudgetScope, limit: BudgetLimit, used: f64, allowed: f64) -> S
         );
     }
     format!("The budget of {owner} is used up ({name}: {used} of {allowed}); {action}")
+}
+
+/// Returns the smaller limit of each kind.
+fn stricter(one: SessionBudget, other: SessionBudget) -> SessionBudget {
+    let smaller = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+    SessionBudget {
+        tokens: smaller(one.tokens, other.tokens),
+        cost: one.cost.into_iter().chain(other.cost).reduce(f64::min),
+        turns: smaller(one.turns, other.turns),
+        duration_ms: smaller(one.duration_ms, other.duration_ms),
+    }
 }
 
 /// Checks the limits of a budget that a caller gives.
@@ -320,6 +334,7 @@ mod tests {
         let of = |id: &str, is_root, budget| AppliedBudget {
             session_id: SessionID::parse(id).unwrap(),
             budget,
+            is_imported: false,
             is_root,
             spent: spent(),
         };
@@ -337,6 +352,25 @@ mod tests {
         };
         assert_eq!(pause(vec![of("ses_r", true, Some(larger))]), None);
         assert_eq!(pause(vec![of("ses_c", false, None)]), None);
+        // A budget that came with an import lifts no limit.
+        let imported = |budget| AppliedBudget {
+            is_imported: true,
+            ..of("ses_r", true, Some(budget))
+        };
+        let smaller = SessionBudget {
+            turns: Some(2),
+            ..SessionBudget::default()
+        };
+        let tokens = SessionBudget {
+            tokens: Some(1_000_000),
+            ..SessionBudget::default()
+        };
+        for budget in [larger, smaller, tokens] {
+            let pause = budgets.applied(vec![imported(budget)]).pause(PRICED);
+            let allowed = pause.map(|it| (it.limit, it.allowed));
+            let turns = budget.turns.map_or(3.0, |turns| 3_f64.min(turns as f64));
+            assert_eq!(allowed, Some((BudgetLimit::Turns, turns)));
+        }
     }
 
     #[test]

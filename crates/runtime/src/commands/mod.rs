@@ -35,6 +35,7 @@ use crate::error::RuntimeError;
 use crate::inbox::{Inbox, PromptRequest};
 use crate::journal::Journal;
 use crate::mcp::McpServers;
+use crate::sessions::check_directory;
 
 /// Name of the operation in failures.
 const SERVICE: &str = "command.run";
@@ -111,6 +112,7 @@ impl CommandRunner {
             return Ok(Prepared::Admitted(Box::new(receipt)));
         }
         let session = self.journal.session(&request.session_id).await?;
+        check_directory(&session.info)?;
         let location = self.locations.get(&session.info.location.directory).await?;
         let configured = location.commands.list().iter();
         let configured = configured.clone().find(|it| it.name == request.command);

@@ -35,7 +35,7 @@ use crate::inbox::{Attached, Promotion, Reading, attaching};
 use crate::mcp::LocationServers;
 use crate::metrics::Change;
 use crate::provider::Fence;
-use crate::sessions::root_of;
+use crate::sessions::{check_directory, root_of};
 use crate::sources::{ObservedSession, Turn};
 
 /// Maximum number of times that one turn is prepared if the session keeps changing.
@@ -444,6 +444,7 @@ impl Runner {
     }
 
     async fn location(&self, session: &SessionRow) -> Result<Arc<Location>, DrainStop> {
+        check_directory(&session.info).map_err(DrainError::from)?;
         let directory = &session.info.location.directory;
         let opened = self.services.locations.get(directory).await;
         opened.map_err(|error| DrainError::Location(error).into())

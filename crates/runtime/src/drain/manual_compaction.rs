@@ -9,6 +9,7 @@ use super::services::Services;
 use crate::compaction::{CompactionInput, Outcome};
 use crate::error::{DrainError, RuntimeError};
 use crate::provider::Fence;
+use crate::sessions::check_directory;
 
 /// Name of the operation in failures.
 const SERVICE: &str = "session.compact";
@@ -29,6 +30,7 @@ impl Services {
         let fence = Fence::of(&self.journal, id).await?;
         let session = fence.session().clone();
         tracing::Span::current().record("location", &session.info.location.directory);
+        check_directory(&session.info)?;
         let opened = self.locations.get(&session.info.location.directory).await;
         let location = opened.map_err(|error| unavailable(error.to_string()))?;
         let configured = location.configuration.settings.compaction.keep_tokens;

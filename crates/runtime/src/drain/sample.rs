@@ -12,6 +12,7 @@ use opencode_schema::agent::AgentInfo;
 use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionRule, is_denied_everywhere};
+use opencode_schema::session::{SessionChoice, SessionInfo};
 use opencode_store::SessionRow;
 use opencode_tools::{Materialized, Registry, SessionOutputs, SharedFolders};
 
@@ -19,6 +20,7 @@ use super::services::Services;
 use super::settings::ActiveSettings;
 use crate::asks::permissions::RuleScope;
 use crate::error::DrainError;
+use crate::sessions::{is_unconfirmed, unconfirmed_choice};
 use crate::subagents::subagents;
 
 /// Maximum number of configuration diagnostics in a failure.
@@ -38,6 +40,9 @@ pub(crate) enum SampleError {
         "The model {0} cannot produce a structured output: it calls no tools, and its server accepts no format of the answer"
     )]
     Output(String),
+    /// Its agent or its model comes from an import, and no caller has confirmed it.
+    #[error("{0}")]
+    Unconfirmed(String),
 }
 
 /// Agent, model and Location of one turn.
@@ -46,6 +51,8 @@ pub(crate) struct Sampled {
     pub(super) id: String,
     /// The reason that the agent does not exist, or cannot be the default one.
     missing: Option<AgentResolutionError>,
+    /// The refusal of an agent or a model that only an import names.
+    unconfirmed: Option<String>,
     /// The session's choice, else the agent's choice. `None` leaves the choice to the Location.
     pub(super) model: Option<ModelRef>,
     pub(super) location: Arc<Location>,
@@ -72,6 +79,16 @@ impl Sampled {
         let agent = location.agents.resolve(wanted);
         let chosen = || agent.as_ref().ok()?.model.clone();
         let mut model = session.info.model.clone().or_else(chosen);
+        let by_agent = own.is_none();
+        let by_session = settings.as_ref().is_none_or(|it| it.values.model.is_none());
+        let unconfirmed = by_agent
+            .then(|| unconfirmed_agent(&session.info, &location))
+            .flatten();
+        let unconfirmed = unconfirmed.or_else(|| {
+            by_session
+                .then(|| unconfirmed_model(&session.info, chosen(), &location))
+                .flatten()
+        });
         if let Some(settings) = &settings {
             let default = || Some(location.catalogue.resolve(None).ok()?.selection);
             model = settings.model(model, default);
@@ -82,6 +99,7 @@ impl Sampled {
                 let is_unknown = matches!(error, AgentResolutionError::Unknown { .. });
                 !(is_unknown && tolerates_unknown)
             }),
+            unconfirmed,
             model,
             location,
             permission: Arc::from(&*session.permission),
@@ -113,6 +131,9 @@ impl Sampled {
 
     /// Returns the model to call. Never replaces the agent or the model by another one.
     pub(crate) fn resolve(&self) -> Result<ResolvedModelOutcome, SampleError> {
+        if let Some(reason) = &self.unconfirmed {
+            return Err(SampleError::Unconfirmed(reason.clone()));
+        }
         if let Some(error) = &self.missing {
             return Err(error.clone().into());
         }
@@ -180,8 +201,41 @@ impl Sampled {
             text += &format!("\n{more} more; location.diagnostics lists them all");
         }
         match error {
+            SampleError::Unconfirmed(reason) => DrainError::Unconfirmed(reason.clone()),
             SampleError::Agent(_) => DrainError::Agent(text),
             SampleError::Model(_) | SampleError::Output(_) => DrainError::Model(text),
         }
     }
+}
+
+/// Returns the refusal of the agent of an import, unless it is the one that the session would have without a choice.
+fn unconfirmed_agent(session: &SessionInfo, location: &Location) -> Option<String> {
+    let agent = session.agent.as_deref()?;
+    let usual = location.agents.default_agent();
+    let is_usual = usual.is_some_and(|usual| usual.id == agent);
+    let is_refused = is_unconfirmed(session, SessionChoice::Agent) && !is_usual;
+    is_refused.then(|| unconfirmed_choice(session, ("agent", agent), "sessions.switchAgent"))
+}
+
+/// Returns the refusal of the model of an import, unless it is the one that the session would have without a choice.
+fn unconfirmed_model(
+    session: &SessionInfo,
+    of_agent: Option<ModelRef>,
+    location: &Location,
+) -> Option<String> {
+    let model = session.model.as_ref()?;
+    if !is_unconfirmed(session, SessionChoice::Model) {
+        return None;
+    }
+    let default = || Some(location.catalogue.resolve(None).ok()?.selection);
+    let usual = of_agent.or_else(default);
+    if usual.is_some_and(|usual| usual.same_selection(model)) {
+        return None;
+    }
+    let name = format!("{}/{}", model.provider_id, model.id);
+    Some(unconfirmed_choice(
+        session,
+        ("model", &name),
+        "sessions.switchModel",
+    ))
 }

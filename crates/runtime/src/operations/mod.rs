@@ -210,10 +210,17 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// `NothingToRun` if a request would contain no messages: providers refuse such a request.
+    /// `NothingToRun` if a request would contain no messages: providers refuse such a request. `ImportedPrompt` if it
+    /// would answer a prompt that came with an import.
     pub async fn resume(&self, id: &SessionID) -> Result<(), RuntimeError> {
         if !self.journal.of_session(id, has_work).await? {
             return Err(RuntimeError::NothingToRun(id.clone()));
+        }
+        let is_imported = self.journal.of_session(id, |reader, key| {
+            Ok(reader.pending_count(key)? == 0 && reader.ends_with_imported_prompt(key)?)
+        });
+        if is_imported.await? {
+            return Err(RuntimeError::ImportedPrompt(id.clone()));
         }
         // The call has registered the run. No caller needs its outcome here.
         drop(self.coordinator.run(id));

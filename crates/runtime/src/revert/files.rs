@@ -9,6 +9,7 @@ use opencode_store::SessionRow;
 use super::Reverts;
 use super::plan::Plan;
 use crate::error::RuntimeError;
+use crate::sessions::check_directory;
 
 /// Maximum size of all patches of a revert in bytes. Each client that follows the session gets them in
 /// one event, and they are part of session lists. Files beyond the limit only have their line counts.
@@ -66,6 +67,7 @@ impl Reverts {
             Some(revert) => self.previous(session, revert).await?,
             None => None,
         };
+        check_directory(&session.info)?;
         let location = self
             .sessions
             .locations
@@ -170,6 +172,7 @@ impl Reverts {
         let Some(previous) = previous.filter(|previous| !previous.paths.is_empty()) else {
             return Ok(None);
         };
+        check_directory(&session.info)?;
         let location = self
             .sessions
             .locations

@@ -113,10 +113,11 @@ fn pattern_problem(pattern: &str) -> Option<String> {
     }
 }
 
-/// Returns the limits at the end of the rules of a session, which only the host writes.
-pub(super) fn limits_of(rules: &[PermissionRule]) -> &[PermissionRule] {
-    let first = rules.iter().position(PermissionRule::is_limit);
-    first.map_or(&[], |first| &rules[first..])
+/// Returns the limits among the rules of a session, which only the host writes.
+pub(super) fn limits_of(rules: &[PermissionRule]) -> Vec<PermissionRule> {
+    let (_, others) = PermissionRule::split_own(rules);
+    let is_limit = |list: &&[PermissionRule]| list.first().is_some_and(PermissionRule::is_limit);
+    others.filter(is_limit).flatten().cloned().collect()
 }
 
 /// Returns the rules in the form of the session record. `None` if there are none.

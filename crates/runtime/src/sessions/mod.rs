@@ -1,5 +1,6 @@
 //! Creation of sessions, and changes of their agent or model.
 
+mod confirmed;
 mod fields;
 mod reads;
 mod relocation;
@@ -17,7 +18,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use opencode_schema::session::{
-    SessionBudget, SessionInfo, SessionTime, default_child_title, default_title,
+    SessionBudget, SessionChoice, SessionInfo, SessionTime, default_child_title, default_title,
 };
 use opencode_store::{Abort, Draft};
 
@@ -26,6 +27,7 @@ use crate::journal::{Journal, append};
 use fields::{check_permission, check_title, limits_of, recorded};
 use slug::slug;
 
+pub(crate) use confirmed::{check_directory, is_unconfirmed, unconfirmed_choice};
 pub(crate) use fields::{check_agent, check_budget, check_model, check_name};
 pub(crate) use reads::{MAX_ANCESTORS, root_of};
 pub use update::UpdateSession;
@@ -158,7 +160,7 @@ impl Sessions {
                     return Err(Abort::Refused(RuntimeError::SessionNotFound(parent)));
                 };
                 if creator == Creator::Client {
-                    permission.extend_from_slice(limits_of(&parent.permission));
+                    permission.extend(limits_of(&parent.permission));
                 }
             }
             record.permission = recorded(permission);
@@ -218,7 +220,9 @@ impl Sessions {
                 .model
                 .as_ref()
                 .is_some_and(|it| it.same_selection(&model));
-            if !same {
+            if same {
+                transaction.confirm(session.key, SessionChoice::Model)?;
+            } else {
                 let message_id = transaction.message_id();
                 append(
                     transaction,

@@ -5,7 +5,7 @@ use opencode_location::location::LocationError;
 use opencode_schema::event::Moved;
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
-use opencode_schema::session::SessionInfo;
+use opencode_schema::session::{SessionChoice, SessionInfo};
 use opencode_store::Abort;
 
 use super::Sessions;
@@ -14,7 +14,8 @@ use crate::journal::append;
 
 impl Sessions {
     /// Moves a session and ends its Context Epoch: its next Provider Turn starts with a complete Baseline System
-    /// Context of the new Location. Records nothing if the session is already there.
+    /// Context of the new Location. Records nothing if the session is already there, except that a caller confirms the
+    /// directory of an import.
     ///
     /// A running turn settles in the old Location, and its drain continues in the new one. An idle session is not
     /// woken. No files are changed.
@@ -30,7 +31,7 @@ impl Sessions {
             ..destination
         };
         if session.info.location == destination {
-            return Ok(session.info);
+            return self.confirm_place(id, destination).await;
         }
         let projects = self.locations.projects();
         let project = projects.resolve(&destination.directory).await;
@@ -47,6 +48,27 @@ impl Sessions {
             subdirectory: Some(subpath).filter(|path| !path.is_empty()),
         };
         self.record_move(id, moved).await
+    }
+
+    /// Records that a caller chose the place where the session is already.
+    async fn confirm_place(
+        &self,
+        id: &SessionID,
+        place: LocationRef,
+    ) -> Result<SessionInfo, RuntimeError> {
+        let id = id.clone();
+        let confirmed = self.journal.store.write(move |transaction| {
+            let session = transaction.reader().session(&id)?;
+            let session = session.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()));
+            let session = session.map_err(Abort::Refused)?;
+            if session.info.location == place {
+                transaction.confirm(session.key, SessionChoice::Directory)?;
+            }
+            let session = transaction.reader().session(&id)?;
+            let session = session.ok_or(Abort::Refused(RuntimeError::SessionNotFound(id)))?;
+            Ok(session.info)
+        });
+        Ok(confirmed.await?)
     }
 
     async fn record_move(&self, id: &SessionID, moved: Moved) -> Result<SessionInfo, RuntimeError> {

@@ -67,7 +67,7 @@ impl Sessions {
                 budget.filter(|it| **it != current.as_deref().copied().unwrap_or_default());
             let permission = request
                 .permission
-                .map(|rules| [&rules, limits_of(&session.permission)].concat());
+                .map(|rules| [rules, limits_of(&session.permission)].concat());
             let permission = permission.filter(|rules| *rules != session.permission);
             if info == before && permission.is_none() && budget.is_none() {
                 return Ok(session.info);

@@ -107,8 +107,11 @@ impl TaskSessions {
             let Some(session) = session.filter(of_parent) else {
                 return Ok::<_, Abort<RuntimeError>>(None);
             };
-            let own = session.permission.split(PermissionRule::is_limit).next();
-            let rules = [own.unwrap_or_default(), &limits].concat();
+            let (own, others) = PermissionRule::split_own(&session.permission);
+            let mut rules = [own, &limits].concat();
+            let is_restriction =
+                |list: &&[PermissionRule]| list.first().is_some_and(PermissionRule::is_restriction);
+            rules.extend(others.filter(is_restriction).flatten().cloned());
             if rules != session.permission {
                 let mut info = transaction.reader().session_record(&session)?;
                 info.time.updated = now;

@@ -50,6 +50,7 @@ impl SessionExport {
             session: SessionInfo {
                 share: None,
                 summary: None,
+                imported: None,
                 ..session
             },
         };

@@ -5,7 +5,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
+use opencode_location::location::Locations;
 use opencode_schema::Record;
+use opencode_schema::clock::Millis;
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::session::SessionInfo;
 use opencode_store::{
@@ -15,6 +17,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::confirm::{Chosen, ImportChoices};
+use super::open_work::end_open_work;
 use super::{FORMAT, Header, VERSION};
 use crate::coordinator::Coordinator;
 use crate::error::{ImportError, MAX_HELD_BYTES, MAX_IMPORT_LINE_BYTES, RuntimeError};
@@ -66,16 +70,25 @@ struct Entry {
 pub(crate) struct Imports {
     pub(crate) journal: Arc<Journal>,
     pub(crate) budget: ImportBudget,
+    pub(crate) locations: Arc<Locations>,
+    /// The directory of the host.
+    pub(crate) directory: String,
 }
 
 impl Imports {
+    /// Checks the choices of a caller.
+    pub(crate) async fn chosen(&self, choices: ImportChoices) -> Result<Chosen, RuntimeError> {
+        Chosen::of(choices, &self.directory, &self.locations).await
+    }
+
     pub(crate) async fn import<E: Display>(
         &self,
         coordinator: Coordinator,
         lines: impl Stream<Item = Result<String, E>>,
+        chosen: Chosen,
     ) -> Result<Imported, RuntimeError> {
         let upload = read(&self.budget, lines).await?;
-        self.replay(coordinator, upload).await
+        self.replay(coordinator, upload, chosen).await
     }
 
     /// Replays all entries of an upload, or none.
@@ -83,14 +96,16 @@ impl Imports {
         &self,
         coordinator: Coordinator,
         upload: Upload,
+        chosen: Chosen,
     ) -> Result<Imported, RuntimeError> {
+        let now = self.journal.now();
         let applied = self.journal.store.write(move |transaction| {
             // A drain that starts after this check writes before it reads the session, and its write
             // follows this transaction.
             if coordinator.active().contains(&upload.session_id) {
                 return Err(Abort::Refused(RuntimeError::SessionBusy(upload.session_id)));
             }
-            apply(transaction, upload)
+            apply(transaction, upload, chosen, now)
         });
         Ok(applied.await?)
     }
@@ -152,6 +167,7 @@ impl Imports {
         coordinator: Coordinator,
         session_id: SessionID,
         events: Vec<ReplayEvent>,
+        chosen: Chosen,
     ) -> Result<Imported, RuntimeError> {
         let bytes = events.iter().map(|it| it.data.len() + ENTRY_BYTES);
         let upload = Upload {
@@ -159,7 +175,7 @@ impl Imports {
             held: self.budget.hold(bytes.sum())?,
             events: (1..).zip(events).collect(),
         };
-        self.replay(coordinator, upload).await
+        self.replay(coordinator, upload, chosen).await
     }
 }
 
@@ -203,6 +219,8 @@ impl ImportBudget {
 fn apply(
     transaction: &mut Transaction<'_>,
     upload: Upload,
+    chosen: Chosen,
+    now: Millis,
 ) -> Result<Imported, Abort<RuntimeError>> {
     // The lines have no owner, so they must not extend a log that has an owner.
     let options = ReplayOptions {
@@ -217,13 +235,18 @@ fn apply(
             Replayed::Skipped => skipped += 1,
         }
     }
-    let Some(session) = transaction.reader().session(&upload.session_id)? else {
-        return Err(Abort::Refused(RuntimeError::SessionNotFound(
-            upload.session_id,
-        )));
+    let id = upload.session_id;
+    let found = |transaction: &Transaction<'_>| {
+        let session = transaction.reader().session(&id)?;
+        session.ok_or_else(|| Abort::Refused(RuntimeError::SessionNotFound(id.clone())))
     };
+    let session = found(transaction)?;
+    if applied > 0 {
+        end_open_work(transaction, &session, now)?;
+    }
+    chosen.apply(transaction, &session, now)?;
     Ok(Imported {
-        session: session.info,
+        session: found(transaction)?.info,
         applied,
         skipped,
     })

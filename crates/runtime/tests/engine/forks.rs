@@ -4,7 +4,7 @@ use opencode_runtime::{ForkSession, RuntimeError};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::{AssistantPart, SessionMessage};
 use opencode_schema::prompt::Delivery;
-use opencode_schema::session::SessionInfo;
+use opencode_schema::session::{SessionImport, SessionInfo};
 use opencode_testkit::{Fixture, Gate, Reply, output};
 use serde_json::{Value, json};
 
@@ -97,7 +97,11 @@ async fn a_fork_has_the_content_of_its_source_and_ids_and_sums_of_its_own() {
     let exported = f.export(&fork.id).await;
     f.runtime().remove_session(&fork.id, false).await.unwrap();
     f.import(&exported).await.unwrap();
-    assert_eq!(f.info(&fork.id).await, fork);
+    let imported = SessionInfo {
+        imported: Some(SessionImport::default()),
+        ..fork.clone()
+    };
+    assert_eq!(f.info(&fork.id).await, imported);
     assert_eq!(content(&f, &fork.id).await, before);
     assert_eq!(f.export(&fork.id).await, exported);
     f.close().await;

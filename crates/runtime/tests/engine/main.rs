@@ -41,6 +41,8 @@ mod hosted;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod imports;
+#[cfg(test)]
 mod inbox;
 #[cfg(test)]
 mod interruption;

@@ -140,7 +140,7 @@ async fn a_reader_that_subscribes_before_the_host_closes_gets_the_committed_even
 async fn a_reader_that_lacks_only_omitted_events_does_not_delay_closing() {
     let f = Fixture::open().await;
     let session = f.session().await;
-    f.leave(&session, "one", Delivery::Steer).await;
+    f.switch_agent(&session, "plan").await;
     let mut lines = f.export(&session).await;
     let g = elsewhere().await;
     g.import(&lines).await.unwrap();

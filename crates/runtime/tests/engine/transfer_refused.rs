@@ -1,6 +1,6 @@
 //! Lines that are not an export, or that conflict with the stored data: no entry is imported.
 
-use opencode_runtime::{ImportError, ReplayConflict, RuntimeError};
+use opencode_runtime::{ImportChoices, ImportError, ReplayConflict, RuntimeError};
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Fixture, Reply};
 
@@ -79,7 +79,10 @@ async fn an_invalid_export_is_refused_with_the_invalid_line() {
     );
     let broken_off = lines[..3].iter().map(|line| Ok(line.clone()));
     let broken_off = broken_off.chain([Err("the network is gone")]);
-    let broken_off = g.runtime().import(futures::stream::iter(broken_off)).await;
+    let broken_off = g
+        .runtime()
+        .import(futures::stream::iter(broken_off), ImportChoices::default())
+        .await;
     let expected = ImportError::BrokenOff {
         line: 3,
         reason: "the network is gone".into(),
@@ -101,13 +104,16 @@ async fn an_export_that_contradicts_itself_or_the_store_is_a_conflict() {
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
     f.ask(&session, "Hi").await;
+    let half = f.export(&session).await;
+    f.model.reply(Reply::says("Hello again."));
+    f.ask(&session, "More").await;
     let lines = f.export(&session).await;
     let other = SessionID::parse("ses_other").unwrap();
     let (id, renamed) = (session.as_str(), other.as_str());
     let event = f.stored(&session).await[0].id.clone();
     let g = elsewhere().await;
     // Half of the log is imported already.
-    g.import(&lines[..4]).await.unwrap();
+    g.import(&half).await.unwrap();
     let before = g.export(&session).await;
     let copy: Vec<_> = lines.iter().map(|it| it.replace(id, renamed)).collect();
     for (lines, line, conflict) in [
@@ -120,12 +126,12 @@ async fn an_export_that_contradicts_itself_or_the_store_is_a_conflict() {
             },
         ),
         (
-            [&lines[..1], &lines[5..]].concat(),
+            [&lines[..1], &lines[9..]].concat(),
             2,
             ReplayConflict::Gap {
                 session_id: session.clone(),
-                expected: 3,
-                found: 4,
+                expected: 7,
+                found: 8,
             },
         ),
         (

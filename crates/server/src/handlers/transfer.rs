@@ -2,7 +2,7 @@
 
 use opencode_protocol::operations as op;
 use opencode_protocol::output::{ImportedDocument, ImportedSession, OmittedItem};
-use opencode_runtime::{DocumentMessage, SessionDocument};
+use opencode_runtime::{DocumentMessage, ImportChoices, SessionDocument};
 
 use crate::router::answer::{Answered, Written};
 use crate::router::operation::Call;
@@ -14,7 +14,13 @@ pub(crate) async fn export(call: Call<op::SessionExport>) -> Answered<Written> {
 }
 
 pub(crate) async fn import(call: Call<op::SessionImport>) -> Answered<ImportedSession> {
-    let imported = call.runtime.import(call.lines.into_stream());
+    let choices = ImportChoices {
+        directory: call.query.directory,
+        agent: call.query.agent,
+        model: call.query.model,
+        confirm: call.query.confirm.unwrap_or(false),
+    };
+    let imported = call.runtime.import(call.lines.into_stream(), choices);
     let imported = imported.await?;
     let data = ImportedSession {
         session: imported.session,
@@ -27,6 +33,12 @@ pub(crate) async fn import(call: Call<op::SessionImport>) -> Answered<ImportedSe
 pub(crate) async fn import_document(
     call: Call<op::SessionImportDocument>,
 ) -> Answered<ImportedDocument> {
+    let choices = ImportChoices {
+        directory: call.payload.directory,
+        agent: call.payload.agent,
+        model: call.payload.model,
+        confirm: call.payload.confirm.unwrap_or(false),
+    };
     let messages = call.payload.messages.into_iter();
     let document = SessionDocument {
         info: call.payload.info,
@@ -37,7 +49,7 @@ pub(crate) async fn import_document(
             })
             .collect(),
     };
-    let imported = call.runtime.import_document(document).await?;
+    let imported = call.runtime.import_document(document, choices).await?;
     let omitted = imported.omitted.into_iter().map(|it| OmittedItem {
         message_id: it.message_id,
         part_id: it.part_id,

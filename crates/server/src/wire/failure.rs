@@ -75,7 +75,9 @@ pub fn failure(error: RuntimeError) -> Failure {
             suggestion: meant,
             message,
         },
-        RuntimeError::NothingToRun(_) => Failure::invalid_field("sessionID", message),
+        RuntimeError::NothingToRun(_)
+        | RuntimeError::ImportedPrompt(_)
+        | RuntimeError::Unconfirmed { .. } => Failure::invalid_field("sessionID", message),
         RuntimeError::NameTooLong { field, .. } => Failure::invalid_field(field, message),
         RuntimeError::OtherProject { .. } => Failure::invalid_field("location", message),
         RuntimeError::InvalidField { field, .. } => Failure::invalid_field(field, message),

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0007_credentials.sql"),
     include_str!("../../migrations/0008_session_life.sql"),
     include_str!("../../migrations/0009_budgets.sql"),
+    include_str!("../../migrations/0010_imports.sql"),
 ];
 
 /// Fails without changing the file if another program or a newer version of this program wrote it.

@@ -9,6 +9,7 @@ pub(crate) mod changes;
 pub(crate) mod credentials;
 pub(crate) mod derived;
 pub(crate) mod epoch;
+pub(crate) mod imported;
 pub(crate) mod inbox;
 pub(crate) mod kind;
 pub(crate) mod messages;
@@ -21,10 +22,10 @@ pub(crate) mod todos;
 
 use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost};
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{DurableEvent, Moved, SessionEvent, SessionRecord};
+use opencode_schema::event::{DurableEvent, Moved, RecordedRule, SessionEvent, SessionRecord};
 use opencode_schema::id::MessageID;
 use opencode_schema::model::ModelRef;
-use opencode_schema::session::{RequestUsage, Tokens};
+use opencode_schema::session::{RequestUsage, SessionChoice, Tokens};
 use rusqlite::params;
 use serde::Deserialize as _;
 
@@ -83,10 +84,13 @@ impl Transaction<'_> {
         let own_time = (!is_copied).then_some(time);
         match &event.payload {
             SessionEvent::SessionCreated(created) => {
-                return self.create(aggregate, &created.info, is_copied);
+                return self.create(aggregate, &created.info, is_copied, replayed);
             }
             SessionEvent::SessionUpdated(updated) => {
-                self.update(aggregate, &updated.info)?;
+                match replayed {
+                    true => self.update_by_import(aggregate, &updated.info)?,
+                    false => self.update(aggregate, &updated.info)?,
+                }
                 self.add_usage(aggregate, event)?;
             }
             SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
@@ -102,6 +106,7 @@ impl Transaction<'_> {
                      WHERE aggregate = ?1",
                     params![aggregate, switched.agent, own_time],
                 )?;
+                self.choose(aggregate, SessionChoice::Agent, replayed)?;
                 return Ok(added);
             }
             SessionEvent::ModelSwitched(switched) => {
@@ -116,9 +121,13 @@ impl Transaction<'_> {
                      WHERE aggregate = ?1",
                     params![aggregate, model_text(&switched.model), own_time],
                 )?;
+                self.choose(aggregate, SessionChoice::Model, replayed)?;
                 return Ok(added);
             }
-            SessionEvent::Moved(moved) => self.moved(aggregate, moved, time)?,
+            SessionEvent::Moved(moved) => {
+                self.moved(aggregate, moved, time)?;
+                self.choose(aggregate, SessionChoice::Directory, replayed)?;
+            }
             SessionEvent::PromptAdmitted(admitted) => {
                 return self.admit(aggregate, seq, admitted, replayed);
             }
@@ -178,15 +187,26 @@ impl Transaction<'_> {
         Ok(Target::default())
     }
 
-    fn create(&self, aggregate: SessionKey, info: &SessionRecord, is_fork: bool) -> Projected {
+    fn create(
+        &self,
+        aggregate: SessionKey,
+        info: &SessionRecord,
+        is_fork: bool,
+        replayed: bool,
+    ) -> Projected {
         if self.reader().session_exists(aggregate)? {
             return Err(Abort::Refused(LifecycleConflict::SessionExists));
         }
+        let imported_rules = || info.permission.as_deref().map(imported::restricting);
+        let permission = match replayed {
+            true => imported_rules().map(|rules| rules_text(&rules)),
+            false => permission_text(info),
+        };
         self.run(
             "INSERT INTO session (aggregate, project, workspace, parent, slug, directory, path,
                title, version, agent, model, time_created, time_updated, time_archived, permission,
-               budget, forked)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               budget, forked, unconfirmed)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 aggregate,
                 info.project_id,
@@ -202,9 +222,14 @@ impl Transaction<'_> {
                 info.time.created,
                 info.time.updated,
                 info.time.archived,
-                permission_text(info),
+                permission,
                 budget_text(info).filter(|budget| budget != "{}"),
                 is_fork,
+                if replayed {
+                    imported::chosen_by(info)
+                } else {
+                    0
+                },
             ],
         )?;
         Ok(Target::default())
@@ -213,7 +238,9 @@ impl Transaction<'_> {
     fn update(&self, aggregate: SessionKey, info: &SessionRecord) -> Result<(), StoreError> {
         self.run(
             "UPDATE session SET title = ?2, parent = ?3, time_updated = ?4, time_archived = ?5,
-               permission = ifnull(?6, permission), budget = nullif(ifnull(?7, budget), '{}')
+               permission = ifnull(?6, permission), budget = nullif(ifnull(?7, budget), '{}'),
+               project = ?8,
+               unconfirmed = iif(?7 IS NULL OR nullif(?7, '{}') IS budget, unconfirmed, unconfirmed & ~?9)
              WHERE aggregate = ?1",
             params![
                 aggregate,
@@ -223,6 +250,8 @@ impl Transaction<'_> {
                 info.time.archived,
                 permission_text(info),
                 budget_text(info),
+                info.project_id,
+                imported::BUDGET,
             ],
         )
     }
@@ -351,7 +380,11 @@ impl Transaction<'_> {
 }
 
 fn permission_text(info: &SessionRecord) -> Option<String> {
-    serde_json::to_string(info.permission.as_ref()?).ok()
+    info.permission.as_deref().map(rules_text)
+}
+
+fn rules_text(rules: &[RecordedRule]) -> String {
+    serde_json::to_string(rules).expect("a rule is plain text")
 }
 
 /// The limits as JSON. Without any limit, an empty object.

@@ -96,7 +96,8 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Returns the files that the entries of a session before `end` name, without those of copied entries.
+    /// Returns the files that the entries of a session before `end` name, without those of copied and imported entries:
+    /// an import can name the files of any session.
     fn files_before(
         &self,
         session: SessionKey,
@@ -104,7 +105,9 @@ impl Reader<'_> {
     ) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT data, metadata FROM event
-             WHERE aggregate = ?1 AND seq < ifnull(?2, 9223372036854775807) AND type = ?3",
+             WHERE aggregate = ?1 AND seq < ifnull(?2, 9223372036854775807) AND type = ?3
+               AND NOT EXISTS (SELECT 1 FROM imported i
+                 WHERE i.aggregate = event.aggregate AND first <= event.seq AND last >= event.seq)",
         )?;
         let mut entries = statement.query(params![session, end, ToolSuccess::NUMBER])?;
         let mut files = Vec::new();

@@ -16,6 +16,7 @@ use rusqlite::{OptionalExtension, Params, Row, params, params_from_iter};
 use crate::error::StoreError;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::activity::Activity;
+use crate::projections::imported::{self, BUDGET};
 use crate::projections::messages::{Anchored, Order};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
@@ -33,6 +34,10 @@ pub struct SessionRow {
     pub activity: Option<Activity>,
     /// True if the session is a fork: a copy of its parent, and no work for it.
     pub is_fork: bool,
+    /// The newest entry that came with an import.
+    pub imported: Option<Sequence>,
+    /// True if the budget came with an import.
+    pub has_imported_budget: bool,
 }
 
 /// Conditions of a session list. A session must satisfy all given conditions.
@@ -60,7 +65,8 @@ const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model,
     s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
     s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
     s.staged, s.permission, s.settings, s.output, s.rejected, s.forked, s.share_url,
-    s.summary_additions, s.summary_deletions, s.summary_files, s.budget
+    s.summary_additions, s.summary_deletions, s.summary_files, s.budget, s.unconfirmed,
+    (SELECT max(last) FROM imported WHERE imported.aggregate = a.key)
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
 
 /// The readable sessions of a query, and the number of unreadable ones.
@@ -263,6 +269,10 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
     };
     let model: Option<opencode_schema::model::ModelRef> = json(row, 5)?;
     let path: Option<String> = row.get(18)?;
+    let permission: Option<Vec<RecordedRule>> = json(row, 20)?;
+    let permission = permission.unwrap_or_default().into_iter();
+    let permission: Vec<_> = permission.map(PermissionRule::from).collect();
+    let (unconfirmed, imported): (i64, Option<Sequence>) = (row.get(30)?, row.get(31)?);
     let info = SessionInfo {
         id: identifier(row, 1, SessionID::parse)?,
         parent_id: optional(row, 2, SessionID::parse)?,
@@ -289,15 +299,19 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<Sequence>)> {
             .map(|url| SessionShare { url }),
         summary: summary(row, 26)?,
         budget: json(row, 29)?,
+        permission: imported::shown(&permission),
+        imported: imported::import(&permission, unconfirmed, imported),
     };
-    let permission: Option<Vec<RecordedRule>> = json(row, 20)?;
-    let permission = permission.unwrap_or_default().into_iter();
+    // The settings of a prompt of an import choose neither agent nor model of later work.
+    let is_own = |activity: &Activity| imported.is_none_or(|last| activity.settings > last);
     let session = SessionRow {
         key: row.get(0)?,
         info,
-        permission: permission.map(PermissionRule::from).collect(),
-        activity: Activity::read(row, 21)?,
+        permission,
+        activity: Activity::read(row, 21)?.filter(is_own),
         is_fork: row.get(24)?,
+        imported,
+        has_imported_budget: unconfirmed & BUDGET != 0,
     };
     Ok((session, row.get(19)?))
 }

@@ -8,6 +8,7 @@ use opencode_schema::session::SessionBudget;
 use rusqlite::OptionalExtension;
 
 use crate::error::StoreError;
+use crate::projections::imported::BUDGET;
 use crate::view::reader::Reader;
 
 /// The work of a session and its child sessions.
@@ -30,6 +31,8 @@ pub struct AppliedBudget {
     pub session_id: SessionID,
     /// Its own limits.
     pub budget: Option<SessionBudget>,
+    /// True if the limits came with an import.
+    pub is_imported: bool,
     /// True if no other session in the file gave it its work.
     pub is_root: bool,
     /// The work that counts towards the limits.
@@ -41,6 +44,7 @@ struct Link {
     id: String,
     parent: Option<String>,
     budget: Option<String>,
+    is_imported: bool,
 }
 
 impl Reader<'_> {
@@ -65,6 +69,7 @@ impl Reader<'_> {
                 applied.push(AppliedBudget {
                     session_id: SessionID::parse(&link.id).map_err(StoreError::corrupt_row)?,
                     budget: budget.transpose().map_err(StoreError::corrupt_row)?,
+                    is_imported: link.is_imported,
                     is_root,
                     spent: self.spent_below(&link.id)?,
                 });
@@ -78,17 +83,18 @@ impl Reader<'_> {
         Ok(self
             .connection
             .prepare_cached(
-                "SELECT p.id, s.budget
+                "SELECT p.id, s.budget, s.unconfirmed & ?2 <> 0
                  FROM aggregate a JOIN session s ON s.aggregate = a.key
                  LEFT JOIN aggregate p ON p.id = s.parent AND NOT s.forked
                    AND EXISTS (SELECT 1 FROM session WHERE aggregate = p.key)
-                 WHERE a.id = ?",
+                 WHERE a.id = ?1",
             )?
-            .query_row([id], |row| {
+            .query_row((id, BUDGET), |row| {
                 Ok(Link {
                     id: id.to_owned(),
                     parent: row.get(0)?,
                     budget: row.get(1)?,
+                    is_imported: row.get(2)?,
                 })
             })
             .optional()?)

@@ -7,7 +7,7 @@ use opencode_schema::model::ModelRef;
 
 use crate::error::StoreError;
 use crate::integer::{Sequence, SessionKey};
-use crate::projections::kind::PartKind;
+use crate::projections::kind::{MessageKind, PartKind};
 use crate::projections::messages::{entry, extract};
 use crate::view::reader::Reader;
 
@@ -31,6 +31,49 @@ pub struct OpenCall {
 }
 
 impl Reader<'_> {
+    /// Returns the answer that neither ended nor failed, if there is one.
+    pub fn open_step(&self, session: SessionKey) -> Result<Option<MessageID>, StoreError> {
+        let Some(seq) = self.open_messages(session, MessageKind::ASSISTANT)?.pop() else {
+            return Ok(None);
+        };
+        match self.entry_payload(session, seq)? {
+            SessionEvent::StepStarted(it) => Ok(Some(it.assistant_message_id)),
+            _ => Err(StoreError::corrupt(seq, "it does not start a step")),
+        }
+    }
+
+    /// Returns the runs of shell commands that have not ended.
+    pub fn open_shells(&self, session: SessionKey) -> Result<Vec<String>, StoreError> {
+        let open = self.open_messages(session, MessageKind::SHELL)?.into_iter();
+        open.map(|seq| match self.entry_payload(session, seq)? {
+            SessionEvent::ShellStarted(it) => Ok(it.call_id),
+            _ => Err(StoreError::corrupt(seq, "it does not start a command")),
+        })
+        .collect()
+    }
+
+    /// Returns the messages of a kind that have not ended, in order.
+    fn open_messages(
+        &self,
+        session: SessionKey,
+        kind: MessageKind,
+    ) -> Result<Vec<Sequence>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT seq FROM message WHERE aggregate = ? AND type = ? AND completed IS NULL ORDER BY seq",
+        )?;
+        let rows = statement.query_map((session, kind), |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn entry_payload(
+        &self,
+        session: SessionKey,
+        seq: Sequence,
+    ) -> Result<SessionEvent, StoreError> {
+        let entries = self.gather(session, vec![seq])?;
+        entry(&entries, seq)?.payload()
+    }
+
     /// Returns the tool calls that never settled. If calls of one message share an id, events reach
     /// only the last of them, so the others are omitted.
     pub fn open_calls(&self, session: SessionKey) -> Result<Vec<OpenCall>, StoreError> {

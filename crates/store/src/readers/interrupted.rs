@@ -58,16 +58,30 @@ struct Newest {
     kind: MessageKind,
     settled: Option<Sequence>,
     activity: Option<Activity>,
+    /// The newest entry that came with an import.
+    imported: Option<Sequence>,
+}
+
+impl Newest {
+    /// True if this host admitted the prompt or began the answer.
+    fn is_own(&self) -> bool {
+        self.imported.is_none_or(|last| self.seq > last)
+    }
 }
 
 impl Reader<'_> {
     /// Returns every session with an interrupted last activity, oldest session first. A turn that a
-    /// user stopped, or a history that was reverted later, does not count as interrupted.
+    /// user stopped, a history that was reverted later, or work that came with an import, does not count
+    /// as interrupted.
     ///
     /// Omits a session with unreadable entries, because it cannot continue either.
     pub fn interrupted(&self) -> Result<Vec<Interrupted>, StoreError> {
         let mut found = Vec::new();
-        for newest in self.newest_turns("1", [])? {
+        for newest in self
+            .newest_turns("1", [])?
+            .into_iter()
+            .filter(Newest::is_own)
+        {
             match self.examine(&newest) {
                 Ok(interrupted) => found.extend(interrupted),
                 Err(error @ StoreError::Corrupt { .. }) => {
@@ -82,7 +96,20 @@ impl Reader<'_> {
     /// Returns the interruption of one session's last activity, if there is one.
     pub fn interruption(&self, session: SessionKey) -> Result<Option<Interrupted>, StoreError> {
         let newest = self.newest_turns("a.key = ?", [session])?.pop();
+        let newest = newest.filter(Newest::is_own);
         newest.map_or(Ok(None), |newest| self.examine(&newest))
+    }
+
+    /// As [`Self::interruption`], also for work that came with an import.
+    pub fn unfinished_work(&self, session: SessionKey) -> Result<Option<Interrupted>, StoreError> {
+        let newest = self.newest_turns("a.key = ?", [session])?.pop();
+        newest.map_or(Ok(None), |newest| self.examine(&newest))
+    }
+
+    /// True if the history ends with a prompt that came with an import.
+    pub fn ends_with_imported_prompt(&self, session: SessionKey) -> Result<bool, StoreError> {
+        let newest = self.newest_turns("a.key = ?", [session])?.pop();
+        Ok(newest.is_some_and(|it| it.kind == MessageKind::USER && !it.is_own()))
     }
 
     /// Returns the entry at which the newest activity ended, if it has ended.
@@ -116,7 +143,8 @@ impl Reader<'_> {
         values: impl Params,
     ) -> Result<Vec<Newest>, StoreError> {
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT a.key, a.id, m.seq, m.type, m.settled, s.settings, s.output, s.rejected
+            "SELECT a.key, a.id, m.seq, m.type, m.settled, s.settings, s.output, s.rejected,
+               (SELECT max(last) FROM imported WHERE imported.aggregate = a.key)
              FROM session s CROSS JOIN aggregate a ON a.key = s.aggregate
              CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
                SELECT max(seq) FROM message INDEXED BY message_turn
@@ -133,6 +161,7 @@ impl Reader<'_> {
                 kind: row.get(3)?,
                 settled: row.get(4)?,
                 activity: Activity::read(row, 5)?,
+                imported: row.get(8)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -1,7 +1,7 @@
 //! Replay: appends entries from another database, which already have a position in a log.
 //!
 //! A log is replayed element by element, in order. An element that is already stored must be
-//! identical and is skipped. Later elements are recorded and projected like new events. The owner
+//! identical and is skipped. Later elements are recorded, projected and marked as imported. The owner
 //! of a log may extend it. Elements from any other replayer are skipped or, with `strict_owner`,
 //! refused.
 
@@ -233,6 +233,7 @@ impl Transaction<'_> {
         let recorded = self.record(log.key, recorded, recording);
         recorded
             .map_err(|abort| abort.map(|conflict| ReplayConflict::Lifecycle { seq, conflict }))?;
+        self.mark_imported(log.key, seq.into())?;
         if let Some(Project {
             id,
             directory,

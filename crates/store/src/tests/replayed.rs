@@ -312,7 +312,8 @@ impl Side {
                 let kind: i64 = row.get("type").unwrap_or(99);
                 let values = names.iter().map(|name| match name.as_str() {
                     "time" if kind < 10 => String::new(),
-                    "active" => String::new(),
+                    // An imported log has the same rows, except for its origin.
+                    "active" | "unconfirmed" => String::new(),
                     name => format!("{name}={:?}", row.get_ref(name).unwrap()),
                 });
                 rows.push(format!("{table} {}", values.collect::<Vec<_>>().join(" ")));

@@ -27,7 +27,7 @@ pub(crate) fn rules<'a>(
 /// denied to the creator. Empty if nothing is denied to the creator.
 pub(crate) fn limits(rules: &Ruleset<'_>) -> Vec<PermissionRule> {
     let mut limits = Vec::new();
-    let own = rules.rules.split(PermissionRule::is_limit);
+    let own = rules.rules.split(PermissionRule::begins_list);
     let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
     for list in own.chain(restrictions) {
         let counting = counting(list).into_iter();

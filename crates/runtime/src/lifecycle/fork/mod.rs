@@ -13,11 +13,11 @@ use opencode_schema::Record;
 use opencode_schema::event::{Interrupted, SessionEvent, SessionRecord};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::model::ModelRef;
-use opencode_schema::session::{SessionInfo, SessionTime};
+use opencode_schema::session::{SessionChoice, SessionInfo, SessionTime};
 use opencode_schema::todo::Todo;
 use opencode_store::{
-    Abort, CopiedState, Draft, Epoch, MessagesBefore, Reader, Sequence, SessionKey, SessionRow,
-    StoreError, StoredEvent, copied,
+    Abort, CopiedState, Draft, Epoch, MessagesBefore, Range, Reader, Sequence, SessionKey,
+    SessionRow, StoreError, StoredEvent, copied,
 };
 
 use self::remap::{PartBoundary, Remap};
@@ -25,6 +25,7 @@ use self::title::fork_title;
 use super::Lifecycle;
 use crate::error::RuntimeError;
 use crate::journal::append;
+use crate::sessions::is_unconfirmed;
 use crate::sessions::slug::slug;
 
 /// Number of entries that are copied in one command.
@@ -54,6 +55,8 @@ struct Plan {
     epoch: Option<Epoch>,
     explored: Vec<String>,
     todos: Vec<Todo>,
+    /// The entries of the source that came with imports.
+    imported: Vec<Range>,
 }
 
 /// A fork that is being written.
@@ -63,6 +66,11 @@ struct Copy {
     remap: Remap,
     agent: Option<String>,
     model: Option<ModelRef>,
+    /// True if the choice of the agent, or of the model, came with an import.
+    has_imported_agent: bool,
+    has_imported_model: bool,
+    /// The entries of the fork that came with imports.
+    imported: Vec<Range>,
     /// Sequence of the last entry of the fork.
     last: Sequence,
     /// Sequence in the fork of the last entry that the baseline of the source is based on.
@@ -111,6 +119,9 @@ impl Lifecycle {
             remap: Remap::new(new_ids.collect(), plan.part),
             agent: None,
             model: None,
+            has_imported_agent: false,
+            has_imported_model: false,
+            imported: Vec::new(),
             last: Sequence::FIRST,
             baseline_seq: Sequence::FIRST,
         };
@@ -126,7 +137,7 @@ impl Lifecycle {
                 break;
             };
             next = last.seq.next();
-            let drafts = copy.drafts(entries, baseline_seq)?;
+            let drafts = copy.drafts(entries, baseline_seq, &plan.imported)?;
             if !drafts.is_empty() {
                 let id = copy.id.clone();
                 let written = self.journal.store.write(move |transaction| {
@@ -141,7 +152,11 @@ impl Lifecycle {
                 return Err(RuntimeError::Closed);
             }
         }
+        let unconfirmed = copy.unconfirmed(&plan.source.info);
         let state = CopiedState {
+            imported: std::mem::take(&mut copy.imported),
+            unconfirmed,
+            has_imported_budget: plan.source.has_imported_budget,
             epoch: plan.epoch.map(|epoch| Epoch {
                 baseline_seq: copy.baseline_seq,
                 ..epoch
@@ -196,29 +211,78 @@ impl Lifecycle {
 }
 
 impl Copy {
+    /// Records that the newest entry came with an import.
+    fn add_imported(&mut self) {
+        let seq = self.last;
+        match self.imported.last_mut() {
+            Some((_, last)) if last.next() == seq => *last = seq,
+            _ => self.imported.push((seq, seq)),
+        }
+    }
+
+    /// Returns the choices of the fork that came with an import and that no caller confirmed, not for the source either.
+    fn unconfirmed(&self, source: &SessionInfo) -> Vec<SessionChoice> {
+        let open = |choice| is_unconfirmed(source, choice);
+        let has_agent = self.has_imported_agent && self.agent.is_some();
+        let is_same_model = match (&self.model, &source.model) {
+            (Some(own), Some(other)) => own.same_selection(other),
+            _ => false,
+        };
+        let has_model = self.has_imported_model && self.model.is_some();
+        [
+            (SessionChoice::Directory, open(SessionChoice::Directory)),
+            (
+                SessionChoice::Agent,
+                has_agent && (open(SessionChoice::Agent) || self.agent != source.agent),
+            ),
+            (
+                SessionChoice::Model,
+                has_model && (open(SessionChoice::Model) || !is_same_model),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(choice, is_open)| is_open.then_some(choice))
+        .collect()
+    }
+
     /// Returns the entries of the fork for entries of the source.
     fn drafts(
         &mut self,
         entries: Vec<StoredEvent>,
         baseline_seq: Option<Sequence>,
+        imported: &[Range],
     ) -> Result<Vec<Draft>, StoreError> {
         let mut drafts = Vec::new();
         for entry in entries {
             let payload = entry.payload()?;
+            let is_imported = imported
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&entry.seq));
             if let SessionEvent::SessionCreated(created) = payload {
                 self.agent = created.info.agent;
                 self.model = created.info.model;
+                self.has_imported_agent = is_imported;
+                self.has_imported_model = is_imported;
                 continue;
             }
             let Some(payload) = self.remap.entry(entry.seq, payload) else {
                 continue;
             };
             match &payload {
-                SessionEvent::AgentSwitched(it) => self.agent = Some(it.agent.clone()),
-                SessionEvent::ModelSwitched(it) => self.model = Some(it.model.clone()),
+                SessionEvent::AgentSwitched(it) => {
+                    self.agent = Some(it.agent.clone());
+                    self.has_imported_agent = is_imported;
+                }
+                SessionEvent::ModelSwitched(it) => {
+                    self.model = Some(it.model.clone());
+                    self.has_imported_model = is_imported;
+                }
                 _ => {}
             }
             self.last = self.last.next();
+            if is_imported {
+                self.add_imported();
+            }
             if baseline_seq.is_some_and(|seq| entry.seq <= seq) {
                 self.baseline_seq = self.last;
             }
@@ -262,6 +326,7 @@ fn plan(db: &Reader<'_>, request: ForkSession) -> Result<Plan, Abort<RuntimeErro
     });
     let is_all = end.is_none();
     Ok(Plan {
+        imported: db.imported(source.key)?,
         record: db.session_record(&source)?,
         epoch,
         explored: db.explored(source.key)?,

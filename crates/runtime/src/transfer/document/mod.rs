@@ -11,7 +11,6 @@ mod tool;
 mod user;
 mod values;
 
-use opencode_location::location::Locations;
 use opencode_schema::Record;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::session::SessionInfo;
@@ -20,6 +19,7 @@ use serde_json::Value;
 use self::log::Log;
 use self::values::text;
 use super::Imports;
+use super::confirm::Chosen;
 use crate::coordinator::Coordinator;
 use crate::error::{ImportError, RuntimeError};
 
@@ -71,11 +71,11 @@ impl Imports {
     pub(crate) async fn import_document(
         &self,
         coordinator: Coordinator,
-        locations: &Locations,
         document: SessionDocument,
+        chosen: Chosen,
     ) -> Result<ImportedDocument, RuntimeError> {
         let directory = session::directory(&document.info)?;
-        let project = locations.projects().resolve(&directory).await;
+        let project = self.locations.projects().resolve(&directory).await;
         let id = session::id(&document.info)?;
         let mut log = Log::new(id.clone());
         session::created(&mut log, &document, directory, project)?;
@@ -84,7 +84,7 @@ impl Imports {
             translate(&mut log, message);
         }
         let (events, omitted) = log.into_parts();
-        let imported = self.replay_events(coordinator, id, events).await?;
+        let imported = self.replay_events(coordinator, id, events, chosen).await?;
         Ok(ImportedDocument {
             session: imported.session,
             applied: imported.applied,

@@ -105,7 +105,7 @@ pub fn decide<'a>(
 /// everywhere, or the last rule of a limit or a restriction does. The host does not offer such an
 /// action. [`evaluate`] still decides about each use.
 pub fn is_denied_everywhere(action: &str, rules: &Ruleset<'_>) -> bool {
-    let own = rules.rules.split(PermissionRule::is_limit);
+    let own = rules.rules.split(PermissionRule::begins_list);
     let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
     own.chain(restrictions).any(|rules| {
         let mut rules = rules.iter().rev();
@@ -118,7 +118,8 @@ pub fn is_denied_everywhere(action: &str, rules: &Ruleset<'_>) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruleset<'a> {
     /// Permission rules. The last match decides. If no rule matches, the host asks. The limits of
-    /// tasks follow, and [`PermissionRule::LIMIT`] begins each of them.
+    /// tasks and the rules of imports follow. [`PermissionRule::LIMIT`] begins each limit, and
+    /// [`PermissionRule::RESTRICTION`] the rules of each import.
     pub rules: Cow<'a, [PermissionRule]>,
     /// Lists of rules that can only make an effect stricter.
     pub restrictions: &'a [Restriction],
@@ -169,21 +170,22 @@ impl PermissionEffect {
 }
 
 /// Returns the effect of a list of rules. Each limit denies the actions that its own rules deny, and has no
-/// other effect.
+/// other effect. Each restriction can make the effect stricter.
 fn by_rules(
     action: &str,
     resource: NamedResource<'_>,
     rules: &[PermissionRule],
 ) -> PermissionEffect {
-    let mut lists = rules.split(PermissionRule::is_limit);
-    let own = lists.next().map_or(PermissionEffect::Ask, |own| {
-        own_effect(action, resource, own)
+    let (own, others) = PermissionRule::split_own(rules);
+    let others = others.filter_map(|list| {
+        let (begin, rules) = list.split_first()?;
+        let effect = effect_of(action, resource, rules)?;
+        (effect == PermissionEffect::Deny || begin.is_restriction()).then_some(effect)
     });
-    let denies = |limit| effect_of(action, resource, limit) == Some(PermissionEffect::Deny);
-    if lists.any(denies) {
-        return PermissionEffect::Deny;
-    }
-    own
+    others.fold(
+        own_effect(action, resource, own),
+        PermissionEffect::stricter,
+    )
 }
 
 /// Returns the effect of the rules of an agent. Without a rule about the resource itself, the host asks.
@@ -269,10 +271,38 @@ impl PermissionRule {
         effect: PermissionEffect::Deny,
     };
 
+    /// Begins a restriction in a list of rules. The rules that follow, up to the next limit or
+    /// restriction, can only make an effect stricter. This rule itself matches nothing.
+    pub const RESTRICTION: Self = Self {
+        action: String::new(),
+        resource: String::new(),
+        effect: PermissionEffect::Ask,
+    };
+
     /// True if this rule begins a limit.
     #[must_use]
     pub fn is_limit(&self) -> bool {
         *self == Self::LIMIT
+    }
+
+    /// True if this rule begins a restriction.
+    #[must_use]
+    pub fn is_restriction(&self) -> bool {
+        *self == Self::RESTRICTION
+    }
+
+    /// True if this rule begins a limit or a restriction.
+    #[must_use]
+    pub fn begins_list(&self) -> bool {
+        self.is_limit() || self.is_restriction()
+    }
+
+    /// Splits a list of rules into those before the first limit or restriction, and the limits and
+    /// restrictions. Each of these includes the rule that begins it.
+    pub fn split_own(rules: &[Self]) -> (&[Self], impl Iterator<Item = &[Self]>) {
+        let own = rules.iter().position(Self::begins_list);
+        let (own, others) = rules.split_at(own.unwrap_or(rules.len()));
+        (own, others.chunk_by(|_, next| !next.begins_list()))
     }
 
     /// True if the resource of the rule can be a pattern of paths.

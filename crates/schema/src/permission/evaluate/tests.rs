@@ -281,6 +281,41 @@ fn an_action_is_denied_everywhere_by_its_last_rule_alone() {
 }
 
 #[test]
+fn restrictions_in_a_list_only_make_effects_stricter() {
+    let effects = [Allow, Ask, Deny];
+    for (own, restricting) in effects.iter().flat_map(|own| effects.map(|it| (*own, it))) {
+        let rules = [
+            rule("bash", "*", own),
+            PermissionRule::RESTRICTION,
+            rule("bash", "*", restricting),
+        ];
+        let expected = own.stricter(restricting);
+        assert_eq!(evaluate("bash", "ls", &rules), expected, "{rules:?}");
+        // A restriction about another action has no effect, and neither have rules that the list before it has.
+        assert_eq!(evaluate("bash", "ls", &rules[..1]), own);
+        let other = [
+            rule("bash", "*", own),
+            PermissionRule::RESTRICTION,
+            rule("edit", "*", restricting),
+        ];
+        assert_eq!(evaluate("bash", "ls", &other), own);
+        assert_eq!(evaluate("edit", "a", &other), Ask.stricter(restricting));
+        // A limit after a restriction still only denies.
+        let limited = [&rules[..], &[PermissionRule::LIMIT, rule("bash", "*", Ask)]].concat();
+        assert_eq!(evaluate("bash", "ls", &limited), expected);
+    }
+    // The marker itself matches nothing.
+    assert_eq!(
+        evaluate(
+            "",
+            "",
+            &[rule("*", "*", Allow), PermissionRule::RESTRICTION]
+        ),
+        Allow
+    );
+}
+
+#[test]
 fn limits_only_deny() {
     let rules = [
         rule("read", "*", Allow),
