@@ -422,7 +422,7 @@ mod tests {
             ),
             (
                 r#"{"prompt":{"text":""},"output":{"schema":{},"retries":null}}"#,
-                "Expected integer, got null\n  at [\"output\"][\"retries\"]",
+                "Expected number, got null\n  at [\"output\"][\"retries\"]",
             ),
             (
                 r#"{"prompt":{"text":""},"tools":null}"#,
@@ -454,11 +454,11 @@ mod tests {
         for (text, what) in [
             (
                 r#"{"olderThan":null,"keepLast":3}"#,
-                "integer, got null\n  at [\"olderThan\"]",
+                "number, got null\n  at [\"olderThan\"]",
             ),
             (
                 r#"{"olderThan":1,"keepLast":null}"#,
-                "integer, got null\n  at [\"keepLast\"]",
+                "number, got null\n  at [\"keepLast\"]",
             ),
             (
                 r#"{"archived":null}"#,
@@ -479,7 +479,7 @@ mod tests {
             ),
             (
                 r#"{"budget":{"tokens":null}}"#,
-                "integer, got null\n  at [\"budget\"][\"tokens\"]",
+                "number, got null\n  at [\"budget\"][\"tokens\"]",
             ),
             (
                 r#"{"budget":{"cost":null}}"#,
@@ -487,11 +487,11 @@ mod tests {
             ),
             (
                 r#"{"budget":{"turns":null}}"#,
-                "integer, got null\n  at [\"budget\"][\"turns\"]",
+                "number, got null\n  at [\"budget\"][\"turns\"]",
             ),
             (
                 r#"{"budget":{"durationMs":null}}"#,
-                "integer, got null\n  at [\"budget\"][\"durationMs\"]",
+                "number, got null\n  at [\"budget\"][\"durationMs\"]",
             ),
         ] {
             let refused = Err(format!("Expected {what}"));

@@ -63,8 +63,9 @@ pub struct Document {
     pub(crate) agents: Vec<(String, AgentPatch)>,
     /// Rules for all agents. The rules of an agent come after them.
     pub(crate) permissions: Vec<PermissionRule>,
-    /// Rules for all agents from keys that stand twice. They can only restrict.
-    pub(crate) restricting: Vec<PermissionRule>,
+    /// The rules of the document with an earlier value of a key that stands twice, one set for each. They can only
+    /// restrict.
+    pub(crate) earlier: Vec<EarlierRules>,
     /// Descriptions of commands. Later ones override earlier ones.
     pub(crate) commands: Vec<(String, Located<CommandPatch>)>,
     /// Directories and URLs of skills.
@@ -86,6 +87,39 @@ impl fmt::Debug for Document {
             .field("origin", &self.origin)
             .field("source", &self.source)
             .finish_non_exhaustive()
+    }
+}
+
+/// The rules of a document with an earlier value of a key that stands twice.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct EarlierRules {
+    /// Rules for all agents.
+    pub permissions: Vec<PermissionRule>,
+    /// Rules of single agents, which come after them.
+    pub agents: Vec<(String, Vec<PermissionRule>)>,
+}
+
+impl EarlierRules {
+    /// The rules of a document.
+    pub(super) fn of_document(shared: &[PermissionRule], agents: &[(String, AgentPatch)]) -> Self {
+        let agents = agents.iter().filter(|(_, it)| !it.permissions.is_empty());
+        Self {
+            permissions: shared.to_vec(),
+            agents: agents
+                .map(|(id, it)| (id.clone(), it.permissions.clone()))
+                .collect(),
+        }
+    }
+
+    /// Number of rules.
+    pub(crate) fn count(&self) -> usize {
+        self.permissions.len() + self.agents.iter().map(|(_, own)| own.len()).sum::<usize>()
+    }
+
+    /// The rules for an agent.
+    pub(crate) fn of<'r>(&'r self, agent: &str) -> impl Iterator<Item = &'r PermissionRule> {
+        let own = self.agents.iter().filter(move |(id, _)| id == agent);
+        self.permissions.iter().chain(own.flat_map(|(_, own)| own))
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) use decode::{
     Decoded, Invalid, boolean, count, elements, entries, number, object, optional, text, texts,
     wrong,
 };
-pub(crate) use document::{Located, untrusted};
+pub(crate) use document::{EarlierRules, Located, untrusted};
 pub(crate) use jsonc::{Position, position};
 pub(crate) use patch::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption, VariantPatch};
 pub(crate) use policy::Policy;

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::agent::AgentPatch;
 use super::decode::{self, Decoded, Invalid};
 use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::Layer;
-use super::document::{Document, Draft, Outcome, Problem, Read, untrusted};
+use super::document::{Document, Draft, EarlierRules, Outcome, Problem, Read, untrusted};
 use super::jsonc::Position;
 use super::keys;
 use super::policy::Policy;
@@ -118,17 +119,25 @@ impl Reading<'_> {
             }
         }
         let (document, earlier) = (&mut *read.document, *earlier.document);
-        document.restricting.extend(earlier.permissions);
         let denied = earlier.policies.into_iter().filter(|policy| !policy.allow);
         document.policies.extend(denied);
         if earlier.settings.share == Some(Share::Disabled) {
             document.settings.share = Some(Share::Disabled);
         }
-        for (id, patch) in earlier.agents {
-            match document.agents.iter_mut().find(|(known, _)| *known == id) {
+        let rules = EarlierRules::of_document(&earlier.permissions, &earlier.agents);
+        let last = EarlierRules::of_document(&document.permissions, &document.agents);
+        for (id, patch) in &earlier.agents {
+            match document.agents.iter_mut().find(|(known, _)| known == id) {
                 Some((_, known)) => known.restrict(patch),
-                None => document.agents.push((id, patch.restriction())),
+                None => {
+                    let mut restricted = AgentPatch::default();
+                    restricted.restrict(patch);
+                    document.agents.push((id.clone(), restricted));
+                }
             }
+        }
+        if rules != last {
+            document.earlier.push(rules);
         }
     }
 

@@ -13,6 +13,7 @@ use sha1::{Digest as _, Sha1};
 use opencode_llm::redact::Secrets;
 use opencode_schema::clock::{Clock, Millis, SystemClock};
 
+use super::all_secrets::AllSecrets;
 use super::known_secrets::known_secrets;
 use super::trust::{Trust, TrustDecisions};
 use super::{Location, LocationError, check, confirm_changes};

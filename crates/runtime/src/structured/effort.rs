@@ -241,8 +241,11 @@ impl<'a> Effort<'a> {
         }
         if let (Some(pattern), Value::String(text)) = (keywords.get("pattern"), value) {
             let pattern = pattern.as_str().unwrap_or_default();
-            let looks = pattern.contains("(?") || pattern.contains('\\');
-            let most = if looks { PATTERN_STEPS as u64 } else { 0 };
+            let most = if searches(pattern) {
+                PATTERN_STEPS as u64
+            } else {
+                0
+            };
             steps = steps
                 .saturating_add(pattern_steps(text))
                 .saturating_add(most);
@@ -282,6 +285,15 @@ impl<'a> Effort<'a> {
     }
 }
 
+/// True for a pattern that the check cannot compare in linear time: it looks around or back, or does not give back.
+fn searches(pattern: &str) -> bool {
+    let marks = [
+        "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(", "\\k", "\\G", "\\K", "*+", "++", "?+", "}+",
+    ];
+    let refers = |pair: &[u8]| pair[0] == b'\\' && pair[1].is_ascii_digit();
+    marks.iter().any(|mark| pattern.contains(mark)) || pattern.as_bytes().windows(2).any(refers)
+}
+
 fn pattern_steps(text: &str) -> u64 {
     1 + text.len() as u64 / 8
 }
@@ -289,7 +301,7 @@ fn pattern_steps(text: &str) -> u64 {
 fn references(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let keys = ["$ref", "$dynamicRef", "$recursiveRef"];
     keys.into_iter()
-        .filter_map(|key| keywords.get(key).and_then(Value::as_str))
+        .filter_map(move |key| keywords.get(key).and_then(Value::as_str))
 }
 
 fn list<'v>(keywords: &'v Map<String, Value>, key: &str) -> &'v [Value] {

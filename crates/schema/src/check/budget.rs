@@ -7,6 +7,9 @@ use super::Issue;
 /// Maximum number of steps of one check. The largest bodies and arguments need a fourth of it.
 const MAX_STEPS: usize = 1 << 22;
 
+/// Maximum number of steps of all comparisons of a conversion.
+const MAX_CONVERSION_STEPS: usize = 1 << 18;
+
 /// The steps that are left. A step is one schema that is compared with one value.
 pub(super) struct Budget(Cell<usize>);
 
@@ -14,6 +17,11 @@ impl Budget {
     /// The steps of one check.
     pub(super) fn of_check() -> Self {
         Self(Cell::new(MAX_STEPS))
+    }
+
+    /// The steps of one conversion.
+    pub(super) fn of_conversion() -> Self {
+        Self(Cell::new(MAX_CONVERSION_STEPS))
     }
 
     /// Takes a step. False if none is left.

@@ -24,7 +24,7 @@ pub fn convert_meant(schema: &Value, value: &mut Value) {
         let mut converter = Converter {
             root: schema,
             steps: 0,
-            budget: &Budget::of_check(),
+            budget: &Budget::of_conversion(),
         };
         converter.members_of(schema, value, 0);
     }

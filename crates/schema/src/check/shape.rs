@@ -8,8 +8,8 @@ use super::budget::Budget;
 /// schema accepts.
 const MAX_HOPS: usize = 8;
 
-/// Maximum number of alternatives or literals in a description.
-const MAX_PARTS: usize = 50;
+/// Maximum number of alternatives in a description. Each may have as many.
+const MAX_ALTERNATIVES: usize = 20;
 
 /// True if a schema accepts values of this kind (string, object, ...), regardless of its other
 /// keywords.
@@ -85,7 +85,7 @@ fn describe_within(hops: usize, root: &Value, schema: &Value, budget: &Budget) -
         return "a value".into();
     };
     let join = |parts: &[Value], show: &dyn Fn(&Value) -> String| {
-        let parts: Vec<String> = parts.iter().take(MAX_PARTS).map(show).collect();
+        let parts: Vec<String> = parts.iter().map(show).collect();
         parts.join(" | ")
     };
     let next = |schema: &Value| describe_within(hops - 1, root, schema, budget);
@@ -104,7 +104,11 @@ fn describe_within(hops: usize, root: &Value, schema: &Value, budget: &Budget) -
     }
     for key in ["anyOf", "oneOf"] {
         if keywords.contains_key(key) {
-            return join(list(keywords, key), &next);
+            let alternatives = list(keywords, key);
+            return join(
+                &alternatives[..alternatives.len().min(MAX_ALTERNATIVES)],
+                &next,
+            );
         }
     }
     if let Some(literal) = keywords.get("const") {

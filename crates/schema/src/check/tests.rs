@@ -221,9 +221,10 @@ fn a_problem_of_the_whole_value_has_no_path() {
 fn a_null_means_absent_only_for_members_of_the_top_object() {
     let schema = json!({
         "properties": {
-            "a": { "type": "string" },
-            "b": { "type": "string" },
+            "a": { "type": ["string", "null"], "enum": ["x"] },
+            "b": { "type": ["string", "null"], "enum": [""] },
             "c": { "properties": { "d": { "type": "string" } } },
+            "bound": { "type": "integer" },
         },
         "required": ["b"],
     });
@@ -232,6 +233,7 @@ fn a_null_means_absent_only_for_members_of_the_top_object() {
     assert!(fits(&optional, Nulls::Absent));
     assert!(!fits(&optional, Nulls::Values));
     assert!(!fits(&json!({ "b": null }), Nulls::Absent));
+    assert!(!fits(&json!({ "b": "", "bound": null }), Nulls::Absent));
     assert!(!fits(
         &json!({ "b": "", "c": { "d": null } }),
         Nulls::Absent

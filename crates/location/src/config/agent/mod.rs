@@ -37,31 +37,19 @@ pub(crate) struct AgentPatch {
     pub disabled: Option<bool>,
     /// Rules that apply after all earlier ones.
     pub permissions: Vec<PermissionRule>,
-    /// Rules from keys that stand twice. They can only restrict.
-    pub restricting: Vec<PermissionRule>,
+    /// The rules with an earlier value of a key that stands twice, one set for each. They can only restrict.
+    pub earlier: Vec<Vec<PermissionRule>>,
 }
 
 impl AgentPatch {
-    /// Adds the restrictions of a description in which a key has one of its earlier values.
-    pub(crate) fn restrict(&mut self, earlier: Self) {
-        let restriction = earlier.restriction();
-        self.steps = match (self.steps, restriction.steps) {
+    /// Takes the limits of a description in which a key has one of its earlier values.
+    pub(crate) fn restrict(&mut self, earlier: &Self) {
+        self.steps = match (self.steps, earlier.steps) {
             (Some(steps), Some(earlier)) => Some(steps.min(earlier)),
             (steps, earlier) => steps.or(earlier),
         };
-        if restriction.disabled.is_some() {
-            self.disabled = restriction.disabled;
-        }
-        self.restricting.extend(restriction.restricting);
-    }
-
-    /// The parts of the description that restrict the agent.
-    pub(crate) fn restriction(self) -> Self {
-        Self {
-            steps: self.steps,
-            disabled: self.disabled.filter(|disabled| *disabled),
-            restricting: self.permissions,
-            ..Self::default()
+        if earlier.disabled == Some(true) {
+            self.disabled = earlier.disabled;
         }
     }
 }
@@ -144,7 +132,7 @@ fn newer(source: &Map<String, Value>) -> Decoded<AgentPatch> {
         steps: optional(source, "steps", steps)?,
         disabled: optional(source, "disabled", boolean)?,
         permissions: optional(source, "permissions", permission::decode)?.unwrap_or_default(),
-        restricting: Vec::new(),
+        earlier: Vec::new(),
     })
 }
 

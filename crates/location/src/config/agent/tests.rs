@@ -22,7 +22,7 @@ fn rules(value: Value) -> Vec<PermissionRule> {
 #[test]
 fn both_generations_produce_the_same_patches() {
     let patch = AgentPatch {
-        restricting: Vec::new(),
+        earlier: Vec::new(),
         model: selection::parse_model("p/m#low"),
         variant: Some("high".to_owned()),
         headers: Headers::default(),

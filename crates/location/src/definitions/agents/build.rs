@@ -141,8 +141,10 @@ struct Draft {
     of_host: Vec<PermissionRule>,
     /// The subset of `own` that the administrator gave.
     of_administrator: Vec<PermissionRule>,
-    /// Rules from files of an untrusted project, and from keys that stand twice. They can only restrict.
+    /// Rules from files of an untrusted project. They can only restrict.
     untrusted: Vec<PermissionRule>,
+    /// Sets of rules from names that stand twice in a file. They can only restrict.
+    earlier: Vec<Vec<PermissionRule>>,
     /// True if the agent is built in or a trusted source describes it.
     is_trusted: bool,
 }
@@ -278,7 +280,10 @@ impl Merged {
         let mut patch = fields.value;
         for earlier in file.earlier() {
             match decode_agent_fields(earlier) {
-                Ok(earlier) => patch.restrict(earlier),
+                Ok(mut earlier) => {
+                    patch.restrict(&earlier);
+                    patch.earlier.push(std::mem::take(&mut earlier.permissions));
+                }
                 Err(invalid) => {
                     let reason = format!("{}: {invalid}", file.origin());
                     let lost = UnreadablePermissions::of_agent(id, reason);
@@ -343,6 +348,7 @@ impl Draft {
             of_host: Vec::new(),
             of_administrator: Vec::new(),
             untrusted: Vec::new(),
+            earlier: Vec::new(),
             is_trusted: false,
         }
     }
@@ -362,7 +368,7 @@ impl Draft {
         self.body
             .extend(body.map(|(name, value)| (name.clone(), value.clone())));
         let permissions = || patch.permissions.iter().cloned();
-        self.untrusted.extend(patch.restricting.iter().cloned());
+        self.earlier.extend(patch.earlier.iter().cloned());
         if source.is_untrusted() {
             self.untrusted.extend(permissions());
             return;
@@ -384,6 +390,7 @@ impl Draft {
             of_host: std::mem::take(&mut self.of_host),
             of_administrator: std::mem::take(&mut self.of_administrator),
             untrusted: std::mem::take(&mut self.untrusted),
+            earlier: std::mem::take(&mut self.earlier),
         };
         let restrictions = shared.restrictions(&self.info.id, own, lost);
         // An empty text counts as absent, so that a file can remove the built-in text.

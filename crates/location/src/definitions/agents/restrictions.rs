@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction};
 
-use crate::config::{Configuration, Source, UnreadablePermissions};
+use crate::config::{Configuration, EarlierRules, Source, UnreadablePermissions};
 use crate::directory::RealPatterns;
 
 /// Rules that apply to all agents.
@@ -17,8 +17,10 @@ pub(super) struct Shared {
     of_host: Vec<PermissionRule>,
     /// The subset of `rules` that the administrator gave.
     of_administrator: Vec<PermissionRule>,
-    /// The rules of documents of an untrusted project, and of keys that stand twice. They can only restrict.
+    /// The rules of documents of an untrusted project. They can only restrict.
     untrusted: Vec<PermissionRule>,
+    /// The rules of documents with earlier values of keys that stand twice. Each set can only restrict.
+    earlier: Vec<EarlierRules>,
     /// The ceiling that the host sets.
     ceiling: Arc<[PermissionRule]>,
     /// Resolves links in patterns.
@@ -40,13 +42,10 @@ impl Shared {
             given: rules(|source| !source.is_project()),
             of_host: rules(|source| source == Source::Host),
             of_administrator: rules(|source| source == Source::Administrator),
-            untrusted: rules(Source::is_untrusted)
-                .into_iter()
-                .chain(
-                    configuration
-                        .documents()
-                        .flat_map(|it| it.restricting.iter().cloned()),
-                )
+            untrusted: rules(Source::is_untrusted),
+            earlier: configuration
+                .documents()
+                .flat_map(|it| it.earlier.iter().cloned())
                 .collect(),
             ceiling: real.resolve(ceiling).into(),
             real,
@@ -56,7 +55,8 @@ impl Shared {
     /// Number of rules of which each agent holds a copy.
     pub(super) fn count(&self) -> usize {
         let own = self.of_host.len() + self.of_administrator.len() + self.untrusted.len();
-        self.rules.len() + self.given.len() + own
+        let earlier: usize = self.earlier.iter().map(EarlierRules::count).sum();
+        self.rules.len() + self.given.len() + own + earlier
     }
 
     /// The rules for all agents followed by those of one agent, with the home directory filled in.
@@ -102,6 +102,14 @@ impl Shared {
             resource: "*".to_owned(),
             effect: PermissionEffect::Ask,
         });
+        let of_documents = self
+            .earlier
+            .iter()
+            .map(|it| it.of(agent).cloned().collect());
+        let earlier = of_documents.chain(own.earlier);
+        let earlier: Vec<(Arc<[_]>, bool)> = earlier
+            .map(|rules: Vec<_>| (self.restriction(&[], rules), false))
+            .collect();
         let restrictions = [
             (self.restriction(&self.of_host, own.of_host), false),
             (
@@ -112,7 +120,7 @@ impl Shared {
             (unread.collect(), true),
             (Arc::clone(&self.ceiling), true),
         ];
-        let restrictions = restrictions.into_iter();
+        let restrictions = restrictions.into_iter().chain(earlier);
         let given = restrictions.filter(|(rules, _): &(Arc<[_]>, bool)| !rules.is_empty());
         given
             .map(|(rules, each_time)| Restriction { rules, each_time })
@@ -128,4 +136,6 @@ pub(super) struct OwnRules {
     pub of_administrator: Vec<PermissionRule>,
     /// Rules from files of an untrusted project.
     pub untrusted: Vec<PermissionRule>,
+    /// Sets of rules from names that stand twice in its file.
+    pub earlier: Vec<Vec<PermissionRule>>,
 }

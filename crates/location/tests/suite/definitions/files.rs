@@ -64,7 +64,7 @@ async fn an_unreadable_file_is_reported_and_does_not_affect_others() {
     assert_eq!(
         said,
         each(&[
-            &format!("config/{{}}/line\nend.md: {unsearched}: its name has a control character"),
+            &format!("config/{{}}/line\\nend.md: {unsearched}: its name has a control character"),
             &format!("config/{{}}/\u{fffd}.md: {unsearched}: its name is not Unicode"),
             "config/{}/bytes.md:2:1: The text is not UTF-8; the whole file is left out",
             "config/{}/dangling.md: The file cannot be read: it is a link to nothing",
