@@ -439,6 +439,7 @@ const sessionsImport: Operation = {
   name: "sessions.import",
   method: "POST",
   path: ["/api/session/import"],
+  query: ["directory", "agent", "model", "confirm"],
   payload: "lines",
   shapes: { model: ModelRef },
   unwrap: true,
@@ -449,8 +450,8 @@ const sessionsImportDocument: OperationOf<SessionsImportDocumentInput> = {
   name: "sessions.importDocument",
   method: "POST",
   path: ["/api/session/import/document"],
-  payload: ["info", "messages"],
-  shapes: { messages: [SessionDocumentMessage] },
+  payload: ["info", "messages", "directory", "agent", "model", "confirm"],
+  shapes: { messages: [SessionDocumentMessage], model: ModelRef },
   unwrap: true,
   errors: [400, 401, 408, 409, 413, 500, 503],
 };

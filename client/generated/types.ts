@@ -3961,7 +3961,7 @@ export interface SessionInfo {
    * that came with an import. Absent without rules.
    */
   readonly permission?: PermissionRule[];
-  /** Present if events of the session came with an import. */
+  /** Present if events, rules or choices of the session came with an import. */
   readonly imported?: SessionImport;
 }
 
