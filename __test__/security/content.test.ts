@@ -78,8 +78,8 @@ describe.each(CASES)("by %s, nothing shows %j", (_, file, options) => {
 
 test("a task for explore obeys the same rules", async () => {
   const attack = await setUpFiles([".env"]);
-  const host = await attack.setup.open(hostOptions(attack));
-  const task = call("task", { description: "Look", prompt: "Find the token", subagent_type: "explore" });
+  const host = await attack.setup.open(hostOptions(attack, { permissions: { unanswered: "deny" } }));
+  const task = call("task", { description: "Look", prompt: "Find the token", agent: "explore" });
   const calls = [
     call("read", { path: ".env" }),
     call("grep", { pattern: "token", path: ".env" }),
@@ -111,7 +111,7 @@ test.each([
     "a file of the prompt",
     (file: string, directory: string) => ({
       text: "Look",
-      files: [{ uri: `file://${directory}/${file}`, mime: "text/plain" }],
+      files: [{ uri: `file://${directory}/${file}` }],
     }),
   ],
 ])("%s of a file that may not be read is not shown", async (_, prompt) => {

@@ -40,7 +40,18 @@ fn is_invisible(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Ruleset, evaluate};
     use super::*;
+    use crate::permission::PermissionEffect::{self, Allow, Ask, Deny};
+    use crate::permission::PermissionRule;
+
+    fn rule(action: &str, resource: &str, effect: PermissionEffect) -> PermissionRule {
+        PermissionRule {
+            action: action.to_owned(),
+            resource: resource.to_owned(),
+            effect,
+        }
+    }
 
     #[test]
     fn spellings_of_one_name_fold_to_the_same_text() {
@@ -76,5 +87,35 @@ mod tests {
             assert_eq!(folded(&folded(text)), folded(text));
         }
         assert!(matches!(folded("src/*.rs"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn another_spelling_of_a_path_is_restricted_and_never_allowed() {
+        let rules = [
+            rule("*", "*", Allow),
+            rule("read", "*.env", Ask),
+            rule("read", "*.env.example", Allow),
+            rule("read", "Secrets/caf\u{e9}/**", Deny),
+            rule("edit", "*", Deny),
+            rule("edit", "docs/*", Allow),
+        ];
+        for (action, resource, expected) in [
+            ("read", ".env", Ask),
+            ("read", ".ENV", Ask),
+            ("read", "a/.\u{ff25}nv", Ask),
+            ("read", ".ENV.example", Allow),
+            ("read", "secrets/cafe\u{301}/key", Deny),
+            ("read", "SECRETS/CAF\u{c9}/key", Deny),
+            ("read", "secrets/other", Allow),
+            ("read", "README", Allow),
+            ("edit", "docs/a", Allow),
+            ("edit", "Docs/a", Deny),
+            ("bash", ".ENV", Allow),
+        ] {
+            let found = evaluate(action, resource, &Ruleset::of(&rules));
+            assert_eq!(found, expected, "{action} {resource}");
+        }
+        let exact = [rules.as_slice(), &[rule("read", ".ENV", Allow)]].concat();
+        assert_eq!(evaluate("read", ".ENV", &Ruleset::of(&exact)), Allow);
     }
 }
