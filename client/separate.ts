@@ -5,10 +5,11 @@ type Options = RequestOptions | undefined;
 
 /** Separates the query from the options of a call whose input is lines. */
 export function separateQuery(operation: Operation, options: Options): [Input, Options] {
-  if (operation.query.length === 0 || typeof options !== "object" || options === null || "aborted" in options) {
+  const names = operation.query ?? [];
+  if (names.length === 0 || typeof options !== "object" || options === null || "aborted" in options) {
     return [{}, options];
   }
-  const isQuery = ([name]: [string, unknown]) => operation.query.includes(name);
+  const isQuery = ([name]: [string, unknown]) => names.includes(name);
   const members = Object.entries(options);
   const own = Object.fromEntries(members.filter((member) => !isQuery(member)));
   const { signal, headers } = options;
