@@ -263,6 +263,10 @@ impl<'a> Checker<'a> {
     }
 
     fn expected(&self, schema: &Value, value: &Value) -> Issue {
+        // Nobody reads the problem of a tried alternative, and describing a value costs more than checking it.
+        if self.trying || !self.budget.reports {
+            return Issue::new("");
+        }
         let mut what = describe(self.root, schema, self.budget);
         if self.optional.is_some_and(|it| std::ptr::eq(it, schema)) {
             what.push_str(" | undefined");
