@@ -116,15 +116,15 @@ export function findWrong(value: unknown, shape?: Shape): Unknown | Lost | undef
     // An invalid date replaces itself by null.
     return replacement === null ? lost(owner) : findWrong(replacement, shape);
   }
-  const isList = Array.isArray(owner);
-  const closed = isList || Array.isArray(shape) ? undefined : (shape as ObjectShape | undefined);
+  const isArray = Array.isArray(owner);
+  const closed = isArray || Array.isArray(shape) ? undefined : (shape as ObjectShape | undefined);
   const members = Object.entries(owner);
-  if (members.length === 0 && !isList && !isPlain(owner)) return lost(owner);
+  if (members.length === 0 && !isArray && !isPlain(owner)) return lost(owner);
   for (const [name, member] of members) {
     if (member === undefined) continue;
     if (closed && !Object.hasOwn(closed, name)) return { owner: "", name, shape: closed };
-    const wrong = findWrong(member, isList ? (shape as readonly Shape[])?.[0] : closed?.[name]);
-    if (wrong) return { ...wrong, owner: join(isList ? `[${name}]` : name, wrong.owner) };
+    const wrong = findWrong(member, isArray ? (shape as readonly Shape[])?.[0] : closed?.[name]);
+    if (wrong) return { ...wrong, owner: join(isArray ? `[${name}]` : name, wrong.owner) };
   }
   return undefined;
 }

@@ -67,8 +67,8 @@ test("an imported session is identical, and its export has the same lines", asyn
 test("the export of one host can be passed directly to the import of another", async () => {
   const { setup, host, sessionID, lines } = await setUpExported();
   const other = await openOther(setup);
-  const imported = await other.sessions.import(host.sessions.export({ sessionID }));
-  expect(imported.applied).toBe(lines.length - 1);
+  const result = await other.sessions.import(host.sessions.export({ sessionID }));
+  expect(result.applied).toBe(lines.length - 1);
 });
 
 test("an imported session continues from its last state", async () => {

@@ -58,26 +58,29 @@ const clients: [string, (host: OpenCodeHost) => OpenCodeClient][] = [
   ["a network client", (host) => createClient({ baseUrl: "http://host", fetch: host.fetch })],
 ];
 
-test.each(clients)("rules of an import only restrict, and a caller makes them its own, with %s", async (_, clientOf) => {
-  const { setup, model, sessionID, lines, open } = await setUpImport();
-  const host = await open();
-  const client = clientOf(host);
-  const { session } = await client.sessions.import(withRecord(lines, { permission: ALLOW }));
-  const rules = [{ action: "*", resource: "*", effect: "allow" }];
-  expect(session).toMatchObject({ permission: rules, imported: { rules: 1, unconfirmed: [] } });
-  expect(await command(client, model, sessionID)).toContain("not allowed");
-  const fork = await client.sessions.fork({ sessionID });
-  expect(await command(client, model, fork.id)).toContain("not allowed");
-  expect(existsSync(path.join(setup.directory, "ran"))).toBe(false);
-  await host.close();
-  const again = await open();
-  expect(await command(again, model, sessionID)).toContain("not allowed");
-  expect(existsSync(path.join(setup.directory, "ran"))).toBe(false);
-  const updated = await again.sessions.update({ sessionID, permission: session.permission ?? [] });
-  expect(updated.imported).toMatchObject({ rules: 0 });
-  await command(again, model, sessionID);
-  expect(existsSync(path.join(setup.directory, "ran"))).toBe(true);
-});
+test.each(clients)(
+  "rules of an import only restrict, and a caller makes them its own, with %s",
+  async (_, clientOf) => {
+    const { setup, model, sessionID, lines, open } = await setUpImport();
+    const host = await open();
+    const client = clientOf(host);
+    const { session } = await client.sessions.import(withRecord(lines, { permission: ALLOW }));
+    const rules = [{ action: "*", resource: "*", effect: "allow" }];
+    expect(session).toMatchObject({ permission: rules, imported: { rules: 1, unconfirmed: [] } });
+    expect(await command(client, model, sessionID)).toContain("not allowed");
+    const fork = await client.sessions.fork({ sessionID });
+    expect(await command(client, model, fork.id)).toContain("not allowed");
+    expect(existsSync(path.join(setup.directory, "ran"))).toBe(false);
+    await host.close();
+    const again = await open();
+    expect(await command(again, model, sessionID)).toContain("not allowed");
+    expect(existsSync(path.join(setup.directory, "ran"))).toBe(false);
+    const updated = await again.sessions.update({ sessionID, permission: session.permission ?? [] });
+    expect(updated.imported).toMatchObject({ rules: 0 });
+    await command(again, model, sessionID);
+    expect(existsSync(path.join(setup.directory, "ran"))).toBe(true);
+  },
+);
 
 test.each(clients)("the prompts of an import never run by themselves, with %s", async (_, clientOf) => {
   const { model, sessionID, lines, open } = await setUpImport();
