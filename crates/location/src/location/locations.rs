@@ -215,8 +215,7 @@ impl Locations {
         opened
     }
 
-    /// Rereads everything that belongs to a directory. Later callers of [`Locations::get`] receive the
-    /// new snapshot. Existing holders keep the previous one.
+    /// Rereads everything of a directory. Later callers receive the new snapshot, existing holders keep the former.
     ///
     /// # Errors
     ///
@@ -235,8 +234,7 @@ impl Locations {
     ///
     /// # Errors
     ///
-    /// As for [`Locations::get`], and if changes by tools cannot be confirmed. Otherwise the decision applies even if
-    /// this fails.
+    /// As for [`Locations::get`], and if changes by tools cannot be confirmed. Otherwise the decision applies.
     pub async fn trust(&self, directory: &str, trusted: bool) -> Result<Reloaded, LocationError> {
         let directory = normalise(directory)?;
         if trusted {
@@ -300,8 +298,7 @@ impl Locations {
         &self.projects
     }
 
-    /// Reads everything that belongs to a Location. Its log entries are attributed to the Location, not
-    /// to the session that requested it first.
+    /// Reads everything of a Location. Its log entries belong to the Location, not to the session that came first.
     #[tracing::instrument(
         parent = None,
         level = "error",
