@@ -97,6 +97,15 @@ const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
+        why: "A session shows its rules, and what an import brought.",
+        what: &[
+            "SessionV2Info.imported: is added",
+            "SessionV2Info.permission: is added",
+            "SessionChoice: is added",
+            "SessionImport: is added",
+        ],
+    },
+    Differences {
         why: "Components of those additions.",
         what: &[
             "CanonicalRequest: is added",
