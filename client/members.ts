@@ -2,7 +2,7 @@
 // server would not learn of them.
 
 import { ClientError } from "./errors.js";
-import { invalidRequest, methodOf, params } from "./shape.js";
+import { invalidRequest, params } from "./shape.js";
 import { suggest } from "./suggest.js";
 import type { ObjectShape, Operation, Shape } from "./operation.js";
 import type { RequestOptions } from "./types.js";
@@ -66,16 +66,19 @@ function check(
 /** Throws `InvalidRequestError` if the options of a call are wrong. */
 export function checkRequestOptions(method: string, options: unknown) {
   if (options === undefined || options === null) return;
-  const subject = `the options of ${method}`;
-  if (typeof options !== "object") {
-    throw invalidRequest(`${method} takes { signal, headers } as its options, got a ${typeof options}`, undefined);
-  }
   // The members of a signal are on its prototype.
-  if ("aborted" in options) throw invalidRequest(`Write { signal } as ${subject}`, undefined);
-  const unknown = findUnknown(options, REQUEST_OPTIONS);
+  const kind = typeof options !== "object" ? `a ${typeof options}` : "aborted" in options ? "a signal" : undefined;
+  if (kind !== undefined) {
+    throw invalidRequest(`${method} takes { signal, headers } as its options, got ${kind}`, undefined);
+  }
+  const unknown = findUnknown(options as object, REQUEST_OPTIONS);
   if (unknown === undefined) return;
   const isTimeout = unknown.name === "timeout";
-  throw refusal(subject, unknown, isTimeout ? "signal: AbortSignal.timeout(ms)" : suggestMember(unknown));
+  throw refusal(
+    `the options of ${method}`,
+    unknown,
+    isTimeout ? "signal: AbortSignal.timeout(ms)" : suggestMember(unknown),
+  );
 }
 
 /**
@@ -162,7 +165,7 @@ function suggestForInput(operation: Operation, input: object, unknown: Unknown) 
   const { owner, name } = unknown;
   if (owner !== "") return suggestMember(unknown);
   if (Object.hasOwn(REQUEST_OPTIONS, name)) {
-    return `the second parameter, ${methodOf(operation)}({ ... }, { ${name} })`;
+    return `the second parameter, ${operation.name}({ ... }, { ${name} })`;
   }
   // `id` instead of `sessionID`.
   const missing = name === "id" ? params(operation).find((param) => !Object.hasOwn(input, param)) : undefined;
@@ -171,10 +174,10 @@ function suggestForInput(operation: Operation, input: object, unknown: Unknown) 
 
 /** The name that the caller probably meant: a member of the same object, or of an object in it. */
 function suggestMember({ owner, name, shape }: Unknown) {
-  const inner = Object.entries(shape).flatMap(([outer, it]) => (it === null || isList(it) ? [] : [{ outer, it }]));
+  const inner = Object.entries(shape).filter(([, it]) => it !== null && !Array.isArray(it));
   const within = (choose: (names: string[]) => string | undefined) => {
-    for (const { outer, it } of inner) {
-      const chosen = choose(Object.keys(it));
+    for (const [outer, it] of inner) {
+      const chosen = choose(Object.keys(it as ObjectShape));
       if (chosen !== undefined) return `${outer}: { ${chosen} }`;
     }
     return undefined;
@@ -194,8 +197,4 @@ function inputShape(operation: Operation) {
   const shape = Object.fromEntries(names.map((name) => [name, shapes?.[name] ?? null]));
   inputShapes.set(operation, shape);
   return shape;
-}
-
-function isList(shape: ObjectShape | readonly Shape[]): shape is readonly Shape[] {
-  return Array.isArray(shape);
 }

@@ -4,7 +4,8 @@
 export interface Operation {
   /** Name of the method in the client, such as `sessions.inbox.list`. */
   readonly name: string;
-  readonly method: string;
+  /** Absent: `GET`. */
+  readonly method?: string;
   /** Literal text and parameters, in order. The slashes in the value of a rest are kept. */
   readonly path: readonly Segment<string>[];
   /** Headers of every request of this operation. */
@@ -21,7 +22,7 @@ export interface Operation {
   readonly unwrap?: boolean;
   /** The only members that a caller may give together with a cursor, which is one of them. */
   readonly continuation?: readonly string[];
-  /** The statuses whose body is a declared failure. Absent: those that every operation can have. */
+  /** The statuses whose body is a declared failure, in addition to those that every operation can have. */
   readonly errors?: readonly number[];
 }
 

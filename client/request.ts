@@ -18,7 +18,7 @@ interface EncodedRequest {
 export function encodeRequest(operation: Operation, input: unknown): EncodedRequest {
   checkShape(operation, input);
   checkInput(operation, input);
-  const { method, query = [], payload, texts, continuation } = operation;
+  const { method = "GET", query = [], payload, texts, continuation } = operation;
   if (continuation !== undefined) refuseMixedCursor(query, continuation, input);
   return {
     method,

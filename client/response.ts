@@ -50,9 +50,9 @@ async function expectStatus(expected: number, errors: Operation["errors"], respo
   if (response.status !== expected) throw await readFailure(errors, response);
 }
 
-async function readFailure(errors: readonly number[] = COMMON, response: TransportResponse) {
+async function readFailure(errors: Operation["errors"], response: TransportResponse) {
   const { status } = response;
-  if (errors.includes(status)) {
+  if ([...COMMON, ...(errors ?? [])].includes(status)) {
     const body = await readJson(response);
     // A body without a tag is not of this contract. A gateway has answered.
     if (typeof body._tag === "string") return taggedError(body);

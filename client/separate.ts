@@ -5,15 +5,14 @@ type Options = RequestOptions | undefined;
 
 /** Separates the query from the options of a call whose input is lines. */
 export function separateQuery(operation: Operation, options: Options): [Input, Options] {
-  const names = operation.query ?? [];
-  if (names.length === 0 || typeof options !== "object" || options === null || "aborted" in options) {
-    return [{}, options];
+  if (typeof options !== "object" || options === null || "aborted" in options) return [{}, options];
+  const query: Record<string, unknown> = {};
+  const own: Record<string, unknown> = { ...options, signal: options.signal, headers: options.headers };
+  for (const name of operation.query ?? []) {
+    query[name] = own[name];
+    delete own[name];
   }
-  const isQuery = ([name]: [string, unknown]) => names.includes(name);
-  const members = Object.entries(options);
-  const own = Object.fromEntries(members.filter((member) => !isQuery(member)));
-  const { signal, headers } = options;
-  return [Object.fromEntries(members.filter(isQuery)), { ...own, signal, headers }];
+  return [query, own];
 }
 
 /**

@@ -12,13 +12,8 @@ export function checkShape(operation: Operation, input: unknown): asserts input 
   const [field] = params(operation);
   const kind = Array.isArray(input) ? "an array" : `a ${typeof input}`;
   const right = field === undefined ? "{ ... }" : `{ ${field}: ${show(input)} }`;
-  const write = `${methodOf(operation)}(${right})`;
-  throw invalidRequest(`${operation.name} takes an object, got ${kind}: write ${write}`, field);
-}
-
-/** Name of the method in its group. */
-export function methodOf({ name }: Operation) {
-  return name.slice(name.indexOf(".") + 1);
+  const { name } = operation;
+  throw invalidRequest(`${name} takes an object, got ${kind}: write ${name}(${right})`, field);
 }
 
 /** The members that are part of the path. */

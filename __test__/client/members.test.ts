@@ -43,7 +43,7 @@ describe("an unknown member", () => {
       { signal: null, headers: {} },
       "signal",
       "of sessions.create, which takes id, agent, location. " +
-        "Did you mean the second parameter, create({ ... }, { signal })?",
+        "Did you mean the second parameter, sessions.create({ ... }, { signal })?",
     ],
     [
       "sessions.create",
@@ -162,7 +162,7 @@ describe("an unknown member", () => {
   test.each([
     [1, "sessions.get takes { signal, headers } as its options, got a number"],
     ["s", "sessions.get takes { signal, headers } as its options, got a string"],
-    [new AbortController().signal, "Write { signal } as the options of sessions.get"],
+    [new AbortController().signal, "sessions.get takes { signal, headers } as its options, got a signal"],
   ])("call options of another kind are refused, case %#", async (options, message) => {
     const { client, requests } = createTestClient(ok);
     const error = await rejection(client.sessions.get({ sessionID: "s" }, options));

@@ -34,7 +34,7 @@ test.each<[(EventsSubscribeInput & RequestOptions) | undefined, RequestOptions |
 
 test.each([
   [{ timeout: 5 }, "signal: AbortSignal.timeout(ms)"],
-  [new AbortController().signal, "Write { signal }"],
+  [new AbortController().signal, "got a signal"],
   [{ typs: ["a"] }, "Did you mean types?"],
   [{ types: ["a"], timeout: 5 }, "Unknown member timeout"],
   ["session.idle", "events.subscribe"],

@@ -8,7 +8,7 @@ import type { Setup } from "./support";
 
 const cut = { name: "ClientError", reason: "Transport" };
 
-/** What the host says about a session of this directory that came with an import. */
+/** The member `imported` of a session of this directory that came with an import. */
 const imported = { rules: 0, unconfirmed: [] };
 
 /** A host and its session, which has one turn with a tool call. */

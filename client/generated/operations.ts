@@ -112,20 +112,17 @@ export const shapes = { ModelRef, LocationRef, PromptInput };
 
 const healthGet: OperationOf<object> = {
   name: "health.get",
-  method: "GET",
   path: ["/api/health"],
 };
 
 const eventsSubscribe: OperationOf<EventsSubscribeInput> = {
   name: "events.subscribe",
-  method: "GET",
   path: ["/api/event"],
   query: ["types", "sessionID"],
 };
 
 const locationGet: OperationOf<LocationGetInput> = {
   name: "location.get",
-  method: "GET",
   path: ["/api/location"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -133,7 +130,6 @@ const locationGet: OperationOf<LocationGetInput> = {
 
 const locationDiagnostics: OperationOf<LocationDiagnosticsInput> = {
   name: "location.diagnostics",
-  method: "GET",
   path: ["/api/location/diagnostics"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -149,7 +145,6 @@ const locationReload: OperationOf<LocationReloadInput> = {
 
 const agentsList: OperationOf<AgentsListInput> = {
   name: "agents.list",
-  method: "GET",
   path: ["/api/agent"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -157,7 +152,6 @@ const agentsList: OperationOf<AgentsListInput> = {
 
 const modelsList: OperationOf<ModelsListInput> = {
   name: "models.list",
-  method: "GET",
   path: ["/api/model"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -165,7 +159,6 @@ const modelsList: OperationOf<ModelsListInput> = {
 
 const providersList: OperationOf<ProvidersListInput> = {
   name: "providers.list",
-  method: "GET",
   path: ["/api/provider"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -173,16 +166,14 @@ const providersList: OperationOf<ProvidersListInput> = {
 
 const providersGet: OperationOf<ProvidersGetInput> = {
   name: "providers.get",
-  method: "GET",
   path: ["/api/provider/", { param: "providerID" }],
   query: ["location"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const commandsList: OperationOf<CommandsListInput> = {
   name: "commands.list",
-  method: "GET",
   path: ["/api/command"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -190,7 +181,6 @@ const commandsList: OperationOf<CommandsListInput> = {
 
 const skillsList: OperationOf<SkillsListInput> = {
   name: "skills.list",
-  method: "GET",
   path: ["/api/skill"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -198,7 +188,6 @@ const skillsList: OperationOf<SkillsListInput> = {
 
 const referencesList: OperationOf<ReferencesListInput> = {
   name: "references.list",
-  method: "GET",
   path: ["/api/reference"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -211,12 +200,11 @@ const sessionsCreate: OperationOf<SessionsCreateInput> = {
   payload: ["id", "agent", "model", "location", "title", "parentID", "permission", "budget"],
   shapes: { model: ModelRef, location: LocationRef, permission: [PermissionRule], budget: SessionBudget },
   unwrap: true,
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const sessionsList: OperationOf<SessionsListInput> = {
   name: "sessions.list",
-  method: "GET",
   path: ["/api/session"],
   query: ["workspace", "limit", "order", "search", "directory", "project", "subpath", "archived", "roots", "parentID", "cursor"],
   continuation: ["cursor"],
@@ -224,10 +212,9 @@ const sessionsList: OperationOf<SessionsListInput> = {
 
 const sessionsGet: OperationOf<SessionsGetInput> = {
   name: "sessions.get",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
@@ -237,7 +224,7 @@ const sessionsUpdate: OperationOf<SessionsUpdateInput> = {
   payload: ["title", "archived", "permission", "budget"],
   shapes: { permission: [PermissionRule], budget: SessionBudget },
   unwrap: true,
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const sessionsRemove: OperationOf<SessionsRemoveInput> = {
@@ -245,7 +232,7 @@ const sessionsRemove: OperationOf<SessionsRemoveInput> = {
   method: "DELETE",
   path: ["/api/session/", { param: "sessionID" }],
   query: ["interrupt"],
-  errors: [400, 401, 404, 409, 500, 503],
+  errors: [404, 409],
 };
 
 const sessionsFork: OperationOf<SessionsForkInput> = {
@@ -254,20 +241,18 @@ const sessionsFork: OperationOf<SessionsForkInput> = {
   path: ["/api/session/", { param: "sessionID" }, "/fork"],
   payload: ["messageID", "partID"],
   unwrap: true,
-  errors: [400, 401, 404, 408, 409, 413, 500, 503],
+  errors: [404, 408, 409, 413],
 };
 
 const sessionsChildren: OperationOf<SessionsChildrenInput> = {
   name: "sessions.children",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/children"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsActive: OperationOf<object> = {
   name: "sessions.active",
-  method: "GET",
   path: ["/api/session/active"],
   unwrap: true,
 };
@@ -280,7 +265,7 @@ const sessionsPrompt: OperationOf<SessionsPromptInput> = {
   texts: ["prompt"],
   shapes: { prompt: PromptInput, model: ModelRef, output: PromptOutput },
   unwrap: true,
-  errors: [400, 401, 404, 408, 409, 413, 429, 500, 503],
+  errors: [404, 408, 409, 413, 429],
 };
 
 const commandsRun: OperationOf<CommandsRunInput> = {
@@ -290,36 +275,35 @@ const commandsRun: OperationOf<CommandsRunInput> = {
   payload: ["id", "command", "arguments", "agent", "model", "files", "delivery", "resume"],
   shapes: { model: ModelRef, files: [PromptInputFileAttachment] },
   unwrap: true,
-  errors: [400, 401, 404, 408, 409, 413, 429, 500, 503],
+  errors: [404, 408, 409, 413, 429],
 };
 
 const sessionsInterrupt: OperationOf<SessionsInterruptInput> = {
   name: "sessions.interrupt",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/interrupt"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsWait: OperationOf<SessionsWaitInput> = {
   name: "sessions.wait",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/wait"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsCompact: OperationOf<SessionsCompactInput> = {
   name: "sessions.compact",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/compact"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsTodo: OperationOf<SessionsTodoInput> = {
   name: "sessions.todo",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/todo"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsSwitchAgent: OperationOf<SessionsSwitchAgentInput> = {
@@ -327,7 +311,7 @@ const sessionsSwitchAgent: OperationOf<SessionsSwitchAgentInput> = {
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/agent"],
   payload: ["agent"],
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const sessionsSwitchModel: OperationOf<SessionsSwitchModelInput> = {
@@ -336,7 +320,7 @@ const sessionsSwitchModel: OperationOf<SessionsSwitchModelInput> = {
   path: ["/api/session/", { param: "sessionID" }, "/model"],
   payload: ["model"],
   shapes: { model: ModelRef },
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const sessionsMove: OperationOf<SessionsMoveInput> = {
@@ -346,63 +330,57 @@ const sessionsMove: OperationOf<SessionsMoveInput> = {
   payload: ["location"],
   shapes: { location: LocationRef },
   unwrap: true,
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const sessionsMessages: OperationOf<SessionsMessagesInput> = {
   name: "sessions.messages",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/message"],
   query: ["limit", "order", "cursor"],
   continuation: ["sessionID", "cursor"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsMessage: OperationOf<SessionsMessageInput> = {
   name: "sessions.message",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/message/", { param: "messageID" }],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsContext: OperationOf<SessionsContextInput> = {
   name: "sessions.context",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/context"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsHistory: OperationOf<SessionsHistoryInput> = {
   name: "sessions.history",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/history"],
   query: ["limit", "after"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsEvents: OperationOf<SessionsEventsInput> = {
   name: "sessions.events",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/event"],
   query: ["after"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsInboxList: OperationOf<SessionsInboxListInput> = {
   name: "sessions.inbox.list",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/inbox"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsInboxWithdraw: OperationOf<SessionsInboxWithdrawInput> = {
   name: "sessions.inbox.withdraw",
   method: "DELETE",
   path: ["/api/session/", { param: "sessionID" }, "/inbox/", { param: "messageID" }],
-  errors: [400, 401, 404, 409, 500, 503],
+  errors: [404, 409],
 };
 
 const sessionsInboxSetDelivery: OperationOf<SessionsInboxSetDeliveryInput> = {
@@ -411,28 +389,26 @@ const sessionsInboxSetDelivery: OperationOf<SessionsInboxSetDeliveryInput> = {
   path: ["/api/session/", { param: "sessionID" }, "/inbox/", { param: "messageID" }],
   payload: ["delivery"],
   unwrap: true,
-  errors: [400, 401, 404, 408, 409, 413, 500, 503],
+  errors: [404, 408, 409, 413],
 };
 
 const sessionsResume: OperationOf<SessionsResumeInput> = {
   name: "sessions.resume",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/resume"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsInterrupted: OperationOf<object> = {
   name: "sessions.interrupted",
-  method: "GET",
   path: ["/api/session/interrupted"],
   unwrap: true,
 };
 
 const sessionsExport: OperationOf<SessionsExportInput> = {
   name: "sessions.export",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/export"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsImport: Operation = {
@@ -443,7 +419,7 @@ const sessionsImport: Operation = {
   payload: "lines",
   shapes: { model: ModelRef },
   unwrap: true,
-  errors: [400, 401, 408, 409, 413, 500, 503],
+  errors: [408, 409, 413],
 };
 
 const sessionsImportDocument: OperationOf<SessionsImportDocumentInput> = {
@@ -453,20 +429,18 @@ const sessionsImportDocument: OperationOf<SessionsImportDocumentInput> = {
   payload: ["info", "messages", "directory", "agent", "model", "confirm"],
   shapes: { messages: [SessionDocumentMessage], model: ModelRef },
   unwrap: true,
-  errors: [400, 401, 408, 409, 413, 500, 503],
+  errors: [408, 409, 413],
 };
 
 const sessionsRequest: OperationOf<SessionsRequestInput> = {
   name: "sessions.request",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/request"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const debugContext: OperationOf<DebugContextInput> = {
   name: "debug.context",
-  method: "GET",
   path: ["/api/debug/context"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -478,30 +452,29 @@ const sessionsRevertStage: OperationOf<SessionsRevertStageInput> = {
   path: ["/api/session/", { param: "sessionID" }, "/revert/stage"],
   payload: ["messageID", "partID", "files"],
   unwrap: true,
-  errors: [400, 401, 404, 408, 409, 413, 500, 503],
+  errors: [404, 408, 409, 413],
 };
 
 const sessionsRevertClear: OperationOf<SessionsRevertClearInput> = {
   name: "sessions.revert.clear",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/revert/clear"],
-  errors: [400, 401, 404, 409, 500, 503],
+  errors: [404, 409],
 };
 
 const sessionsRevertCommit: OperationOf<SessionsRevertCommitInput> = {
   name: "sessions.revert.commit",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/revert/commit"],
-  errors: [400, 401, 404, 409, 500, 503],
+  errors: [404, 409],
 };
 
 const sessionsDiff: OperationOf<SessionsDiffInput> = {
   name: "sessions.diff",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/diff"],
   query: ["messageID"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsShare: OperationOf<SessionsShareInput> = {
@@ -509,7 +482,7 @@ const sessionsShare: OperationOf<SessionsShareInput> = {
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/share"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const sessionsUnshare: OperationOf<SessionsUnshareInput> = {
@@ -517,23 +490,21 @@ const sessionsUnshare: OperationOf<SessionsUnshareInput> = {
   method: "DELETE",
   path: ["/api/session/", { param: "sessionID" }, "/share"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const permissionsList: OperationOf<PermissionsListInput> = {
   name: "permissions.list",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/permission"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const permissionsGet: OperationOf<PermissionsGetInput> = {
   name: "permissions.get",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/permission/", { param: "requestID" }],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const permissionsCreate: OperationOf<PermissionsCreateInput> = {
@@ -543,7 +514,7 @@ const permissionsCreate: OperationOf<PermissionsCreateInput> = {
   payload: ["id", "action", "resources", "save", "metadata", "source", "agent"],
   shapes: { source: PermissionSource },
   unwrap: true,
-  errors: [400, 401, 404, 408, 409, 413, 500, 503],
+  errors: [404, 408, 409, 413],
 };
 
 const permissionsReply: OperationOf<PermissionsReplyInput> = {
@@ -551,12 +522,11 @@ const permissionsReply: OperationOf<PermissionsReplyInput> = {
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/permission/", { param: "requestID" }, "/reply"],
   payload: ["reply", "message"],
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const permissionsListRequests: OperationOf<PermissionsListRequestsInput> = {
   name: "permissions.listRequests",
-  method: "GET",
   path: ["/api/permission/request"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -564,7 +534,6 @@ const permissionsListRequests: OperationOf<PermissionsListRequestsInput> = {
 
 const permissionsListSaved: OperationOf<PermissionsListSavedInput> = {
   name: "permissions.listSaved",
-  method: "GET",
   path: ["/api/permission/saved"],
   query: ["projectID"],
   unwrap: true,
@@ -578,10 +547,9 @@ const permissionsRemoveSaved: OperationOf<PermissionsRemoveSavedInput> = {
 
 const questionsList: OperationOf<QuestionsListInput> = {
   name: "questions.list",
-  method: "GET",
   path: ["/api/session/", { param: "sessionID" }, "/question"],
   unwrap: true,
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const questionsReply: OperationOf<QuestionsReplyInput> = {
@@ -589,19 +557,18 @@ const questionsReply: OperationOf<QuestionsReplyInput> = {
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/question/", { param: "requestID" }, "/reply"],
   payload: ["answers"],
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const questionsReject: OperationOf<QuestionsRejectInput> = {
   name: "questions.reject",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/question/", { param: "requestID" }, "/reject"],
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const questionsListRequests: OperationOf<QuestionsListRequestsInput> = {
   name: "questions.listRequests",
-  method: "GET",
   path: ["/api/question/request"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -609,7 +576,6 @@ const questionsListRequests: OperationOf<QuestionsListRequestsInput> = {
 
 const filesRead: OperationOf<FilesReadInput> = {
   name: "files.read",
-  method: "GET",
   path: ["/api/fs/read/", { rest: "path" }],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -617,7 +583,6 @@ const filesRead: OperationOf<FilesReadInput> = {
 
 const filesList: OperationOf<FilesListInput> = {
   name: "files.list",
-  method: "GET",
   path: ["/api/fs/list"],
   query: ["location", "path"],
   shapes: { location: LocationQuery },
@@ -625,7 +590,6 @@ const filesList: OperationOf<FilesListInput> = {
 
 const filesFind: OperationOf<FilesFindInput> = {
   name: "files.find",
-  method: "GET",
   path: ["/api/fs/find"],
   query: ["location", "query", "type", "limit"],
   shapes: { location: LocationQuery },
@@ -633,7 +597,6 @@ const filesFind: OperationOf<FilesFindInput> = {
 
 const ptysList: OperationOf<PtysListInput> = {
   name: "ptys.list",
-  method: "GET",
   path: ["/api/pty"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -646,16 +609,15 @@ const ptysCreate: OperationOf<PtysCreateInput> = {
   query: ["location"],
   payload: ["command", "args", "cwd", "title", "env"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [408, 413],
 };
 
 const ptysGet: OperationOf<PtysGetInput> = {
   name: "ptys.get",
-  method: "GET",
   path: ["/api/pty/", { param: "ptyID" }],
   query: ["location"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const ptysUpdate: OperationOf<PtysUpdateInput> = {
@@ -665,7 +627,7 @@ const ptysUpdate: OperationOf<PtysUpdateInput> = {
   query: ["location"],
   payload: ["title", "size"],
   shapes: { location: LocationQuery, size: PtySize },
-  errors: [400, 401, 404, 408, 413, 500, 503],
+  errors: [404, 408, 413],
 };
 
 const ptysRemove: OperationOf<PtysRemoveInput> = {
@@ -674,7 +636,7 @@ const ptysRemove: OperationOf<PtysRemoveInput> = {
   path: ["/api/pty/", { param: "ptyID" }],
   query: ["location"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 404, 500, 503],
+  errors: [404],
 };
 
 const ptysConnectToken: OperationOf<PtysConnectTokenInput> = {
@@ -684,12 +646,11 @@ const ptysConnectToken: OperationOf<PtysConnectTokenInput> = {
   headers: { "x-opencode-ticket": "1" },
   query: ["location"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 403, 404, 500, 503],
+  errors: [403, 404],
 };
 
 const integrationsList: OperationOf<IntegrationsListInput> = {
   name: "integrations.list",
-  method: "GET",
   path: ["/api/integration"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -697,7 +658,6 @@ const integrationsList: OperationOf<IntegrationsListInput> = {
 
 const integrationsGet: OperationOf<IntegrationsGetInput> = {
   name: "integrations.get",
-  method: "GET",
   path: ["/api/integration/", { param: "integrationID" }],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -710,7 +670,7 @@ const integrationsConnectKey: OperationOf<IntegrationsConnectKeyInput> = {
   query: ["location"],
   payload: ["key", "label"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [408, 413],
 };
 
 const integrationsConnectOauth: OperationOf<IntegrationsConnectOauthInput> = {
@@ -720,12 +680,11 @@ const integrationsConnectOauth: OperationOf<IntegrationsConnectOauthInput> = {
   query: ["location"],
   payload: ["methodID", "inputs", "label"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [408, 413],
 };
 
 const integrationsAttemptStatus: OperationOf<IntegrationsAttemptStatusInput> = {
   name: "integrations.attemptStatus",
-  method: "GET",
   path: ["/api/integration/attempt/", { param: "attemptID" }],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -738,7 +697,7 @@ const integrationsAttemptComplete: OperationOf<IntegrationsAttemptCompleteInput>
   query: ["location"],
   payload: ["code"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [408, 413],
 };
 
 const integrationsAttemptCancel: OperationOf<IntegrationsAttemptCancelInput> = {
@@ -756,7 +715,7 @@ const credentialsUpdate: OperationOf<CredentialsUpdateInput> = {
   query: ["location"],
   payload: ["label"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [408, 413],
 };
 
 const credentialsRemove: OperationOf<CredentialsRemoveInput> = {
@@ -769,7 +728,6 @@ const credentialsRemove: OperationOf<CredentialsRemoveInput> = {
 
 const mcpList: OperationOf<McpListInput> = {
   name: "mcp.list",
-  method: "GET",
   path: ["/api/mcp"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -777,7 +735,6 @@ const mcpList: OperationOf<McpListInput> = {
 
 const mcpResources: OperationOf<McpResourcesInput> = {
   name: "mcp.resources",
-  method: "GET",
   path: ["/api/mcp/resource"],
   query: ["location"],
   shapes: { location: LocationQuery },
@@ -790,7 +747,7 @@ const mcpAdd: OperationOf<McpAddInput> = {
   query: ["location"],
   payload: ["name", "config"],
   shapes: { location: LocationQuery },
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [408, 413],
 };
 
 const mcpRemove: OperationOf<McpRemoveInput> = {
@@ -815,12 +772,11 @@ const sessionsPrune: OperationOf<SessionsPruneInput> = {
   path: ["/api/session/prune"],
   payload: ["olderThan", "keepLast", "archived"],
   unwrap: true,
-  errors: [400, 401, 408, 413, 500, 503],
+  errors: [408, 413],
 };
 
 const storageStats: OperationOf<StorageStatsInput> = {
   name: "storage.stats",
-  method: "GET",
   path: ["/api/storage"],
   query: ["limit"],
   unwrap: true,

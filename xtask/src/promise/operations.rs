@@ -42,7 +42,7 @@ pub(super) fn emit(contract: &Contract) -> String {
 fn description<'a>(operation: &'a Operation, shapes: &mut Shapes<'a>) -> String {
     let lines = [
         ("name", json(&method_name(operation))),
-        ("method", json(operation.method.as_str())),
+        ("method", method(operation)),
         ("path", path(&operation.path)),
         ("headers", headers(operation)),
         ("query", query(operation)),
@@ -65,6 +65,14 @@ fn description<'a>(operation: &'a Operation, shapes: &mut Shapes<'a>) -> String 
     };
     let name = constant(operation);
     format!("const {name}: {type} = {{\n{lines}}};\n\n")
+}
+
+/// The method of the request. Most operations have the default.
+fn method(operation: &Operation) -> String {
+    match operation.method.as_str() {
+        "GET" => String::new(),
+        other => json(other),
+    }
 }
 
 fn takes_object(operation: &Operation) -> bool {
@@ -191,11 +199,12 @@ fn continuation(success: &Success) -> String {
 /// The statuses that every operation can have.
 const COMMON_STATUSES: [u16; 4] = [400, 401, 500, 503];
 
-/// Empty if they are those that every operation can have.
+/// The further statuses of an operation.
 fn errors(operation: &Operation) -> String {
     let mut statuses: Vec<u16> = operation.errors.iter().map(|error| error.status).collect();
     statuses.dedup();
-    if statuses == COMMON_STATUSES {
+    statuses.retain(|status| !COMMON_STATUSES.contains(status));
+    if statuses.is_empty() {
         return String::new();
     }
     list(statuses.iter().map(u16::to_string))

@@ -120,8 +120,8 @@ impl TurnTasks {
         }
     }
 
-    /// Returns the settings of the prompt of a task. What the caller takes from the model of this turn, it takes from the
-    /// models of the tasks, too. The prompt of the task replaces the text of the caller, and the agent of the task
+    /// Returns the settings of the prompt of a task. Tools that the caller does not allow in this turn are not
+    /// allowed in its tasks either. The prompt of the task replaces the text of the caller, and the agent of the task
     /// decides about its model.
     fn inherited(&self) -> PromptSettings {
         let tools = self.settings.as_ref().and_then(|it| it.tools.clone());

@@ -1,6 +1,6 @@
 //! The choices of an import that its caller confirms: directory, agent and model.
 //!
-//! Whoever wrote the lines chose them. So the session does not work with them until a caller of this host has named
+//! The author of the lines chose them. So the session does not work with them until a caller of this host has named
 //! them: with the options of the import, or with a later move or switch.
 
 use opencode_location::directory::normalise;

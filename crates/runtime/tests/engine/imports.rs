@@ -1,4 +1,4 @@
-//! An import is the text of somebody else: it starts no work, it loosens no rule, and it chooses nothing by itself.
+//! An import is the text of a stranger: it starts no work, it loosens no rule, and it chooses nothing by itself.
 
 use opencode_runtime::{
     AskPermission, CreateSession, DrainError, DrainOutcome, ForkSession, ImportChoices, Recovery,
@@ -263,7 +263,7 @@ async fn open_work_of_an_import_ends_and_nothing_continues_it() {
         let said = compact::messages(&g.model.last_request());
         assert_eq!(said.last().unwrap(), "user: Mine");
     }
-    // What this host admitted is resumed after a crash.
+    // A crash does not lose the work that this host admitted.
     let gate = Gate::new();
     g.model.reply(Reply::nothing().hold(&gate));
     g.prompt(&sessions[1], "Cut").await;

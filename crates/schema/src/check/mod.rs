@@ -263,7 +263,7 @@ impl<'a> Checker<'a> {
     }
 
     fn expected(&self, schema: &Value, value: &Value) -> Issue {
-        // Nobody reads the problem of a tried alternative, and describing a value costs more than checking it.
+        // The caller drops the problem of a tried alternative, and describing a value costs more than checking it.
         if self.trying || !self.budget.reports {
             return Issue::new("");
         }

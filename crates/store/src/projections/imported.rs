@@ -1,6 +1,6 @@
 //! The entries of a log that came with an import, and the choices of a session that no caller has confirmed.
 //!
-//! An import is a text of somebody else. What its entries say about permissions and budgets can only restrict, its
+//! An import is a text of a stranger. Its entries about permissions and budgets can only restrict, its
 //! choices wait for a confirmation, and no recovery continues its work.
 
 use opencode_schema::event::{RecordedRule, SessionRecord};
