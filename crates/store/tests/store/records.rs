@@ -122,7 +122,7 @@ async fn choices_and_moves_change_the_record_and_its_time() {
         (
             60,
             event("session.updated", json!({"info": info})),
-            json!({"title": "New", "parentID": "ses_p", "time": {"created": 1000, "updated": 60, "archived": 61}}),
+            json!({"title": "New", "projectID": "p", "parentID": "ses_p", "time": {"created": 1000, "updated": 60, "archived": 61}}),
         ),
         (
             70,
