@@ -42,7 +42,7 @@ pub(super) fn emit(contract: &Contract) -> String {
 fn description<'a>(operation: &'a Operation, shapes: &mut Shapes<'a>) -> String {
     let lines = [
         ("name", json(&method_name(operation))),
-        ("method", method(operation)),
+        ("method", http_method(operation)),
         ("path", path(&operation.path)),
         ("headers", headers(operation)),
         ("query", query(operation)),
@@ -68,7 +68,7 @@ fn description<'a>(operation: &'a Operation, shapes: &mut Shapes<'a>) -> String 
 }
 
 /// The method of the request. Most operations have the default.
-fn method(operation: &Operation) -> String {
+fn http_method(operation: &Operation) -> String {
     match operation.method.as_str() {
         "GET" => String::new(),
         other => json(other),
