@@ -215,7 +215,13 @@ fn written(prompt: &PromptPayload) -> Map<String, Value> {
         "mentions": prompt.mentions,
     });
     match body {
-        Value::Object(members) => members,
+        Value::Object(mut members) => {
+            // A null is not the same as no rule.
+            if prompt.tools.is_none() {
+                members.remove("tools");
+            }
+            members
+        }
         other => panic!("{other}"),
     }
 }

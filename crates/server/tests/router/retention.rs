@@ -68,11 +68,7 @@ async fn sessions_that_work_stay_and_are_not_disturbed() {
 #[tokio::test]
 async fn a_prune_without_a_condition_removes_nothing() {
     let api = aged(&["ses_1"]).await;
-    for body in [
-        json!({}),
-        json!({"archived": false}),
-        json!({"olderThan": null}),
-    ] {
+    for body in [json!({}), json!({"archived": false})] {
         let refused = api.post_json("/api/session/prune", &body).await;
         let told = refused.json();
         assert_eq!(
@@ -82,6 +78,7 @@ async fn a_prune_without_a_condition_removes_nothing() {
         );
     }
     for body in [
+        json!({"olderThan": null}),
         json!({"olderThan": "yesterday"}),
         json!({"olderThan": 1.5}),
         json!({"keepLast": -1}),

@@ -190,6 +190,7 @@ mod tests {
             ("a/%2e%2e", form),
             ("github:", form),
             ("ext::sh -c x", form),
+            ("own::h.example/a", form),
             ("git@h.example:../../etc", unsafe_name),
             ("git@h.example:a//b", unsafe_name),
             ("git@h.example:a\\b", unsafe_name),
@@ -208,9 +209,6 @@ mod tests {
         ] {
             let expected = "its address must begin with https://, http://, ssh:// or git://";
             assert_eq!(directory(name, None), Err(expected), "{name}");
-        }
-        for name in ["own::h.example/a", "own::https://h.example/a"] {
-            assert_eq!(directory(name, None), Err(unsafe_name), "{name}");
         }
         let branch = "its branch is empty; leave it out to have the default one";
         assert_eq!(directory("a/b", Some("")), Err(branch));
