@@ -121,7 +121,7 @@ impl Runner {
             let allowed = boundary.sampled.steps();
             let model = boundary.model_ref.clone();
             let is_last = allowed.is_some_and(|allowed| step >= allowed);
-            let turned = match self.turn(boundary, is_last, &mut attempts).await {
+            let turned = match Box::pin(self.turn(boundary, is_last, &mut attempts)).await {
                 Err(DrainStop::Outdated) => {
                     self.prepare_anew()?;
                     TurnOutcome::Anew
