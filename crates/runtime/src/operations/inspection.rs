@@ -17,7 +17,8 @@ impl Runtime {
     ///
     /// `Unavailable` if no turn can begin now.
     pub async fn next_request(&self, id: &SessionID) -> Result<ProviderRequestView, RuntimeError> {
-        next_request(&self.drains, &self.shared, &self.coordinator, id).await
+        let asked = next_request(&self.drains, &self.shared, &self.coordinator, id);
+        Box::pin(asked).await
     }
 
     /// Returns the metrics of the System Context of a Location since this host was opened.

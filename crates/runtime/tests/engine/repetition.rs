@@ -168,7 +168,8 @@ async fn calls_that_cannot_run_are_repetitions_too() {
             .invalid_call(id, "echo", "{", problem())
             .tool_calls()
     };
-    let all: [(&str, &dyn Fn(&str) -> Reply); 2] = [("none", &unknown), ("echo", &broken)];
+    type MakesReply<'a> = &'a dyn Fn(&str) -> Reply;
+    let all: [(&str, MakesReply<'_>); 2] = [("none", &unknown), ("echo", &broken)];
     for (name, reply_with) in all {
         let (f, session, mut live) = open().await;
         for id in ["c0", "c1", "c2", "c3"] {

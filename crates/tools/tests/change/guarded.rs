@@ -201,12 +201,8 @@ async fn an_output_of_another_session_tree_is_asked_for_alone() {
             let settled = project.ask(tool, input, &permissions).await;
             assert!(matches!(settled, Settlement::Success { .. }), "{settled:?}");
             let asked = permissions.asked.lock().unwrap();
-            assert_eq!(
-                asked[0].resources,
-                std::slice::from_ref(&resource),
-                "{tool}"
-            );
-            assert_eq!(asked[0].save, std::slice::from_ref(&resource), "{tool}");
+            assert_eq!(asked[0].resources, std::slice::from_ref(resource), "{tool}");
+            assert_eq!(asked[0].save, std::slice::from_ref(resource), "{tool}");
             assert_eq!(!asked[0].given_only.is_empty(), is_given_only, "{tool}");
         }
     }

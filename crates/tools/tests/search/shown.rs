@@ -18,9 +18,12 @@ async fn grep(
 ) -> (Vec<String>, String) {
     let permissions = Recorder::denying(permissions);
     let (found, text) = taken(project.call_asking("grep", input, &permissions).await);
-    let files = found
-        .iter()
-        .map(|line| line["entry"]["path"].as_str().unwrap().to_owned());
+    let files = found.iter().map(|line| {
+        line["entry"]["path"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    });
     (files.collect(), text)
 }
 
