@@ -174,12 +174,12 @@ mod tests {
         assert!(documents().read().unwrap().is_empty());
         fs::write(&one, "b").unwrap();
         documents().note(&one).unwrap();
-        assert_eq!(documents().read().unwrap(), [one.clone()]);
+        assert_eq!(documents().read().unwrap(), std::slice::from_ref(&one));
         fs::write(&new, "b").unwrap();
         fs::write(&one, "a").unwrap();
-        assert_eq!(documents().read().unwrap(), [new.clone()]);
+        assert_eq!(documents().read().unwrap(), std::slice::from_ref(&new));
         documents().confirm(&[top.join("other")]).unwrap();
-        assert_eq!(documents().read().unwrap(), [new.clone()]);
+        assert_eq!(documents().read().unwrap(), std::slice::from_ref(&new));
         documents().confirm(&[top.join("project")]).unwrap();
         assert!(documents().read().unwrap().is_empty());
         fs::write(&one, "c").unwrap();
