@@ -56,6 +56,9 @@ const KEPT: &[&str] = &[
     "signature",
 ];
 
+/// Members whose content has the form of a tool, a provider or a program. The names in it mean nothing to the host.
+const FOREIGN: &[&str] = &["input", "structured", "result", "output", "metadata"];
+
 /// Removes the secrets of all Locations of a host.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Redaction(Arc<AllSecrets>);
@@ -157,7 +160,9 @@ fn clean_members(value: &mut Value, secrets: &Redactor) {
         }
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
-                if !KEPT.contains(&name.as_str()) {
+                if FOREIGN.contains(&name.as_str()) {
+                    secrets.clean_value(member);
+                } else if !KEPT.contains(&name.as_str()) {
                     clean_members(member, secrets);
                 }
             }
@@ -216,6 +221,10 @@ mod tests {
             )),
             stored::<ToolProgress>(with(
                 json!({"structured": {"a": {"b": SECRET}}, "content": part}),
+            )),
+            // The names of the host's own members mean nothing in the data of a tool.
+            stored::<ToolProgress>(with(
+                json!({"structured": {"path": SECRET, "model": [{"reason": SECRET}]}, "content": []}),
             )),
         ] {
             assert!(

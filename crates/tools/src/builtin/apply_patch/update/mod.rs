@@ -14,7 +14,8 @@ use crate::builtin::text::{
 };
 
 /// Returns the changes of the text, in order. Each line that stays keeps its bytes, a new line ends like the lines around
-/// it, and the last line has no end only if it had none or the patch says so. `path` is for error messages, which show parts of the file if `is_shown` is true.
+/// it, and the last line has no end only if it had none or the patch says so. `path` is for error messages, which show
+/// parts of the file if `is_shown` is true.
 pub(super) fn update(
     text: &str,
     chunks: &[Chunk],
