@@ -104,9 +104,12 @@ describe("a prompt of the wrong type is refused with the field's name, and is no
     const { host, sessionID } = await setUpSession();
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
-    for (const text of [cycle, 5n]) {
+    for (const [text, refusal] of [
+      [cycle, { name: "ClientError", reason: "Transport" }],
+      [5n, { _tag: "InvalidRequestError", field: "prompt.text" }],
+    ] as const) {
       const error = await rejection(untyped(host).sessions.prompt({ sessionID, prompt: { text } }));
-      expect(error).toMatchObject({ name: "ClientError", reason: "Transport" });
+      expect(error).toMatchObject(refusal);
     }
     await expect(readHistory(host, sessionID)).resolves.toEqual([]);
   });

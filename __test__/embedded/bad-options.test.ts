@@ -12,7 +12,7 @@ describe("an invalid option is named, and nothing is opened", () => {
     ["directory", { directory: "a\0b" }],
     ["durability", { durability: "maximal" }],
     ["config", { config: [] }],
-    ["config", { config: { big: 5n } }],
+    ["config.big", { config: { big: 5n } }],
     ["env", { env: { NUMBER: 5 } }],
     ["home", { home: {} }],
     ["commandEnvironment", { commandEnvironment: "*" }],

@@ -86,7 +86,8 @@ function tryOnSmallDisk() {
 
   test("an import without enough space records nothing, and succeeds when there is space", async () => {
     const outcome = await finish(startOnSmall(await setUp(), "import", "full"));
-    expect(outcome).toMatchObject({ refusal: "StorePoisonedError", sessions: 0, inputs: 20 });
+    // The creation of the session, and twenty prompts.
+    expect(outcome).toMatchObject({ refusal: "StorePoisonedError", sessions: 0, applied: 21 });
   });
 
   test("does not open a database that cannot be written", async () => {

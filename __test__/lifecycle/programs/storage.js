@@ -162,10 +162,9 @@ const cases = {
     fault.end();
     const next = await open();
     const { items } = await next.sessions.list();
-    await next.sessions.import(lines);
-    const inputs = await next.sessions.inbox.list({ sessionID });
+    const { applied } = await next.sessions.import(lines);
     await next.close();
-    return { refusal, sessions: items.length, inputs: inputs.length };
+    return { refusal, sessions: items.length, applied };
   },
 
   /** Opens a host on a file that cannot be written. */
