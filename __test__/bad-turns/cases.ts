@@ -12,6 +12,8 @@ import { RESULTS } from "./results";
 import { PROTOCOLS } from "./streams";
 
 const CASES = Number(process.env["BAD_TURNS"] ?? 50);
+/** The number of cases that wait for a server or read a project again: at least 50, or a fiftieth of `BAD_TURNS`. */
+export const SLOW_CASES = Math.min(CASES, Math.max(50, Math.ceil(CASES / 50)));
 const FIRST_SEED = Number(process.env["BAD_TURNS_SEED"] ?? 1);
 
 /** Sessions that one host runs at the same time. */

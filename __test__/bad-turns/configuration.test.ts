@@ -1,7 +1,7 @@
 // Changes of the configuration between two turns.
 
 import type { OpenCodeHost } from "../../index.js";
-import { PERMISSION, promptTwice, runCases } from "./cases";
+import { PERMISSION, promptTwice, runCases, SLOW_CASES } from "./cases";
 import { changeDocument, writeDocument, writeDocuments } from "./documents";
 import { PROTOCOLS } from "./streams";
 
@@ -44,6 +44,7 @@ test.each(Object.entries(PROTOCOLS))("%s: a session goes on after any change of 
       return problems.length === 0 ? [] : [change.name, ...problems, shown.slice(0, 4000)];
     },
     {
+      cases: SLOW_CASES,
       prepare: async (setup) => {
         writeDocuments(setup.directory);
         // The project chooses the model.

@@ -1,7 +1,7 @@
 // Changed answers of MCP servers to calls of their tools.
 
 import { pick } from "../random.js";
-import { promptTwice, runCases } from "./cases";
+import { promptTwice, runCases, SLOW_CASES } from "./cases";
 import { damage, mutate } from "./mutations";
 import { MCP_ANSWERS } from "./mcp-answers";
 import { startServers, WAYS, writeAnswer } from "./servers";
@@ -31,6 +31,7 @@ test.each(Object.entries(PROTOCOLS))("%s: a session goes on after any answer of 
       return problems.length === 0 ? [] : [way, ...problems, JSON.stringify(messages).slice(0, 4000)];
     },
     {
+      cases: SLOW_CASES,
       prepare: async (setup) => {
         const servers = await startServers(setup, TIMEOUT);
         all.set(setup.root, servers);
