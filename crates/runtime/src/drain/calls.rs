@@ -473,11 +473,11 @@ pub(super) fn shared_context(
             rule_scope: rule_scope.clone(),
             model: model.clone(),
         }),
-        permissions: Arc::new(TurnPermissions {
-            permissions: Arc::clone(&services.permissions),
-            place: place.clone(),
+        permissions: Arc::new(TurnPermissions::new(
+            Arc::clone(&services.permissions),
+            place.clone(),
             rule_scope,
-        }),
+        )),
         progress: Arc::new(TurnProgress {
             announcer: Arc::clone(&services.journal.announcer),
             session: session.info.id.clone(),

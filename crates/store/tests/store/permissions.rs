@@ -27,7 +27,7 @@ async fn save(bench: &Bench, permissions: Vec<SavedPermission>) {
 async fn remove(bench: &Bench, id: &'static str) {
     let removed = bench
         .store
-        .write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.remove_permission(id)?));
+        .write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.remove_permission(id, None)?));
     removed.await.unwrap();
 }
 

@@ -157,6 +157,7 @@ impl ToolContext {
                 call_id: self.call_id.clone(),
             },
             action: action.to_owned(),
+            tool: None,
             resources,
             other_names: BTreeMap::new(),
             save: Vec::new(),

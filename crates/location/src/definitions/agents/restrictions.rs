@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction};
 
+use super::misnamed::with_meant;
 use crate::config::{Configuration, Source, UnreadablePermissions};
 use crate::directory::RealPatterns;
 
@@ -29,10 +30,10 @@ impl Shared {
         let rules = |fits: fn(Source) -> bool| -> Vec<_> {
             let documents = configuration.documents().filter(|it| fits(it.source));
             documents
-                .flat_map(|it| it.permissions.iter().cloned())
+                .flat_map(|it| with_meant(&it.permissions))
                 .collect()
         };
-        let ceiling = configuration.ceiling.iter().cloned();
+        let ceiling = with_meant(configuration.ceiling.iter());
         Self {
             rules: rules(|source| !source.is_untrusted()),
             of_host: rules(|source| source == Source::Host),

@@ -10,7 +10,8 @@ use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
     NamedResource, PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest,
-    PermissionRule, Ruleset, SavedPermission, decide,
+    PermissionRule, Ruleset, SavedPermission, action_of_tool, decide, decide_by_tool,
+    denying_rule, matches,
 };
 use opencode_tools::PermissionError;
 
@@ -55,7 +56,9 @@ impl RuleScope {
         }
     }
 
-    async fn resolve_links(&mut self) {
+    /// Adds rules for the real paths of patterns with links to the rules of the session, as the rules of agents have
+    /// them already.
+    pub(super) async fn resolve_links(&mut self) {
         if !self.session.iter().any(PermissionRule::is_about_paths) {
             return;
         }
@@ -74,37 +77,98 @@ impl RuleScope {
 }
 
 /// A request that may have to wait.
+#[derive(Clone)]
 pub(crate) struct Pending {
     pub(crate) request: PermissionRequest,
     /// The Location of the session when it asked.
     pub(crate) location: LocationRef,
+    /// The rules with which the request began.
     pub(crate) rule_scope: RuleScope,
+    /// True if the agent is the one that the session has chosen, whichever that is. A turn keeps its agent.
+    pub(crate) follows_session: bool,
     /// Other names by which the action reaches a resource, by the resource.
     pub(crate) other_names: BTreeMap<String, Vec<String>>,
+    /// The name of the tool that asks, if rules about it restrict the action as well.
+    pub(super) tool: Option<String>,
+    /// True if the action names no resource, so that it may use every one.
+    pub(super) is_about_all: bool,
 }
 
 impl Pending {
-    /// Adds rules for the real paths of patterns with links to the rules of the session, as the rules of agents have
-    /// them already.
-    pub(crate) async fn resolve_links(&mut self) {
-        self.rule_scope.resolve_links().await;
+    /// Creates a request of a turn. Users read `*` where it names no resource.
+    pub(super) fn new(
+        mut request: PermissionRequest,
+        other_names: BTreeMap<String, Vec<String>>,
+        location: LocationRef,
+        rule_scope: RuleScope,
+    ) -> Self {
+        let resources = &mut request.resources;
+        let is_about_all = resources.is_empty() || resources.iter().any(String::is_empty);
+        resources.retain(|resource| !resource.is_empty());
+        if is_about_all && !resources.iter().any(|it| it == "*") {
+            resources.push("*".to_owned());
+        }
+        Self {
+            request,
+            location,
+            rule_scope,
+            follows_session: false,
+            other_names,
+            tool: None,
+            is_about_all,
+        }
     }
 
-    /// Returns the decision of the rules and of the permissions that the project has saved.
-    pub(crate) fn decide(&self, saved: &[SavedPermission]) -> PermissionEffect {
-        let PermissionRequest {
-            action, resources, ..
-        } = &self.request;
-        let resources = resources.iter().map(|name| NamedResource {
+    /// Returns the decision of the rules with which the request began, of the rules of now, and of the permissions that
+    /// the project has saved.
+    pub(super) fn decide(&self, now: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
+        let action = self.request.action.as_str();
+        let by = |action: &str, saved: &[SavedPermission]| {
+            let by = |scope: &RuleScope| decide(action, self.resources(), &scope.rules(), saved);
+            by(&self.rule_scope).stricter(by(now))
+        };
+        let by_tool = self.by_tool(&self.rule_scope, saved);
+        let effect = by(action, saved)
+            .stricter(by_tool)
+            .stricter(self.by_tool(now, saved));
+        let meant = action_of_tool(action);
+        if meant == action {
+            return effect;
+        }
+        // A client, or a tool of the program with the name of a built-in one, asks by the name of the tool.
+        let of_tool = saved.iter().filter(|it| matches(&it.action, action));
+        let of_tool = of_tool.map(|it| SavedPermission {
+            action: meant.to_owned(),
+            ..it.clone()
+        });
+        effect.stricter(by(meant, &of_tool.collect::<Vec<_>>()))
+    }
+
+    /// Returns the action and the resource of a rule that denies the request.
+    pub(super) fn denied_by(&self, now: &RuleScope) -> Option<String> {
+        let rules = now.rules();
+        let action = self.request.action.as_str();
+        let denying = |action| denying_rule(action, self.resources(), &rules);
+        if let Some(rule) = denying(action).or_else(|| denying(action_of_tool(action))) {
+            return Some(format!("{} {}", rule.action, rule.resource));
+        }
+        let is_denied = self.by_tool(now, &[]) == PermissionEffect::Deny;
+        self.tool.clone().filter(|_| is_denied)
+    }
+
+    fn by_tool(&self, scope: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
+        let (action, resources) = (&self.request.action, self.resources());
+        self.tool.as_ref().map_or(PermissionEffect::Allow, |tool| {
+            decide_by_tool(tool, action, resources, &scope.rules(), saved)
+        })
+    }
+
+    fn resources(&self) -> impl Iterator<Item = NamedResource<'_>> {
+        let named = self.request.resources.iter().map(|name| NamedResource {
             name,
             others: self.other_names.get(name).map_or(&[], Vec::as_slice),
         });
-        decide(action, resources, &self.rule_scope.rules(), saved)
-    }
-
-    /// Returns the project whose saved permissions apply; for an untrusted project its worktree.
-    pub(crate) fn project(&self) -> &str {
-        self.rule_scope.location.approvals()
+        named.filter(|_| !self.is_about_all)
     }
 
     pub(crate) fn replied(&self, reply: PermissionReply) -> Notice {
@@ -116,9 +180,18 @@ impl Pending {
     }
 }
 
+/// The origin of a permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AllowedBy {
+    /// A user allowed this request.
+    User,
+    /// An approval for another request covers this one. It may be removed until the call begins.
+    Approval,
+}
+
 impl Request for Pending {
     type Id = PermissionID;
-    type Answer = Result<(), PermissionError>;
+    type Answer = Result<AllowedBy, PermissionError>;
 
     fn id(&self) -> &PermissionID {
         &self.request.id

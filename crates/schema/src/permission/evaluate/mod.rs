@@ -2,8 +2,11 @@
 //! actions that are possible.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::iter;
 use std::sync::Arc;
 
+use super::tools::action_of_tool;
 use super::{PermissionEffect, PermissionRule, SavedPermission};
 
 /// True if a pattern matches a whole text.
@@ -58,15 +61,14 @@ pub fn evaluate_names(
     resource: NamedResource<'_>,
     rules: &Ruleset<'_>,
 ) -> PermissionEffect {
-    let restricted = rules.restrictions.iter();
-    let restricted = restricted.filter_map(|it| effect_of(action, resource, &it.rules));
-    let own = by_rules(action, resource, &rules.rules);
-    restricted.fold(own, PermissionEffect::stricter)
+    rules.effect(action, Asked::One(resource))
 }
 
 /// Returns the effect of the rules for an action on several resources at once. One denied resource
-/// denies the action. One resource that asks makes the host ask. An action on no resource is
-/// allowed.
+/// denies the action. One resource that asks makes the host ask.
+///
+/// No resource, and a resource without a name, mean every resource: each rule about the action counts,
+/// unless a later one overrules it for all of its resources.
 ///
 /// A saved permission of the project answers rules that ask. It never overrides a rule that denies
 /// or a restriction that asks each time.
@@ -76,17 +78,12 @@ pub fn decide<'a>(
     rules: &Ruleset<'_>,
     saved: &[SavedPermission],
 ) -> PermissionEffect {
-    let is_saved = |resource: &str| {
-        saved
-            .iter()
-            .any(|it| matches(&it.action, action) && matches(&it.resource, resource))
-    };
     let mut outcome = PermissionEffect::Allow;
-    for resource in resources {
-        match evaluate_names(action, resource, rules) {
+    for asked in all_asked(resources) {
+        match rules.effect(action, asked) {
             PermissionEffect::Deny => return PermissionEffect::Deny,
             PermissionEffect::Ask
-                if rules.asks_each_time(action, resource) || !is_saved(resource.name) =>
+                if rules.asks_each_time(action, asked) || !asked.is_saved(action, saved) =>
             {
                 outcome = PermissionEffect::Ask;
             }
@@ -96,15 +93,58 @@ pub fn decide<'a>(
     outcome
 }
 
+/// Returns the effect on an action of those rules that name the tool that asks for it. Rules about all actions do not
+/// count. Without a rule about the tool, the action is allowed.
+pub fn decide_by_tool<'a>(
+    tool: &str,
+    action: &str,
+    resources: impl IntoIterator<Item = NamedResource<'a>>,
+    rules: &Ruleset<'_>,
+    saved: &[SavedPermission],
+) -> PermissionEffect {
+    let mut outcome = PermissionEffect::Allow;
+    for asked in all_asked(resources) {
+        let effect = |list| {
+            let rule = decisive(tool, asked, list).filter(|rule| rule.action != "*");
+            rule.map(|rule| rule.effect)
+        };
+        let asks = |list| effect(list) == Some(PermissionEffect::Ask);
+        if rules.lists().any(|it| effect(it) == Some(PermissionEffect::Deny)) {
+            return PermissionEffect::Deny;
+        }
+        let each_time = rules.restrictions.iter().filter(|it| it.each_time);
+        // A limit of a task only denies.
+        let own = rules.rules.split(PermissionRule::is_limit).next();
+        let restricted = rules.restrictions.iter().map(|it| &*it.rules);
+        if each_time.map(|it| &*it.rules).any(asks)
+            || own.into_iter().chain(restricted).any(asks) && !asked.is_saved(action, saved)
+        {
+            outcome = PermissionEffect::Ask;
+        }
+    }
+    outcome
+}
+
+/// Returns a rule because of which [`decide`] denies an action on these resources.
+pub fn denying_rule<'r>(
+    action: &str,
+    resources: impl IntoIterator<Item = NamedResource<'r>>,
+    rules: &'r Ruleset<'_>,
+) -> Option<&'r PermissionRule> {
+    let denying = |asked| {
+        let mut decisive = rules.lists().filter_map(|it| decisive(action, asked, it));
+        decisive.find(|rule| rule.effect == PermissionEffect::Deny)
+    };
+    all_asked(resources).find_map(denying)
+}
+
 /// True if no rule can allow the action on any resource: the last rule for the action denies it
 /// everywhere, or the last rule of a limit or a restriction does. The host does not offer such an
 /// action. [`evaluate`] still decides about each use.
 pub fn is_denied_everywhere(action: &str, rules: &Ruleset<'_>) -> bool {
-    let own = rules.rules.split(PermissionRule::is_limit);
-    let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
-    own.chain(restrictions).any(|rules| {
+    rules.lists().any(|rules| {
         let mut rules = rules.iter().rev();
-        let last = rules.find(|rule| matches(&rule.action, action));
+        let last = rules.find(|rule| rule.is_about(action));
         last.is_some_and(|rule| rule.effect == PermissionEffect::Deny && rule.resource == "*")
     })
 }
@@ -129,9 +169,22 @@ impl<'a> Ruleset<'a> {
         }
     }
 
-    fn asks_each_time(&self, action: &str, resource: NamedResource<'_>) -> bool {
+    /// The rules of the agent and the session, then each limit, then each restriction.
+    fn lists(&self) -> impl Iterator<Item = &[PermissionRule]> {
+        let own = self.rules.split(PermissionRule::is_limit);
+        own.chain(self.restrictions.iter().map(|it| &*it.rules))
+    }
+
+    fn effect(&self, action: &str, asked: Asked<'_>) -> PermissionEffect {
+        let restricted = self.restrictions.iter();
+        let restricted = restricted.filter_map(|it| effect_of(action, asked, &it.rules));
+        let own = by_rules(action, asked, &self.rules);
+        restricted.fold(own, PermissionEffect::stricter)
+    }
+
+    fn asks_each_time(&self, action: &str, asked: Asked<'_>) -> bool {
         let mut restrictions = self.restrictions.iter().filter(|it| it.each_time);
-        restrictions.any(|it| effect_of(action, resource, &it.rules) == Some(PermissionEffect::Ask))
+        restrictions.any(|it| effect_of(action, asked, &it.rules) == Some(PermissionEffect::Ask))
     }
 }
 
@@ -163,18 +216,49 @@ impl PermissionEffect {
     }
 }
 
+/// The use of an action.
+#[derive(Debug, Clone, Copy)]
+enum Asked<'a> {
+    One(NamedResource<'a>),
+    /// The action may use any resource.
+    Every,
+}
+
+impl<'a> Asked<'a> {
+    fn of(resource: NamedResource<'a>) -> Self {
+        if resource.name.is_empty() {
+            return Self::Every;
+        }
+        Self::One(resource)
+    }
+
+    fn is_saved(self, action: &str, saved: &[SavedPermission]) -> bool {
+        let covers = |it: &SavedPermission| match self {
+            Self::One(resource) => matches(&it.resource, resource.name),
+            Self::Every => it.resource == "*",
+        };
+        saved
+            .iter()
+            .any(|it| matches(&it.action, action) && covers(it))
+    }
+}
+
+fn all_asked<'a>(
+    resources: impl IntoIterator<Item = NamedResource<'a>>,
+) -> impl Iterator<Item = Asked<'a>> {
+    let mut resources = resources.into_iter().map(Asked::of).peekable();
+    let none = resources.peek().is_none().then_some(Asked::Every);
+    resources.chain(none)
+}
+
 /// Returns the effect of a list of rules. Each limit denies the actions that its own rules deny, and has no
 /// other effect.
-fn by_rules(
-    action: &str,
-    resource: NamedResource<'_>,
-    rules: &[PermissionRule],
-) -> PermissionEffect {
+fn by_rules(action: &str, asked: Asked<'_>, rules: &[PermissionRule]) -> PermissionEffect {
     let mut lists = rules.split(PermissionRule::is_limit);
     let own = lists.next().map_or(PermissionEffect::Ask, |own| {
-        own_effect(action, resource, own)
+        own_effect(action, asked, own)
     });
-    let denies = |limit| effect_of(action, resource, limit) == Some(PermissionEffect::Deny);
+    let denies = |limit| effect_of(action, asked, limit) == Some(PermissionEffect::Deny);
     if lists.any(denies) {
         return PermissionEffect::Deny;
     }
@@ -182,47 +266,106 @@ fn by_rules(
 }
 
 /// Returns the effect of the rules of an agent. Without a rule about the resource itself, the host asks.
-fn own_effect(
-    action: &str,
-    resource: NamedResource<'_>,
-    rules: &[PermissionRule],
-) -> PermissionEffect {
-    let own = last_match(action, resource.name, rules);
-    let own = own.map_or(PermissionEffect::Ask, |rule| rule.effect);
-    of_other_names(action, resource, rules).fold(own, PermissionEffect::stricter)
+fn own_effect(action: &str, asked: Asked<'_>, rules: &[PermissionRule]) -> PermissionEffect {
+    let is_decided = match asked {
+        Asked::One(resource) => last_match(action, resource.name, rules).is_some(),
+        Asked::Every => rules.iter().any(|rule| rule.is_about_all_of(action)),
+    };
+    let undecided = (!is_decided).then_some(PermissionEffect::Ask);
+    effect_of(action, asked, rules)
+        .into_iter()
+        .chain(undecided)
+        .fold(PermissionEffect::Allow, PermissionEffect::stricter)
 }
 
 /// Returns the strictest effect of a list of rules on any name of the resource.
 fn effect_of(
     action: &str,
-    resource: NamedResource<'_>,
+    asked: Asked<'_>,
     rules: &[PermissionRule],
 ) -> Option<PermissionEffect> {
-    let own = last_match(action, resource.name, rules).map(|rule| rule.effect);
-    own.into_iter()
-        .chain(of_other_names(action, resource, rules))
-        .reduce(PermissionEffect::stricter)
+    decisive(action, asked, rules).map(|rule| rule.effect)
 }
 
-/// Returns the effects on other names of the resource of those rules that only these names match.
-fn of_other_names(
+/// Returns the rule of a list that decides: the strictest one about any name of the resource.
+fn decisive<'r>(
+    action: &str,
+    asked: Asked<'_>,
+    rules: &'r [PermissionRule],
+) -> Option<&'r PermissionRule> {
+    let strictest = |one: &'r PermissionRule, other: &'r PermissionRule| {
+        if one.effect.stricter(other.effect) == one.effect {
+            one
+        } else {
+            other
+        }
+    };
+    match asked {
+        Asked::One(resource) => {
+            let own = last_match(action, resource.name, rules);
+            let others = of_other_names(action, resource, rules);
+            own.into_iter().chain(others).reduce(strictest)
+        }
+        Asked::Every => about_any(action, rules).reduce(strictest),
+    }
+}
+
+/// Returns the rules about an action from the last one on, up to the rule about all of its resources. Omits those that
+/// a later rule with the same pattern overrules.
+fn about_any<'r>(
+    action: &str,
+    rules: &'r [PermissionRule],
+) -> impl Iterator<Item = &'r PermissionRule> {
+    let mut later = HashSet::new();
+    let mut is_over = false;
+    // The name of a tool allows no more than the rules about its action.
+    let counts = |rule: &&PermissionRule| {
+        let restricts = rule.effect != PermissionEffect::Allow;
+        matches(&rule.action, action) || restricts && rule.names_tool_of(action)
+    };
+    let mut rules = rules.iter().rev().filter(counts);
+    let until_all = iter::from_fn(move || {
+        let rule = rules.next().filter(|_| !is_over)?;
+        is_over = rule.is_about_all_of(action);
+        Some(rule)
+    });
+    until_all.filter(move |rule| later.insert(rule.resource.as_str()))
+}
+
+/// Returns those rules about other names of the resource that only these names match.
+fn of_other_names<'r>(
     action: &str,
     resource: NamedResource<'_>,
-    rules: &[PermissionRule],
-) -> impl Iterator<Item = PermissionEffect> {
+    rules: &'r [PermissionRule],
+) -> impl Iterator<Item = &'r PermissionRule> {
     let last = move |name: &String| last_match(action, name, rules);
     let last = resource.others.iter().filter_map(last);
-    let only = last.filter(move |rule| !matches(&rule.resource, resource.name));
-    only.map(|rule| rule.effect)
+    last.filter(move |rule| !matches(&rule.resource, resource.name))
 }
 
-fn last_match<'a>(
+/// Returns the last rule about an action and a resource. A rule that allows the action by the name of a tool overrules
+/// only rules about all actions: the author wrote the others about this one.
+fn last_match<'r>(
     action: &str,
     resource: &str,
-    rules: &'a [PermissionRule],
-) -> Option<&'a PermissionRule> {
-    let mut rules = rules.iter().rev();
-    rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource))
+    rules: &'r [PermissionRule],
+) -> Option<&'r PermissionRule> {
+    let is_by_tool = |rule: &PermissionRule| {
+        rule.effect == PermissionEffect::Allow && !matches(&rule.action, action)
+    };
+    let is_about = |rule: &&PermissionRule| {
+        matches(&rule.resource, resource) && rule.is_about(action)
+    };
+    let mut rules = rules.iter().rev().filter(is_about);
+    let last = rules.next()?;
+    if !is_by_tool(last) {
+        return Some(last);
+    }
+    let before = rules.find(|rule| !is_by_tool(rule));
+    let restricts = |rule: &&PermissionRule| {
+        rule.effect != PermissionEffect::Allow && !rule.action.contains('*')
+    };
+    before.filter(restricts).or(Some(last))
 }
 
 /// Actions that have paths as resources.
@@ -243,12 +386,20 @@ impl PermissionRule {
         *self == Self::LIMIT
     }
 
+    /// True if the rule names one action that has paths as resources, or a tool with such an action.
+    fn names_paths(&self) -> bool {
+        let action = self.action.to_ascii_lowercase();
+        PATH_ACTIONS.contains(&action_of_tool(&action))
+    }
+
+    fn is_about_all_of(&self, action: &str) -> bool {
+        self.resource == "*" && matches(&self.action, action)
+    }
+
     /// True if the resource of the rule can be a pattern of paths.
     #[must_use]
     pub fn is_about_paths(&self) -> bool {
-        PATH_ACTIONS
-            .iter()
-            .any(|action| matches(&self.action, action))
+        PATH_ACTIONS.iter().any(|action| self.is_about(action))
     }
 
     /// Replaces a leading `~` or `$HOME` of the resource with the home directory, if the action has
@@ -260,7 +411,7 @@ impl PermissionRule {
             .find_map(|name| self.resource.strip_prefix(name));
         let below = below.filter(|below| below.is_empty() || below.starts_with(['/', '\\']));
         match below {
-            Some(below) if !home.is_empty() && PATH_ACTIONS.contains(&&*self.action) => Self {
+            Some(below) if !home.is_empty() && self.names_paths() => Self {
                 resource: format!("{}{below}", home.trim_end_matches(['/', '\\'])),
                 ..self
             },
@@ -326,5 +477,7 @@ fn ends_with(text: &str, piece: &str) -> bool {
     start.is_some_and(|(at, _)| after(piece, &text[at..]).is_some())
 }
 
+#[cfg(test)]
+mod no_resource;
 #[cfg(test)]
 mod tests;
