@@ -78,6 +78,25 @@ describe("a rule that names a tool", () => {
   });
 });
 
+describe("a tool of the program with an action of its own", () => {
+  test.each([
+    [{ query: "deny" }, 0],
+    [{ database: "deny" }, 0],
+    [{ query: "ask" }, 0],
+    [{ query: "deny", database: "allow" }, 0],
+    [{ query: "allow", database: "allow" }, 1],
+  ] as const)("is restricted by rules about its name and about its action: %j", async (permission, count) => {
+    const attack = await setUpAttack();
+    const config = { provider: providers(attack.model), permission: { ...permission } };
+    const host = await attack.setup.open(hostOptions(attack, { config, permissions: { unanswered: "deny" } }));
+    const execute = jest.fn(() => "done");
+    const input = { type: "object" } as const;
+    host.tools.register({ name: "query", description: "Query", input, permission: { action: "database" }, execute });
+    await runCalls(host, attack.model, call("query", {}));
+    expect(execute).toHaveBeenCalledTimes(count);
+  });
+});
+
 describe("a tool of the program that names no resource", () => {
   test.each([[[]], [[""]], [["a", ""]]])("needs the permission for every resource: %j", async (resources) => {
     for (const rule of ["deny", { "*": "allow", secret: "deny" }, "ceiling"] as const) {

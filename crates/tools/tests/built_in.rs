@@ -65,7 +65,8 @@ fn the_documented_table_has_the_action_of_each_tool() {
         assert_eq!(known.map(|it| it.action), Some(action), "{name}");
         assert_eq!(action_of_tool(&name), action);
     }
-    let rows = TOOL_ACTIONS.map(|it| format!("| `{}` | `{}` | {} |", it.tool, it.action, it.resources));
+    let rows =
+        TOOL_ACTIONS.map(|it| format!("| `{}` | `{}` | {} |", it.tool, it.action, it.resources));
     assert!(documented.contains(&rows.join("\n")), "{rows:#?}");
 }
 

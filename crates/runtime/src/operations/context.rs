@@ -66,9 +66,17 @@ impl Runtime {
             return Vec::new();
         }
         let known = self.drains.tools.names(&location.directory);
-        let servers = self.mcp.of(location).map(|it| it.list()).unwrap_or_default();
-        let unknown = servers.iter().filter(|it| it.status != McpServerStatus::Connected);
-        let prefixes: Vec<_> = unknown.map(|it| opencode_mcp::tool_name(&it.name, "")).collect();
+        let servers = self
+            .mcp
+            .of(location)
+            .map(|it| it.list())
+            .unwrap_or_default();
+        let unknown = servers
+            .iter()
+            .filter(|it| it.status != McpServerStatus::Connected);
+        let prefixes: Vec<_> = unknown
+            .map(|it| opencode_mcp::tool_name(&it.name, ""))
+            .collect();
         let is_unknown = |it: &&MisnamedAction| {
             let action = it.action.as_str();
             !known.contains(action) && !prefixes.iter().any(|prefix| action.starts_with(prefix))

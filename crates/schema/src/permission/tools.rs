@@ -25,20 +25,36 @@ const fn tool(tool: &'static str, action: &'static str, resources: &'static str)
 
 /// The tools of the host.
 pub const TOOL_ACTIONS: [ToolAction; 16] = [
-    tool("apply_patch", "edit", "each file that the patch adds, changes, moves or removes"),
+    tool(
+        "apply_patch",
+        "edit",
+        "each file that the patch adds, changes, moves or removes",
+    ),
     tool("bash", "bash", "the text of the command"),
     tool("edit", "edit", "the file"),
     tool("glob", "glob", "the pattern"),
     tool("grep", "grep", "the pattern"),
-    tool("list_mcp_resource_templates", "list_mcp_resource_templates", "`*`"),
+    tool(
+        "list_mcp_resource_templates",
+        "list_mcp_resource_templates",
+        "`*`",
+    ),
     tool("list_mcp_resources", "list_mcp_resources", "`*`"),
     tool("question", "question", "`*`"),
     tool("read", "read", "the file or directory"),
-    tool("read_mcp_resource", "read_mcp_resource", "the server, `:` and the address"),
+    tool(
+        "read_mcp_resource",
+        "read_mcp_resource",
+        "the server, `:` and the address",
+    ),
     tool("skill", "skill", "the name of the skill"),
     tool("task", "task", "the agent"),
     tool("todowrite", "todowrite", "`*`"),
-    tool("webfetch", "webfetch", "the address, as it was given and in normal form"),
+    tool(
+        "webfetch",
+        "webfetch",
+        "the address, as it was given and in normal form",
+    ),
     tool("websearch", "websearch", "the query"),
     tool("write", "edit", "the file"),
 ];
@@ -118,16 +134,27 @@ mod tests {
         let all = ("*", "*", Allow);
         for (tool, action) in tools() {
             for effect in [Deny, Ask] {
-                for name in [tool.to_owned(), tool.to_uppercase(), format!("{}*", &tool[..tool.len() - 1])] {
+                for name in [
+                    tool.to_owned(),
+                    tool.to_uppercase(),
+                    format!("{}*", &tool[..tool.len() - 1]),
+                ] {
                     let rules = rules(&[all, (&name, "*", effect)]);
                     let found = evaluate(action, "a", &Ruleset::of(&rules));
                     assert_eq!(found, effect, "{name} {action}");
                 }
             }
             let allowed = rules(&[("*", "*", Deny), (tool, "*", Allow)]);
-            assert_eq!(evaluate(action, "a", &Ruleset::of(&allowed)), Allow, "{tool}");
+            assert_eq!(
+                evaluate(action, "a", &Ruleset::of(&allowed)),
+                Allow,
+                "{tool}"
+            );
             let hidden = rules(&[all, (tool, "*", Deny)]);
-            assert!(is_denied_everywhere(action, &Ruleset::of(&hidden)), "{tool}");
+            assert!(
+                is_denied_everywhere(action, &Ruleset::of(&hidden)),
+                "{tool}"
+            );
         }
     }
 
@@ -137,10 +164,22 @@ mod tests {
             (&[("edit", "*", Deny), ("write", "*", Allow)][..], "a", Deny),
             (&[("edit", "a", Ask), ("write", "*", Allow)], "a", Ask),
             (&[("edit", "a", Ask), ("write", "*", Allow)], "b", Allow),
-            (&[("apply_patch", "*", Deny), ("write", "*", Allow)], "a", Deny),
+            (
+                &[("apply_patch", "*", Deny), ("write", "*", Allow)],
+                "a",
+                Deny,
+            ),
             (&[("*", "*", Deny), ("write", "*", Allow)], "a", Allow),
             (&[("write", "*", Deny), ("edit", "*", Allow)], "a", Allow),
-            (&[("edit", "*", Deny), ("write", "*", Allow), ("edit", "*", Ask)], "a", Ask),
+            (
+                &[
+                    ("edit", "*", Deny),
+                    ("write", "*", Allow),
+                    ("edit", "*", Ask),
+                ],
+                "a",
+                Ask,
+            ),
             (&[("*", "*", Allow), ("WRITE", "*", Allow)], "a", Allow),
             (&[("*", "*", Ask), ("WRITE", "*", Allow)], "a", Ask),
             (&[("*", "*", Ask), ("wri*", "*", Allow)], "a", Ask),
@@ -155,7 +194,11 @@ mod tests {
 
     #[test]
     fn a_tool_of_the_program_keeps_its_own_action() {
-        let rules = rules(&[("*", "*", Allow), ("edit", "*", Deny), ("files_Write", "*", Ask)]);
+        let rules = rules(&[
+            ("*", "*", Allow),
+            ("edit", "*", Deny),
+            ("files_Write", "*", Ask),
+        ]);
         let rules = Ruleset::of(&rules);
         for (action, expected) in [("write", Allow), ("files_Write", Ask), ("edit", Deny)] {
             assert_eq!(evaluate(action, "a", &rules), expected, "{action}");

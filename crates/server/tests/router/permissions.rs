@@ -181,10 +181,13 @@ async fn the_embedding_program_lists_and_removes_all_saved_permissions() {
     let list = of_program("GET", &format!("/api/permission/saved?{below}"));
     let all = list.await.ok();
     let id = all["data"][0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(all, json!({"data": [{
-        "id": id, "projectID": "global", "action": "bash", "resource": "make *",
-        "directory": api.f.project.directory(), "trusted": true,
-    }]}));
+    assert_eq!(
+        all,
+        json!({"data": [{
+            "id": id, "projectID": "global", "action": "bash", "resource": "make *",
+            "directory": api.f.project.directory(), "trusted": true,
+        }]})
+    );
     let removed = of_program("DELETE", &format!("/api/permission/saved/{id}?{below}"));
     removed.await.is_bare(204);
     assert_eq!(api.ask(&session, bash("make this")).await["effect"], "ask");

@@ -121,7 +121,9 @@ mod tests {
             ),
             (corrected, failed("Unable to edit a.txt: use b.txt")),
             (
-                PermissionError::Overruled { rule: "edit *".to_owned() },
+                PermissionError::Overruled {
+                    rule: "edit *".to_owned(),
+                },
                 failed(
                     "Unable to edit a.txt: it is not allowed. The permission rule edit *, which was set while the request waited, denies it",
                 ),

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use opencode_schema::permission::{
-    PermissionEffect, PermissionRule, action_of_tool, known_names,
-};
+use opencode_schema::permission::{PermissionEffect, PermissionRule, action_of_tool, known_names};
 
 use crate::nearest::misspelt;
 
@@ -118,7 +116,10 @@ mod tests {
                 let given = rule(action, effect);
                 let expected = meant.filter(|_| effect != Allow);
                 let expected = expected.map(|action| rule(action, effect));
-                let expected: Vec<_> = [Some(given.clone()), expected].into_iter().flatten().collect();
+                let expected: Vec<_> = [Some(given.clone()), expected]
+                    .into_iter()
+                    .flatten()
+                    .collect();
                 let found: Vec<_> = with_meant([&given]).collect();
                 assert_eq!(found, expected, "{action}");
             }

@@ -10,8 +10,8 @@ use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
     NamedResource, PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest,
-    PermissionRule, Ruleset, SavedPermission, action_of_tool, decide, decide_by_tool,
-    denying_rule, matches,
+    PermissionRule, Ruleset, SavedPermission, action_of_tool, decide, decide_by_tool, denying_rule,
+    matches,
 };
 use opencode_tools::PermissionError;
 

@@ -126,7 +126,9 @@ async fn a_looser_rule_answers_no_waiting_request() {
         let mut live = f.live();
         ask(&f, &mut live, &other, &["y"]).await;
         set(&f, &other, change, "y", "allow").await;
-        f.model.reply(saves("x", &["x"])).reply(Reply::says("Well."));
+        f.model
+            .reply(saves("x", &["x"]))
+            .reply(Reply::says("Well."));
         f.prompt(&session, "Go").await;
         heard_asked(&f, &mut live, &["x"]).await;
         let request = waiting(&f, &session).await.remove(0);

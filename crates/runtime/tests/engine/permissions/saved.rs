@@ -22,7 +22,9 @@ async fn allow(f: &Fixture, on: &str, save: &[&str]) {
 }
 
 async fn saved(f: &Fixture, project: &str) -> Vec<SavedPermissionInfo> {
-    let saved = f.runtime().saved_permissions(SavedScope::Host(Some(project.to_owned())));
+    let saved = f
+        .runtime()
+        .saved_permissions(SavedScope::Host(Some(project.to_owned())));
     f.within("saved", saved).await.unwrap()
 }
 
@@ -71,21 +73,35 @@ async fn outside_of_a_repository_an_approval_belongs_to_its_directory() {
         f.project.write(&file, &config);
         let mut request = f.new_session();
         request.location.directory = f.project.path(name).to_string_lossy().into_owned();
-        places.push((request.location.directory.clone(), f.create(request).await.id));
+        places.push((
+            request.location.directory.clone(),
+            f.create(request).await.id,
+        ));
     }
     let ask = |session, save: Option<&str>| AskPermission {
         save: save.map(|it| vec![it.to_owned()]),
         ..super::asked::of(session, "use", &["x"])
     };
     let (directory, session) = &places[0];
-    f.runtime().ask_permission(ask(session, Some("x"))).await.unwrap();
+    f.runtime()
+        .ask_permission(ask(session, Some("x")))
+        .await
+        .unwrap();
     let request = waiting(&f, session).await.remove(0);
     reply(&f, &request, Always).await;
     for ((_, session), expected) in places.iter().zip([Allow, Ask, Ask]) {
-        let decided = f.runtime().ask_permission(ask(session, None)).await.unwrap();
+        let decided = f
+            .runtime()
+            .ask_permission(ask(session, None))
+            .await
+            .unwrap();
         assert_eq!(decided.effect, expected);
     }
-    let all = f.runtime().saved_permissions(SavedScope::Host(None)).await.unwrap();
+    let all = f
+        .runtime()
+        .saved_permissions(SavedScope::Host(None))
+        .await
+        .unwrap();
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].directory.as_ref(), Some(directory));
     assert_eq!(all[0].project_id, "global");

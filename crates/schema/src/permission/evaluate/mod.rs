@@ -109,7 +109,10 @@ pub fn decide_by_tool<'a>(
             rule.map(|rule| rule.effect)
         };
         let asks = |list| effect(list) == Some(PermissionEffect::Ask);
-        if rules.lists().any(|it| effect(it) == Some(PermissionEffect::Deny)) {
+        if rules
+            .lists()
+            .any(|it| effect(it) == Some(PermissionEffect::Deny))
+        {
             return PermissionEffect::Deny;
         }
         let each_time = rules.restrictions.iter().filter(|it| it.each_time);
@@ -255,9 +258,9 @@ fn all_asked<'a>(
 /// other effect.
 fn by_rules(action: &str, asked: Asked<'_>, rules: &[PermissionRule]) -> PermissionEffect {
     let mut lists = rules.split(PermissionRule::is_limit);
-    let own = lists.next().map_or(PermissionEffect::Ask, |own| {
-        own_effect(action, asked, own)
-    });
+    let own = lists
+        .next()
+        .map_or(PermissionEffect::Ask, |own| own_effect(action, asked, own));
     let denies = |limit| effect_of(action, asked, limit) == Some(PermissionEffect::Deny);
     if lists.any(denies) {
         return PermissionEffect::Deny;
@@ -279,11 +282,7 @@ fn own_effect(action: &str, asked: Asked<'_>, rules: &[PermissionRule]) -> Permi
 }
 
 /// Returns the strictest effect of a list of rules on any name of the resource.
-fn effect_of(
-    action: &str,
-    asked: Asked<'_>,
-    rules: &[PermissionRule],
-) -> Option<PermissionEffect> {
+fn effect_of(action: &str, asked: Asked<'_>, rules: &[PermissionRule]) -> Option<PermissionEffect> {
     decisive(action, asked, rules).map(|rule| rule.effect)
 }
 
@@ -353,9 +352,8 @@ fn last_match<'r>(
     let is_by_tool = |rule: &PermissionRule| {
         rule.effect == PermissionEffect::Allow && !matches(&rule.action, action)
     };
-    let is_about = |rule: &&PermissionRule| {
-        matches(&rule.resource, resource) && rule.is_about(action)
-    };
+    let is_about =
+        |rule: &&PermissionRule| matches(&rule.resource, resource) && rule.is_about(action);
     let mut rules = rules.iter().rev().filter(is_about);
     let last = rules.next()?;
     if !is_by_tool(last) {
@@ -406,17 +404,27 @@ impl PermissionRule {
     /// paths as resources. An empty `home` replaces nothing.
     #[must_use]
     pub fn with_home(self, home: &str) -> Self {
-        let below = ["~", "$HOME"]
-            .iter()
-            .find_map(|name| self.resource.strip_prefix(name));
-        let below = below.filter(|below| below.is_empty() || below.starts_with(['/', '\\']));
-        match below {
-            Some(below) if !home.is_empty() && self.names_paths() => Self {
-                resource: format!("{}{below}", home.trim_end_matches(['/', '\\'])),
-                ..self
-            },
-            _ => self,
-        }
+        let found = self.names_paths().then(|| self.in_home(home));
+        found.flatten().unwrap_or(self)
+    }
+
+    /// Returns the rule that a pattern of actions needs in addition, so that it restricts paths below the home directory.
+    /// For other actions, `~` is a text like any other.
+    #[must_use]
+    pub fn restricting_home(&self, home: &str) -> Option<Self> {
+        let restricts = self.effect != PermissionEffect::Allow;
+        let is_pattern = restricts && self.is_about_paths() && !self.names_paths();
+        is_pattern.then(|| self.in_home(home)).flatten()
+    }
+
+    fn in_home(&self, home: &str) -> Option<Self> {
+        let mut names = ["~", "$HOME"].iter();
+        let below = names.find_map(|name| self.resource.strip_prefix(name))?;
+        let is_below = below.is_empty() || below.starts_with(['/', '\\']);
+        (is_below && !home.is_empty()).then(|| Self {
+            resource: format!("{}{below}", home.trim_end_matches(['/', '\\'])),
+            ..self.clone()
+        })
     }
 }
 

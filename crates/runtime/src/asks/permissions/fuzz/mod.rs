@@ -54,7 +54,17 @@ impl Random {
 
 /// Actions in rules: those of tools that show or change something, names of tools, and patterns.
 const ACTIONS: [&str; 11] = [
-    "*", "read", "edit", "write", "apply_patch", "glob", "grep", "bash", "external_directory", "re*", "e*",
+    "*",
+    "read",
+    "edit",
+    "write",
+    "apply_patch",
+    "glob",
+    "grep",
+    "bash",
+    "external_directory",
+    "re*",
+    "e*",
 ];
 
 /// A disk with links.
@@ -72,7 +82,13 @@ impl World {
         let project = TempProject::new();
         let top = project.root().to_string_lossy().into_owned();
         let absolute = |text: &str| text.replace('@', &top);
-        for folder in ["@/project/src", "@/project/secrets", "@/outside", "@/other", "@/home"] {
+        for folder in [
+            "@/project/src",
+            "@/project/secrets",
+            "@/outside",
+            "@/other",
+            "@/home",
+        ] {
             fs::create_dir_all(absolute(folder)).unwrap();
         }
         let mut links = Vec::new();
@@ -95,9 +111,26 @@ impl World {
             }
         }
         let patterns = [
-            "*", "src/**", "src/*", "secrets/**", "secrets/key", "docs/**", "docs/key", "alias/*", "src/in/**",
-            "@/project/docs/**", "@/project/secrets/*", "@/ide/**", "@/ide/*", "@/outside/**", "@/other/*",
-            "~/ide/**", "*.env", "?*", "rm *", "ls",
+            "*",
+            "src/**",
+            "src/*",
+            "secrets/**",
+            "secrets/key",
+            "docs/**",
+            "docs/key",
+            "alias/*",
+            "src/in/**",
+            "@/project/docs/**",
+            "@/project/secrets/*",
+            "@/ide/**",
+            "@/ide/*",
+            "@/outside/**",
+            "@/other/*",
+            "~/ide/**",
+            "*.env",
+            "?*",
+            "rm *",
+            "ls",
         ];
         let mut world = Self {
             patterns: patterns.map(absolute).into(),
@@ -107,8 +140,16 @@ impl World {
             links,
         };
         for path in [
-            "src/key", "secrets/key", "docs/key", "alias/key", "src/in/key", ".env", "@/ide/key", "@/home/ide/key",
-            "@/outside/key", "@/project/docs/key",
+            "src/key",
+            "secrets/key",
+            "docs/key",
+            "alias/key",
+            "src/in/key",
+            ".env",
+            "@/ide/key",
+            "@/home/ide/key",
+            "@/outside/key",
+            "@/project/docs/key",
         ] {
             let root = world.project.path("");
             let Ok(target) = resolve(&root, &absolute(path), TargetKind::File) else {
@@ -132,7 +173,11 @@ impl World {
             ceiling: written.ceiling.clone(),
             ..HostConfiguration::from(Some(host))
         };
-        let trust = if written.is_trusted { Trust::Always } else { Trust::Never };
+        let trust = if written.is_trusted {
+            Trust::Always
+        } else {
+            Trust::Never
+        };
         let environment = Arc::new(self.project.environment());
         let locations = Locations::new(environment, host).with_trust(trust);
         locations.get(&self.project.directory()).await.unwrap()
@@ -178,10 +223,11 @@ impl Configured {
             "build" => rules.to_vec(),
             _ => Vec::new(),
         };
-        let project = |rules: &[PermissionRule], is_trusted: bool| match is_trusted == self.is_trusted {
-            true => rules.to_vec(),
-            false => Vec::new(),
-        };
+        let project =
+            |rules: &[PermissionRule], is_trusted: bool| match is_trusted == self.is_trusted {
+                true => rules.to_vec(),
+                false => Vec::new(),
+            };
         let own_of_project = of_agent(&self.project_agent);
         let own_of_host = of_agent(&self.host_agent);
         Written {
@@ -197,14 +243,23 @@ impl Configured {
             restrictions: vec![
                 ([self.host.clone(), own_of_host].concat(), false),
                 (
-                    [project(&self.project, false), project(&own_of_project, false)].concat(),
+                    [
+                        project(&self.project, false),
+                        project(&own_of_project, false),
+                    ]
+                    .concat(),
                     false,
                 ),
                 (self.ceiling.clone(), true),
             ],
             links: world.links.clone(),
             root: world.project.directory(),
-            home: world.project.root().join("home").to_string_lossy().into_owned(),
+            home: world
+                .project
+                .root()
+                .join("home")
+                .to_string_lossy()
+                .into_owned(),
         }
     }
 }
@@ -223,7 +278,12 @@ struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    fn state(&self, agent: &'static str, session: &[PermissionRule], limits: &[PermissionRule]) -> State {
+    fn state(
+        &self,
+        agent: &'static str,
+        session: &[PermissionRule],
+        limits: &[PermissionRule],
+    ) -> State {
         let all: Arc<[_]> = [session, limits].concat().into();
         let mut scope = RuleScope::new(Arc::clone(self.location), agent.to_owned(), all);
         let resolved = self.location.agents.resolved_rules(agent, &scope.session);
@@ -231,7 +291,9 @@ impl Moment<'_> {
         let defaults = &self.defaults[agent];
         State {
             scope,
-            written: self.configured.written(self.world, agent, defaults, session),
+            written: self
+                .configured
+                .written(self.world, agent, defaults, session),
         }
     }
 }
@@ -246,23 +308,27 @@ fn request(action: &str, used: &[&Used], scope: RuleScope) -> Pending {
         metadata: None,
         source: None,
     };
-    let others = used.iter().map(|it| (it.name.clone(), it.others.clone()));
+    let mut others = BTreeMap::<String, Vec<String>>::new();
+    for used in used {
+        let names = others.entry(used.name.clone()).or_default();
+        names.extend(used.others.iter().cloned());
+    }
     let place = LocationRef {
         directory: scope.location.directory.clone(),
         workspace_id: None,
     };
-    Pending::new(request, others.collect(), place, scope)
+    Pending::new(request, others, place, scope)
 }
 
 /// Numbers of worlds, and of cases in each.
-const WORLDS: usize = 200;
-const CASES: usize = 500;
+const WORLDS: usize = 50;
+const CASES: usize = 2_000;
 
 #[tokio::test]
 async fn no_decision_is_looser_than_that_of_the_slow_model() {
     let mut random = Random(1);
     let mut found = BTreeMap::<String, usize>::new();
-    let mut equal = 0;
+    let (mut named, mut equal) = (0, 0);
     for number in 0..WORLDS {
         let world = World::new(&mut random);
         let nothing = Configured {
@@ -292,9 +358,14 @@ async fn no_decision_is_looser_than_that_of_the_slow_model() {
             let agent = random.of(&agents);
             let [session, giver] = [(); 2].map(|()| random.rules(&world, 3));
             // The session may be that of a task, and its rules and configuration may change while the request waits.
-            let giver = random.one_in(3).then(|| moments[0].state("build", &giver, &[]));
+            let giver = random
+                .one_in(3)
+                .then(|| moments[0].state("build", &giver, &[]));
             let limits = giver.as_ref().map_or_else(Vec::new, |it| {
-                let unresolved = RuleScope { resolved: None, ..it.scope.clone() };
+                let unresolved = RuleScope {
+                    resolved: None,
+                    ..it.scope.clone()
+                };
                 limits(&unresolved.rules())
             });
             let before = moments[0].state(agent, &session, &limits);
@@ -304,7 +375,9 @@ async fn no_decision_is_looser_than_that_of_the_slow_model() {
             } else {
                 moments[0].state(agent, &session, &limits)
             };
-            let approvals: Vec<_> = (0..random.next(2)).map(|_| (random.of(&ACTIONS).to_owned(), random.of(&world.patterns))).collect();
+            let approvals: Vec<_> = (0..random.next(2))
+                .map(|_| (random.of(&ACTIONS).to_owned(), random.of(&world.patterns)))
+                .collect();
             let saved: Vec<_> = approvals
                 .iter()
                 .map(|(action, resource)| SavedPermission {
@@ -314,7 +387,10 @@ async fn no_decision_is_looser_than_that_of_the_slow_model() {
                     resource: resource.clone(),
                 })
                 .collect();
-            let commands = ["ls", "rm x"].map(|name| Used { name: name.to_owned(), others: Vec::new() });
+            let commands = ["ls", "rm x"].map(|name| Used {
+                name: name.to_owned(),
+                others: Vec::new(),
+            });
             let action = random.of(&["read", "edit", "glob", "bash", "external_directory"]);
             let candidates = match action {
                 "read" | "edit" => &world.files[..],
@@ -322,7 +398,9 @@ async fn no_decision_is_looser_than_that_of_the_slow_model() {
                 _ => &commands,
             };
             let count = random.next(3);
-            let used: Vec<_> = (0..count).map(|_| &candidates[random.next(candidates.len())]).collect();
+            let used: Vec<_> = (0..count)
+                .map(|_| &candidates[random.next(candidates.len())])
+                .collect();
             let pending = request(action, &used, before.scope.clone());
             let decided = pending.decide(&now.scope, &saved);
             // No resource is every resource.
@@ -341,12 +419,13 @@ async fn no_decision_is_looser_than_that_of_the_slow_model() {
                 world.links,
                 now.written.own,
             );
-            equal += usize::from(decided == loosest);
+            named += usize::from(count > 0);
+            equal += usize::from(count > 0 && decided == loosest);
             *found.entry(format!("{action} {decided:?}")).or_default() += 1;
         }
     }
-    // The host is not strict beyond need either: the model cannot say more about links and about no resource.
-    assert!(equal > WORLDS * CASES * 9 / 10, "{equal}");
+    // The host is not strict beyond need either: a link in a rule that allows is all that the model judges more loosely.
+    assert!(equal > named * 9 / 10, "{equal} of {named}");
     for effect in [Allow, Ask, Deny] {
         for action in ["read", "edit", "glob", "bash", "external_directory"] {
             let count = found.get(&format!("{action} {effect:?}"));
@@ -380,12 +459,35 @@ fn the_slow_model_reads_rules_as_they_are_written() {
     for (rules, name, others, expected) in [
         (vec![], "a", vec![], Ask),
         (vec![rule("*", Allow)], "a", vec![], Allow),
-        (vec![rule("*", Allow), rule("docs/**", Deny)], "secrets/key", vec![], Deny),
-        (vec![rule("*", Allow), rule("/p/docs/**", Ask)], "secrets/key", vec![], Ask),
-        (vec![rule("*", Allow), rule("x/*", Deny)], "a", vec!["x/a".to_owned()], Deny),
-        (vec![rule("x/*", Deny), rule("*", Allow)], "a", vec!["x/a".to_owned()], Allow),
+        (
+            vec![rule("*", Allow), rule("docs/**", Deny)],
+            "secrets/key",
+            vec![],
+            Deny,
+        ),
+        (
+            vec![rule("*", Allow), rule("/p/docs/**", Ask)],
+            "secrets/key",
+            vec![],
+            Ask,
+        ),
+        (
+            vec![rule("*", Allow), rule("x/*", Deny)],
+            "a",
+            vec!["x/a".to_owned()],
+            Deny,
+        ),
+        (
+            vec![rule("x/*", Deny), rule("*", Allow)],
+            "a",
+            vec!["x/a".to_owned()],
+            Allow,
+        ),
     ] {
-        let used = [Used { name: name.to_owned(), others }];
+        let used = [Used {
+            name: name.to_owned(),
+            others,
+        }];
         let decided: PermissionEffect = written(rules.clone()).decide("read", &used, &[], None);
         assert_eq!(decided, expected, "{rules:?}");
     }

@@ -50,9 +50,9 @@ impl Written {
                     }
                 }
             }
-            let is_approved = approved.iter().any(|(its, pattern)| {
-                covers(its, action) && covers(pattern, &used.name)
-            });
+            let is_approved = approved
+                .iter()
+                .any(|(its, pattern)| covers(its, action) && covers(pattern, &used.name));
             if effect == Ask && is_approved && !each_time {
                 effect = Allow;
             }
