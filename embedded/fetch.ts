@@ -2,6 +2,7 @@ import { onAbort } from "../client/abort.js";
 import { transportError } from "../client/failures.js";
 import type { TextStream } from "../client/internal.js";
 import type { NativeConnection, NativeResponse } from "./connection.js";
+import { EMBEDDED } from "./transport.js";
 
 // Statuses whose answers never have a body, not even an empty one.
 const NULL_BODY = new Set([204, 205, 304]);
@@ -23,7 +24,9 @@ async function exchange(connection: NativeConnection, request: Request) {
   const { pathname, search } = new URL(request.url);
   if (!pathname.startsWith("/")) throw new TypeError(`A host has no answer for ${request.url}`);
   const body = request.body === null ? null : decoder.decode(await request.arrayBuffer());
-  const head = { method: request.method, url: pathname + search, headers: [...request.headers] };
+  // Whoever sends the request that the program forwards is not the client of the program.
+  const headers = [...request.headers].filter(([name]) => name !== EMBEDDED);
+  const head = { method: request.method, url: pathname + search, headers };
   return connection.send(head, body, request.signal);
 }
 

@@ -130,7 +130,10 @@ export interface ToolRecoveryContext {
 export interface ToolPermission<Input> {
   /** The action, to which permission rules apply. Default: the name of the tool. */
   readonly action?: string | undefined;
-  /** The resources of a call, to which the rules of the action apply. Default: `["*"]`. */
+  /**
+   * The resources of a call, to which the rules of the action apply. An empty list or an empty text means every
+   * resource: then each rule about the action counts. Default: `["*"]`.
+   */
   readonly resources?: ((input: Input) => readonly string[]) | undefined;
   /** The patterns of resources that an answer of `always` permits from then on. Default: none. */
   readonly save?: readonly string[] | undefined;

@@ -183,11 +183,17 @@ function hasStaticPermission({ input, permission }: RegisteredTool) {
 
 /** It awaits the resources: the rejection of an async function must not end the process. */
 async function neededPermission({ name, permission }: RegisteredTool, input: unknown) {
-  const resources = (await permission.resources?.(input)) ?? ["*"];
-  if (!Array.isArray(resources) || !resources.every((it) => typeof it === "string")) {
+  const given: unknown = (await permission.resources?.(input)) ?? ["*"];
+  // A copy has no holes, and nothing changes it after the check.
+  const resources: unknown[] = Array.isArray(given) ? Array.from<unknown>(given) : [undefined];
+  if (!areTexts(resources)) {
     throw new TypeError(`permission.resources of the tool ${name} must return an array of strings`);
   }
   return { action: permission.action ?? name, resources, save: permission.save ?? [] };
+}
+
+function areTexts(values: unknown[]): values is string[] {
+  return values.every((it) => typeof it === "string");
 }
 
 const DEFINITION: Readonly<Record<keyof ToolDefinition<ToolSchema>, (option: string, value: unknown) => void>> = {

@@ -5,7 +5,7 @@ import type { NativeConnection } from "./connection.js";
  * The header of a request from the client of the embedding program. The host then refuses mistakes that the contract
  * tolerates, such as an unknown agent.
  */
-const EMBEDDED: [string, string] = ["x-opencode-embedded", "1"];
+export const EMBEDDED = "x-opencode-embedded";
 
 /**
  * The transport in memory. It uses text only: a Request and a Response would cost more than the call.
@@ -16,7 +16,7 @@ const EMBEDDED: [string, string] = ["x-opencode-embedded", "1"];
 export function createNativeTransport(connection: NativeConnection): Transport {
   return async (request) => {
     const { method, path: url } = request;
-    const headers = [...request.headers, EMBEDDED];
+    const headers = [...request.headers, [EMBEDDED, "1"] as [string, string]];
     const response = await connection.send({ method, url, headers }, request.body ?? null, request.signal);
     const { body } = response;
     return {

@@ -90,7 +90,9 @@ test("saves an answer of `always` for the project until it is removed", async ()
   await host.permissions.reply({ sessionID, requestID: request.id, reply: "always" });
   await settle(host, sessionID);
   const [saved] = await host.permissions.listSaved();
-  expect(saved).toEqual({ id: expect.stringMatching(/^psv_/), projectID: "global", action: "read", resource: "*" });
+  const counts = { directory: setup.directory, trusted: false };
+  const id = expect.stringMatching(/^psv_/);
+  expect(saved).toEqual({ id, projectID: "global", action: "read", resource: "*", ...counts });
   await host.close();
 
   const later = await setup.open();

@@ -455,9 +455,15 @@ export interface OpenCodeOperations {
     reply(input: PermissionsReplyInput, options?: RequestOptions): Promise<PermissionsReplyOutput>;
     /** Lists the permission requests of all sessions of a Location that wait for an answer. */
     listRequests(input?: PermissionsListRequestsInput, options?: RequestOptions): Promise<PermissionsListRequestsOutput>;
-    /** Lists the permissions that answers of `always` have saved for a project. */
+    /**
+     * Lists the permissions that answers of `always` have saved. The embedding program reads those of all directories,
+     * and where each counts. Other clients read those that count in their Location.
+     */
     listSaved(input?: PermissionsListSavedInput, options?: RequestOptions): Promise<PermissionsListSavedOutput>;
-    /** Removes a permission that an answer of `always` has saved. An unknown id has no effect. */
+    /**
+     * Removes a permission that an answer of `always` has saved. An unknown id has no effect. Clients other than the
+     * embedding program remove only those that count in their Location.
+     */
     removeSaved(input: PermissionsRemoveSavedInput, options?: RequestOptions): Promise<PermissionsRemoveSavedOutput>;
   };
   readonly questions: {
@@ -1308,7 +1314,7 @@ export interface PermissionsCreateInput {
   readonly id?: string | undefined;
   /** The action to allow. */
   readonly action: string;
-  /** The resources of the action. */
+  /** The resources of the action. An empty list means every resource. */
   readonly resources: string[];
   /** The patterns that an answer of `always` saves. */
   readonly save?: string[] | undefined;
@@ -1354,7 +1360,7 @@ export type PermissionsListRequestsOutput = {
 
 /** The input of `permissions.listSaved`. */
 export interface PermissionsListSavedInput {
-  /** The project. Default: the project of the Location. */
+  /** The project. Default: all projects for the embedding program, else the project of the Location. */
   readonly projectID?: string | undefined;
 }
 
@@ -3685,7 +3691,7 @@ export interface RevertState {
   readonly conflicts?: string[];
 }
 
-/** A permission that a reply of `always` saved for a project. */
+/** A permission that a reply of `always` saved for a project, or for one directory. */
 export interface SavedPermission {
   /** Id of the saved permission. */
   readonly id: string;
@@ -3695,6 +3701,16 @@ export interface SavedPermission {
   readonly action: string;
   /** Pattern of allowed resources. */
   readonly resource: string;
+  /**
+   * The directory for which it counts: the root of a worktree, or a directory outside of repositories. Absent if it
+   * counts in all clones and worktrees of the project. Only the embedding program reads it.
+   */
+  readonly directory?: string;
+  /**
+   * True if it counts while the host trusts the project, false if it counts while the host does not. Only the embedding
+   * program reads it.
+   */
+  readonly trusted?: boolean;
 }
 
 /** The subscription is open. All later events arrive. */

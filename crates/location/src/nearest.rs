@@ -28,6 +28,16 @@ pub(crate) fn nearest<'n>(
         .or_else(|| names.clone().find(|name| two_slips(given, name)))
 }
 
+/// Returns a name that differs by one slip, or else one that differs by two.
+pub(crate) fn misspelt<'n>(
+    given: &str,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Option<&'n str> {
+    let mut slips = names.clone();
+    let slip = slips.find(|name| one_slip(given.as_bytes(), name.as_bytes()));
+    slip.or_else(|| names.clone().find(|name| two_slips(given, name)))
+}
+
 /// True if two texts of 6 to 64 bytes differ by at most two edits.
 fn two_slips(a: &str, b: &str) -> bool {
     const MIN: usize = 6;

@@ -36,6 +36,7 @@ mod transport;
 
 pub use call::{Ask, AskRefused, CallContext, CallError, CallOutput, OnProgress, Progress};
 pub use config::{Connection, LocalServer, OAuthOptions, RemoteServer, ServerConfig, Timeouts};
+pub use names::tool_name;
 pub use prompts::{PromptArgument, PromptMessage, ServerPrompt};
 pub use resources::{ResourceContent, ResourceData, ServerResource, ServerResourceTemplate};
 pub use server::{Change, Listener, State};

@@ -24,7 +24,7 @@ pub(crate) fn sanitize(name: &str) -> String {
 
 /// Returns the name of a tool for models. A name that is too long ends with a hash of the two original
 /// names, so that different tools have different names.
-pub(crate) fn tool_name(server: &str, tool: &str) -> String {
+pub fn tool_name(server: &str, tool: &str) -> String {
     let mut name = format!("{}_{}", sanitize(server), sanitize(tool));
     if name.len() > MAX_LENGTH {
         let hash = digest(&SHA256, format!("{server}\0{tool}").as_bytes());

@@ -64,7 +64,7 @@ mod timer;
 mod transfer;
 
 pub use asks::notice::RequestNotice;
-pub use asks::permissions::{AskPermission, PermissionDecided};
+pub use asks::permissions::{AskPermission, PermissionDecided, SavedScope};
 pub use asks::unanswered::Unanswered;
 pub use budgets::BudgetOptions;
 pub use commands::CommandRequest;

@@ -4,6 +4,7 @@ mod common;
 
 use common::{call, context, failed, registry};
 use opencode_schema::clock::{Clock, Millis};
+use opencode_schema::permission::{TOOL_ACTIONS, action_of_tool};
 use opencode_tools::{Contributions, Materialized, Registration, built_in_tools};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -52,6 +53,21 @@ fn names(turn: &Materialized) -> Vec<&str> {
 fn all_tools_are_advertised_in_order() {
     let (_temp, _registration, turn) = turn(|_| true);
     assert_eq!(names(&turn), NAMES);
+}
+
+/// The action of each tool is the one of the table, which the documentation shows.
+#[test]
+fn the_documented_table_has_the_action_of_each_tool() {
+    let documented = include_str!("../../../docs/permissions.md");
+    for (name, tool) in built_in_tools(&In2026) {
+        let action = tool.permission().unwrap_or(&name);
+        let known = TOOL_ACTIONS.iter().find(|it| it.tool == name);
+        assert_eq!(known.map(|it| it.action), Some(action), "{name}");
+        assert_eq!(action_of_tool(&name), action);
+    }
+    let rows =
+        TOOL_ACTIONS.map(|it| format!("| `{}` | `{}` | {} |", it.tool, it.action, it.resources));
+    assert!(documented.contains(&rows.join("\n")), "{rows:#?}");
 }
 
 #[test]

@@ -289,7 +289,11 @@ impl ProgramTool {
         context: &ToolContext,
     ) -> Result<(), ToolFailure> {
         let refused = format!("{} is not permitted", self.tool.name);
-        context.assert(request(context, permission), &refused).await
+        let request = PermissionRequest {
+            tool: Some(self.tool.name.clone()).filter(|name| *name != permission.action),
+            ..request(context, permission)
+        };
+        context.assert(request, &refused).await
     }
 
     /// Asks the program for the effect of a call.

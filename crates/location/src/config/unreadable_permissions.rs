@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use opencode_schema::permission::action_of_tool;
 use serde_json::{Map, Value};
 
 use super::step::Step;
@@ -105,14 +106,6 @@ impl UnreadablePermissions {
             [Some("tools"), tool, ..] => Some(tool.map(action_of_tool)),
             _ => None,
         }
-    }
-}
-
-/// The action that rules use for a tool.
-pub(super) fn action_of_tool(tool: &str) -> &str {
-    match tool {
-        "write" | "patch" => "edit",
-        other => other,
     }
 }
 

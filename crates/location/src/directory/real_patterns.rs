@@ -50,8 +50,11 @@ impl RealPatterns {
         rules: impl IntoIterator<Item = PermissionRule>,
     ) -> Vec<PermissionRule> {
         let mut resolved = Resolved::default();
+        let rules = rules.into_iter().flat_map(|rule| {
+            let at_home = rule.restricting_home(&self.home);
+            [Some(self.with_home(rule)), at_home].into_iter().flatten()
+        });
         for rule in rules {
-            let rule = self.with_home(rule);
             match self.real_rule(&rule) {
                 None => resolved.push(rule),
                 Some(real) => resolved.push_with_real(rule, real),

@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use sha1::{Digest as _, Sha1};
 
 use opencode_llm::redact::Secrets;
 use opencode_schema::clock::{Clock, Millis, SystemClock};
 
 use super::all_secrets::AllSecrets;
+use super::approvals::approvals;
 use super::known_secrets::known_secrets;
 use super::trust::{Trust, TrustDecisions};
 use super::{Location, LocationError, check, confirm_changes};
@@ -23,7 +22,7 @@ use crate::definitions::Definitions;
 use crate::directory::normalise;
 use crate::environment::Environment;
 use crate::guarded::GuardedFiles;
-use crate::project::{Project, Projects};
+use crate::project::Projects;
 
 /// Maximum number of idle Locations in the cache. Opening a Location again costs a few milliseconds. A
 /// program that uses more directories than this pays that cost each time it returns to an evicted one.
@@ -474,20 +473,6 @@ impl Locations {
             slots.remove(&directory);
         }
     }
-}
-
-/// Separates the project id from the worktree to which approvals are bound. No project id contains this character.
-pub const WORKTREE: char = '\u{1f}';
-
-/// The name under which answers of `always` are saved for a Location.
-fn approvals(project: &Project, directory: &str, home: &Path, is_trusted: bool) -> String {
-    if is_trusted {
-        return project.id.clone();
-    }
-    let worktree = project.worktree(Path::new(directory), home);
-    let hash = Sha1::digest(worktree.as_os_str().as_encoded_bytes());
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}{WORKTREE}{hash}", project.id)
 }
 
 /// Shows only the open directories, because the configuration may contain secrets.

@@ -1,6 +1,7 @@
 //! One directory with its project, configuration and definitions.
 
 mod all_secrets;
+mod approvals;
 mod known_secrets;
 mod locations;
 mod trust;
@@ -16,7 +17,8 @@ use opencode_llm::redact::Redactor;
 use opencode_schema::location::{LocationInfo, ProjectRef};
 
 pub use all_secrets::AllSecrets;
-pub use locations::{IDLE_TIME, LearnSecrets, Locations, MAX_IDLE_LOCATIONS, Reloaded, WORKTREE};
+pub use approvals::ApprovalPlace;
+pub use locations::{IDLE_TIME, LearnSecrets, Locations, MAX_IDLE_LOCATIONS, Reloaded};
 pub use trust::{AskTrust, Trust};
 
 use crate::catalogue::Catalogue;
@@ -90,8 +92,7 @@ impl Location {
         self.project.subpath(&self.directory)
     }
 
-    /// The name under which answers of `always` are saved. A repository can claim to be any project, so
-    /// the answers for an untrusted project apply only to its worktree.
+    /// The name under which answers of `always` are saved: see [`ApprovalPlace`].
     pub fn approvals(&self) -> &str {
         &self.approvals
     }

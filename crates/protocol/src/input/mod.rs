@@ -258,7 +258,7 @@ pub struct PermissionCreatePayload {
     pub id: Option<PermissionID>,
     /// The action to allow.
     pub action: String,
-    /// The resources of the action.
+    /// The resources of the action. An empty list means every resource.
     pub resources: Vec<String>,
     /// The patterns that an answer of `always` saves.
     pub save: Option<Vec<String>>,
@@ -282,7 +282,7 @@ pub struct PermissionReplyPayload {
 /// The owner of the saved permissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct SavedPermissionsQuery {
-    /// The project. Default: the project of the Location.
+    /// The project. Default: all projects for the embedding program, else the project of the Location.
     #[serde(rename = "projectID")]
     pub project_id: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! Permission requests and saved permissions.
 
-use opencode_schema::permission::{PermissionRequest, SavedPermission};
+use opencode_schema::permission::{PermissionRequest, SavedPermissionInfo};
 
 use crate::input::{
     LocationSelection, PermissionCreatePayload, PermissionParams, PermissionReplyPayload,
@@ -60,16 +60,18 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Lists the permissions that answers of `always` have saved for a project.
+    /// Lists the permissions that answers of `always` have saved. The embedding program reads those of all directories,
+    /// and where each counts. Other clients read those that count in their Location.
     PermissionSavedList = "v2.permission.saved.list" => "permissions.listSaved" {
         Get "/api/permission/saved",
         query: SavedPermissionsQuery,
-        success: value(Vec<SavedPermission>),
+        success: value(Vec<SavedPermissionInfo>),
         errors: [],
         middleware: [Authorization],
     }
 
-    /// Removes a permission that an answer of `always` has saved. An unknown id has no effect.
+    /// Removes a permission that an answer of `always` has saved. An unknown id has no effect. Clients other than the
+    /// embedding program remove only those that count in their Location.
     PermissionSavedRemove = "v2.permission.saved.remove" => "permissions.removeSaved" {
         Delete "/api/permission/saved/{id}",
         params: SavedPermissionParams,

@@ -14,7 +14,7 @@ use opencode_schema::question::{
 };
 use opencode_tools::{self as tools, QuestionError};
 
-use super::unanswered::AnswerTimeout;
+use super::unanswered::{AnswerTimeout, Unanswered};
 use crate::asks::notice::RequestNotice;
 use crate::asks::permissions::check_size;
 use crate::asks::waiting::{Claim, Request, Waiting};
@@ -157,6 +157,10 @@ impl Questions {
     }
 
     async fn ask_question(&self, pending: Pending) -> Result<Vec<QuestionAnswer>, QuestionError> {
+        if self.timeout.unanswered == Unanswered::Deny {
+            self.waiting.refuse(&pending);
+            return Err(QuestionError::Unanswered);
+        }
         let timeout = self.timeout.wait();
         let asked = self.waiting.ask(pending).map_err(|reason| {
             tracing::warn!(?reason, "questions cannot be asked");

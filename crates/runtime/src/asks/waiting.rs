@@ -82,7 +82,11 @@ impl<R: Request> Waiting<R> {
     }
 
     /// Lets a request wait, and notifies clients.
-    pub(crate) fn ask(self: &Arc<Self>, request: R) -> Result<WaitingRequest<R>, NotAsked> {
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        request: impl Into<Arc<R>>,
+    ) -> Result<WaitingRequest<R>, NotAsked> {
+        let request = request.into();
         let mut state = self.state.lock();
         if state.ended {
             return Err(NotAsked::Ended);
@@ -95,7 +99,6 @@ impl<R: Request> Waiting<R> {
             return Err(NotAsked::Full);
         }
         let (answer, answered) = oneshot::channel();
-        let request = Arc::new(request);
         self.notify(&request, &request.asked_notice());
         state.open.push(Open {
             request: Arc::clone(&request),
@@ -112,6 +115,16 @@ impl<R: Request> Waiting<R> {
                 armed: true,
             },
         })
+    }
+
+    /// Announces a request and its end, for clients that show what was refused. It never waits, and no client or function
+    /// can answer it.
+    pub(crate) fn refuse(&self, request: &R) {
+        let state = self.state.lock();
+        if !state.ended {
+            self.notify(request, &request.asked_notice());
+            self.notify(request, &request.ended_notice());
+        }
     }
 
     /// Returns the waiting requests that match, in the order of arrival.

@@ -151,15 +151,13 @@ impl CommandRunner {
     ) -> Result<Made, RuntimeError> {
         let expanded = expand(&command.template, &request.arguments);
         let agent = settings.agent.clone();
-        let permissions = TurnPermissions {
-            permissions: Arc::clone(&self.permissions),
-            place: session.info.location.clone(),
-            rule_scope: RuleScope::new(
-                Arc::clone(location),
-                agent.unwrap_or_else(|| agent_of(&session.info, location)),
-                session.permission.clone().into(),
-            ),
-        };
+        let rule_scope = RuleScope::new(
+            Arc::clone(location),
+            agent.unwrap_or_else(|| agent_of(&session.info, location)),
+            session.permission.clone().into(),
+        );
+        let place = session.info.location.clone();
+        let permissions = TurnPermissions::new(Arc::clone(&self.permissions), place, rule_scope);
         let spans = Spans {
             permissions: &permissions,
             session: &request.session_id,

@@ -111,6 +111,7 @@ fn shell(settings: &Settings, location: &Location) -> Shell {
 fn refusal(error: &PermissionError) -> String {
     match error {
         PermissionError::Blocked => "the permission rules do not allow it".to_owned(),
+        PermissionError::Overruled { .. } => error.to_string(),
         PermissionError::Declined => "the user declined it".to_owned(),
         PermissionError::Corrected { feedback } => format!("the user declined it: {feedback}"),
     }

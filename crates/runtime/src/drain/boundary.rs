@@ -346,11 +346,11 @@ impl Runner {
                 .unwrap_or_default(),
         });
         let context = context.map_err(|error| DrainError::Context(error.to_string()))?;
-        let permissions = TurnPermissions {
-            permissions: Arc::clone(&self.services.permissions),
-            place: session.info.location.clone(),
-            rule_scope: sampled.rule_scope(),
-        };
+        let permissions = TurnPermissions::new(
+            Arc::clone(&self.services.permissions),
+            session.info.location.clone(),
+            sampled.rule_scope(),
+        );
         let directory = &session.info.location.directory;
         let folders = sampled.folders(&self.services);
         let reading = Reading::new(&permissions, directory, folders, servers);

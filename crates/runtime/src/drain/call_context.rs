@@ -58,11 +58,11 @@ pub(super) fn shared_context(
             model: model.clone(),
             settings: sampled.settings.as_ref().map(|it| Arc::clone(&it.values)),
         }),
-        permissions: Arc::new(TurnPermissions {
-            permissions: Arc::clone(&services.permissions),
-            place: place.clone(),
+        permissions: Arc::new(TurnPermissions::new(
+            Arc::clone(&services.permissions),
+            place.clone(),
             rule_scope,
-        }),
+        )),
         progress: Arc::new(TurnProgress {
             announcer: Arc::clone(&services.journal.announcer),
             session: session.info.id.clone(),

@@ -103,8 +103,8 @@ pub(crate) async fn next_request(
     let next = found
         .unwrap_or(Err(DrainStop::Interrupted))
         .map_err(refused);
-    if let Err(RuntimeError::Store(StoreError::Corrupt { .. })) = &next {
-        // The entries of a session that was removed meanwhile are missing.
+    if let Err(RuntimeError::Store(_)) = &next {
+        // The rows of a session that was removed meanwhile are missing.
         journal.session(session).await?;
     }
     runner.view(next?).await

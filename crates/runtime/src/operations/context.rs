@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use opencode_context::{Registration, SystemContext};
-use opencode_location::config::Diagnostic;
+use opencode_location::config::{Diagnostic, DiagnosticKind};
+use opencode_location::definitions::agents::MisnamedAction;
 use opencode_location::directory::normalise;
 use opencode_location::location::Location;
+use opencode_schema::mcp::McpServerStatus;
 use opencode_schema::reference::ReferenceInfo;
 use opencode_schema::skill::SkillInfo;
 
@@ -49,9 +51,53 @@ impl Runtime {
     }
 
     /// Returns the problems of the configuration of a Location: those found when it was opened, those of its skills at
-    /// their last observation, and those of the last requests to addresses and repositories.
+    /// their last observation, those of the last requests to addresses and repositories, and rules about unknown actions.
     pub fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
-        self.drains.sources.diagnostics(location)
+        let mut diagnostics = self.drains.sources.diagnostics(location);
+        diagnostics.extend(self.unknown_actions(location));
+        diagnostics
+    }
+
+    /// Returns the diagnostics of rules that name no action of any tool. Servers that are not connected may have any tool
+    /// with their names.
+    fn unknown_actions(&self, location: &Location) -> Vec<Diagnostic> {
+        let mut misnamed = location.agents.misnamed_actions().peekable();
+        if misnamed.peek().is_none() {
+            return Vec::new();
+        }
+        let known = self.drains.tools.names(&location.directory);
+        let servers = self
+            .mcp
+            .of(location)
+            .map(|it| it.list())
+            .unwrap_or_default();
+        let unknown = servers
+            .iter()
+            .filter(|it| it.status != McpServerStatus::Connected);
+        let prefixes: Vec<_> = unknown
+            .map(|it| opencode_mcp::tool_name(&it.name, ""))
+            .collect();
+        let is_unknown = |it: &&MisnamedAction| {
+            let action = it.action.as_str();
+            !known.contains(action) && !prefixes.iter().any(|prefix| action.starts_with(prefix))
+        };
+        misnamed
+            .filter(is_unknown)
+            .map(|it| {
+                let meant = it.meant(known.iter().map(String::as_str));
+                let question = meant.map_or_else(String::new, |name| format!(" Did you mean {name}?"));
+                Diagnostic {
+                    path: it.origin.clone(),
+                    kind: DiagnosticKind::Invalid,
+                    message: format!(
+                        "The permission {} names no action of any tool.{question} Rules with the name of a built-in tool are about its action",
+                        it.action
+                    ),
+                    line: None,
+                    column: None,
+                }
+            })
+            .collect()
     }
 
     /// Returns the references of a Location. Clones of repositories that are not current are made in the background.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use futures::Stream;
 use opencode_schema::id::{PermissionID, QuestionID, SessionID};
 use opencode_schema::location::LocationRef;
-use opencode_schema::permission::{PermissionReply, PermissionRequest, SavedPermission};
+use opencode_schema::permission::{PermissionReply, PermissionRequest, SavedPermissionInfo};
 use opencode_schema::question::{QuestionAnswer, QuestionRequest};
 
 use crate::asks::notice::RequestNotice;
-use crate::asks::permissions::{AskPermission, PermissionDecided};
+use crate::asks::permissions::{AskPermission, PermissionDecided, SavedScope};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
@@ -74,25 +74,22 @@ impl Runtime {
         .await
     }
 
-    /// Returns the permissions that answers of `always` granted in a project, in the order of saving.
+    /// Lists permissions that answers of `always` granted, in the order of saving.
     pub async fn saved_permissions(
         &self,
-        project: String,
-    ) -> Result<Vec<SavedPermission>, RuntimeError> {
-        self.permissions.saved_permissions(project).await
+        scope: SavedScope,
+    ) -> Result<Vec<SavedPermissionInfo>, RuntimeError> {
+        self.permissions.list_saved(scope).await
     }
 
-    /// The same for a project and all its worktrees that the host does not trust.
-    pub async fn saved_permissions_of_project(
+    /// Removes a permission that an answer of `always` granted. With `place`, the name of the approvals of a Location,
+    /// only one that counts there. Does nothing for an unknown id.
+    pub async fn remove_permission(
         &self,
-        project: String,
-    ) -> Result<Vec<SavedPermission>, RuntimeError> {
-        self.permissions.saved_permissions_of_project(project).await
-    }
-
-    /// Removes a permission that an answer of `always` granted. Does nothing for an unknown id.
-    pub async fn remove_permission(&self, id: String) -> Result<(), RuntimeError> {
-        self.permissions.remove_permission(id).await
+        id: String,
+        place: Option<String>,
+    ) -> Result<(), RuntimeError> {
+        self.permissions.remove_permission(id, place).await
     }
 
     /// Returns the permission requests of all sessions: the waiting ones, then new ones, each once, and the end of each

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::{FutureExt, StreamExt};
 use opencode_runtime::Unanswered;
 use opencode_schema::permission::PermissionEffect;
 use opencode_testkit::{Fixture, Reply, compact};
@@ -22,6 +23,12 @@ async fn requests_are_refused_at_once_without_an_answering_client() {
     let f = open(Unanswered::Deny).await;
     let session = f.session().await;
     let mut live = f.live();
+    let (mut permissions, mut questions) = (
+        Box::pin(f.runtime().asked_permissions()),
+        Box::pin(f.runtime().asked_questions()),
+    );
+    assert!(permissions.next().now_or_never().is_none());
+    assert!(questions.next().now_or_never().is_none());
     f.model
         .reply(uses(&["x"]))
         .reply(Reply::calls("c1", "question", json!({"questions": []})))
@@ -48,6 +55,8 @@ async fn requests_are_refused_at_once_without_an_answering_client() {
     assert_eq!(decided.effect, PermissionEffect::Deny);
     f.close().await;
     f.read_to_end(&mut live).await;
+    // No function of the program is asked. Clients are told what was refused.
+    assert!(permissions.next().await.is_none() && questions.next().await.is_none());
     let told: Vec<_> = live.events();
     let told: Vec<_> = told.iter().filter(|it| it.contains(".v2.")).collect();
     assert_eq!(

@@ -3,6 +3,7 @@
 mod evaluate;
 #[cfg(test)]
 mod fuzz;
+mod tools;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +12,10 @@ use crate::id::{PermissionID, SessionID};
 use crate::record::Record;
 
 pub use evaluate::{
-    NamedResource, Restriction, Ruleset, decide, evaluate, evaluate_names, folded,
-    is_denied_everywhere, matches,
+    NamedResource, Restriction, Ruleset, decide, decide_by_tool, denying_rule, evaluate,
+    evaluate_names, folded, is_denied_everywhere, matches,
 };
+pub use tools::{TOOL_ACTIONS, ToolAction, action_of_tool, known_names};
 
 /// A permission rule. The last rule that matches an action and a resource decides.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -102,9 +104,23 @@ pub struct PermissionReplied {
     pub reply: PermissionReply,
 }
 
-/// A permission that a reply of `always` saved for a project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A permission that a reply of `always` saved, as the host stores it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedPermission {
+    /// Id of the saved permission.
+    pub id: String,
+    /// Name of the directories for which it counts.
+    pub project_id: String,
+    /// Allowed action.
+    pub action: String,
+    /// Pattern of allowed resources.
+    pub resource: String,
+}
+
+/// A permission that a reply of `always` saved for a project, or for one directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "SavedPermission")]
+pub struct SavedPermissionInfo {
     /// Id of the saved permission.
     pub id: String,
     /// Id of the project.
@@ -114,4 +130,12 @@ pub struct SavedPermission {
     pub action: String,
     /// Pattern of allowed resources.
     pub resource: String,
+    /// The directory for which it counts: the root of a worktree, or a directory outside of repositories. Absent if it
+    /// counts in all clones and worktrees of the project. Only the embedding program reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// True if it counts while the host trusts the project, false if it counts while the host does not. Only the embedding
+    /// program reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<bool>,
 }

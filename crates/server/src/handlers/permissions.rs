@@ -2,8 +2,8 @@
 
 use opencode_protocol::operations as op;
 use opencode_protocol::output::{Located, PermissionDecision};
-use opencode_runtime::AskPermission;
-use opencode_schema::permission::{PermissionRequest, SavedPermission};
+use opencode_runtime::{AskPermission, SavedScope};
+use opencode_schema::permission::{PermissionRequest, SavedPermissionInfo};
 
 use crate::router::answer::Answered;
 use crate::router::operation::Call;
@@ -66,20 +66,34 @@ pub(crate) async fn requests(
     Ok(opened.with(waiting))
 }
 
-pub(crate) async fn saved(call: Call<op::PermissionSavedList>) -> Answered<Vec<SavedPermission>> {
-    let saved = match call.query.project_id {
-        Some(project) => call.runtime.saved_permissions_of_project(project).await,
-        None => {
-            let opened = Opened::of(&call.runtime, call.selector).await?;
-            let project = opened.location.approvals().to_owned();
-            call.runtime.saved_permissions(project).await
-        }
-    };
-    Ok(saved?)
+/// Lists the permissions of all directories for the embedding program, and for other clients those that count in their
+/// Location.
+pub(crate) async fn saved(
+    call: Call<op::PermissionSavedList>,
+) -> Answered<Vec<SavedPermissionInfo>> {
+    let project = call.query.project_id;
+    if call.is_host {
+        let saved = call.runtime.saved_permissions(SavedScope::Host(project));
+        return Ok(saved.await?);
+    }
+    let Opened { location, .. } = Opened::of(&call.runtime, call.selector).await?;
+    if project.is_some_and(|project| project != location.project.id) {
+        return Ok(Vec::new());
+    }
+    let place = location.approvals().to_owned();
+    let saved = call.runtime.saved_permissions(SavedScope::Place(place));
+    Ok(saved.await?)
 }
 
+/// Removes any permission for the embedding program, and for other clients one that counts in their Location.
 pub(crate) async fn remove_saved(call: Call<op::PermissionSavedRemove>) -> Answered<()> {
-    let removed = call.runtime.remove_permission(call.params.id);
+    let place = if call.is_host {
+        None
+    } else {
+        let opened = Opened::of(&call.runtime, call.selector).await?;
+        Some(opened.location.approvals().to_owned())
+    };
+    let removed = call.runtime.remove_permission(call.params.id, place);
     removed.await?;
     Ok(())
 }

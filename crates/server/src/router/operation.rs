@@ -28,7 +28,7 @@ use crate::router::path::Params;
 use crate::router::selector::{Opened, Selector};
 use crate::wire::failure::{failure, of_session, panicked, refuse};
 use crate::wire::lines::Lines;
-use crate::wire::peer::admits_page;
+use crate::wire::peer::{Peer, admits_page};
 
 /// The header with which the client of the embedding program identifies itself. It grants nothing.
 const EMBEDDED: &str = "x-opencode-embedded";
@@ -47,6 +47,9 @@ pub(crate) struct Call<O: Operation> {
     /// True if the embedding program sends the request with its own client. That client refuses mistakes that the
     /// contract tolerates.
     pub(crate) is_embedded: bool,
+    /// True if the embedding program sends the request with its own client in memory. Requests of other clients that the
+    /// program forwards do not count.
+    pub(crate) is_host: bool,
     /// The Location that query or headers select. Most operations do not use it, so an invalid selection fails only
     /// the operations that do.
     pub(crate) selector: Result<Selector, Failure>,
@@ -233,6 +236,7 @@ where
         lines,
         vouched: is_vouched(O::SPEC.headers, head),
         is_embedded: head.headers.contains_key(EMBEDDED),
+        is_host: head.headers.contains_key(EMBEDDED) && head.extensions.get::<Peer>().is_none(),
         selector,
     })
 }

@@ -1,5 +1,7 @@
 //! Permissions over the wire: requesting, listing, answering, saving and removing them.
 
+use axum::body::Body;
+use axum::http::HeaderValue;
 use opencode_schema::id::SessionID;
 use serde_json::{Value, json};
 
@@ -138,10 +140,56 @@ async fn saved_permissions_are_listed_and_removed() {
     assert_eq!(named.ok(), expected);
     let other = api.get("/api/permission/saved?projectID=other").await;
     assert_eq!(other.ok(), json!({"data": []}));
+    // A client in another Location neither sees nor removes it.
+    api.f.project.write("below/a.txt", "a");
+    let below = api.f.project.path("below");
+    let below = format!("location[directory]={}", below.display());
+    let removed = api.delete(&format!("/api/permission/saved/{id}?{below}"));
+    removed.await.is_bare(204);
+    for query in [below.clone(), format!("projectID=global&{below}")] {
+        let elsewhere = api.get(&format!("/api/permission/saved?{query}")).await;
+        assert_eq!(elsewhere.ok(), json!({"data": []}), "{query}");
+    }
+    assert_eq!(api.get("/api/permission/saved").await.ok(), expected);
     for _ in 0..2 {
         let removed = api.delete(&format!("/api/permission/saved/{id}")).await;
         removed.is_bare(204);
     }
+    assert_eq!(api.ask(&session, bash("make this")).await["effect"], "ask");
+}
+
+/// The program itself sees all, and where each counts.
+#[tokio::test]
+async fn the_embedding_program_lists_and_removes_all_saved_permissions() {
+    let (api, session) = asking().await;
+    let mut request = bash("make all");
+    request["save"] = json!(["make *"]);
+    let asked = api.ask(&session, request).await;
+    let id = asked["id"].as_str().unwrap();
+    api.reply(&session, id, json!({"reply": "always"}))
+        .await
+        .is_bare(204);
+    api.f.project.write("below/a.txt", "a");
+    let below = api.f.project.path("below");
+    let below = format!("location[directory]={}", below.display());
+    let of_program = |method: &str, path: &str| {
+        let mut sent = crate::api::request(method, path, Body::empty());
+        let value = HeaderValue::from_static("1");
+        sent.headers_mut().insert("x-opencode-embedded", value);
+        api.send(sent)
+    };
+    let list = of_program("GET", &format!("/api/permission/saved?{below}"));
+    let all = list.await.ok();
+    let id = all["data"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        all,
+        json!({"data": [{
+            "id": id, "projectID": "global", "action": "bash", "resource": "make *",
+            "directory": api.f.project.directory(), "trusted": true,
+        }]})
+    );
+    let removed = of_program("DELETE", &format!("/api/permission/saved/{id}?{below}"));
+    removed.await.is_bare(204);
     assert_eq!(api.ask(&session, bash("make this")).await["effect"], "ask");
 }
 

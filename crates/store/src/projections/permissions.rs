@@ -1,4 +1,5 @@
-//! Saved permissions: actions that a reply of `always` allowed for a whole project.
+//! Saved permissions: actions that a reply of `always` allowed. Each counts for the directories with one name, which the
+//! column `project` contains.
 
 use opencode_schema::clock::Millis;
 use opencode_schema::permission::SavedPermission;
@@ -15,6 +16,15 @@ impl Reader<'_> {
             "SELECT id, project, action, resource FROM saved_permission
              WHERE project = ? ORDER BY key",
             project,
+        )
+    }
+
+    /// Returns all saved permissions, in the order in which they were saved.
+    pub fn all_saved_permissions(&self) -> Result<Vec<SavedPermission>, StoreError> {
+        self.saved(
+            "SELECT id, project, action, resource FROM saved_permission
+             WHERE ?1 = '' ORDER BY key",
+            "",
         )
     }
 
@@ -61,8 +71,11 @@ impl Transaction<'_> {
         )
     }
 
-    /// Removes a saved permission. Ignores an unknown id.
-    pub fn remove_permission(&self, id: &str) -> Result<(), StoreError> {
-        self.run("DELETE FROM saved_permission WHERE id = ?", [id])
+    /// Removes a saved permission, with `project` only one of that project. Ignores an unknown id.
+    pub fn remove_permission(&self, id: &str, project: Option<&str>) -> Result<(), StoreError> {
+        self.run(
+            "DELETE FROM saved_permission WHERE id = ?1 AND (?2 IS NULL OR project = ?2)",
+            params![id, project],
+        )
     }
 }

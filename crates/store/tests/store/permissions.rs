@@ -25,9 +25,9 @@ async fn save(bench: &Bench, permissions: Vec<SavedPermission>) {
 }
 
 async fn remove(bench: &Bench, id: &'static str) {
-    let removed = bench
-        .store
-        .write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.remove_permission(id)?));
+    let removed = bench.store.write(move |transaction| {
+        Ok::<_, Abort<&'static str>>(transaction.remove_permission(id, None)?)
+    });
     removed.await.unwrap();
 }
 

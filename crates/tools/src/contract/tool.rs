@@ -161,6 +161,7 @@ impl ToolContext {
                 call_id: self.call_id.clone(),
             },
             action: action.to_owned(),
+            tool: None,
             resources,
             other_names: BTreeMap::new(),
             given_only: BTreeSet::new(),

@@ -45,7 +45,9 @@ pub struct PermissionRequest {
     pub source: PermissionSource,
     /// The action, for example `read`.
     pub action: String,
-    /// The resources that the action would use. An empty list is always permitted.
+    /// The name of the tool, if rules about it restrict the action as well.
+    pub tool: Option<String>,
+    /// The resources that the action would use. An empty list means every resource.
     pub resources: Vec<String>,
     /// Other names by which the call reaches a resource, by the resource. Rules about them restrict.
     pub other_names: BTreeMap<String, Vec<String>>,
@@ -75,6 +77,12 @@ pub enum PermissionError {
     /// A rule denies it, or no user is there to decide.
     #[error("a rule denies this, or no user is there to decide")]
     Blocked,
+    /// The user allowed it, and a rule of now denies it.
+    #[error("the permission rule {rule}, which was set while the request waited, denies this")]
+    Overruled {
+        /// The action and the resource of the rule.
+        rule: String,
+    },
     /// The user refused with a reason. The model gets the reason and may try another way.
     #[error("the user refused: {feedback}")]
     Corrected {
@@ -96,6 +104,9 @@ impl PermissionError {
     pub fn into_failure(self, refused: &str) -> ToolFailure {
         let message = match self {
             Self::Blocked => format!("{refused}: {NOT_ALLOWED}"),
+            Self::Overruled { rule } => format!(
+                "{refused}: it is not allowed. The permission rule {rule}, which was set while the request waited, denies it"
+            ),
             Self::Corrected { feedback } => format!("{refused}: {feedback}"),
             Self::Declined => return ToolFailure::Declined,
         };
@@ -127,6 +138,14 @@ mod tests {
                 ),
             ),
             (corrected, failed("Unable to edit a.txt: use b.txt")),
+            (
+                PermissionError::Overruled {
+                    rule: "edit *".to_owned(),
+                },
+                failed(
+                    "Unable to edit a.txt: it is not allowed. The permission rule edit *, which was set while the request waited, denies it",
+                ),
+            ),
             (PermissionError::Declined, ToolFailure::Declined),
         ] {
             assert_eq!(error.into_failure("Unable to edit a.txt"), expected);

@@ -8,7 +8,7 @@ mod choices;
 pub(crate) mod materialized;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     io,
     path::Path,
     sync::{Arc, Weak},
@@ -276,6 +276,13 @@ impl Registry {
     pub fn recovers(&self, directory: &str, name: &str) -> bool {
         let entry = self.scopes.get(directory, name);
         entry.is_some_and(|entry| entry.recovers)
+    }
+
+    /// Returns the names of the tools of a Location, and the actions for which they ask.
+    pub fn names(&self, directory: &str) -> BTreeSet<String> {
+        let entries = self.scopes.current(directory).into_iter();
+        let names = |entry: Arc<Entry>| [entry.definition.name.clone(), entry.permission.clone()];
+        entries.flat_map(names).collect()
     }
 
     /// Fixes the tools of one Provider Turn in a Location: those with a permission action that `visible` accepts.

@@ -10,6 +10,7 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
 
 use super::builtin::{self, Builtin, Places};
+use super::misnamed::{Misnamed, with_meant};
 use super::restrictions::{OwnRules, Shared};
 use super::unread::Unread;
 use super::{Agent, Agents, ineffective};
@@ -32,6 +33,9 @@ const MAX_AGENTS: usize = 500;
 /// more rules, the number of agents is reduced instead: a missing agent may do nothing, but an agent
 /// without some of its rules could do more than it may.
 const MAX_SHARED_RULES: usize = 200_000;
+
+/// The source of the rules of the ceiling.
+const CEILING: &str = "permissions.ceiling";
 
 /// Folders of a directory of definitions that contain agent files. `mode` and `modes` are the oldest form.
 const FOLDERS: [(Folder, Option<AgentMode>); 4] = [
@@ -76,7 +80,10 @@ impl Agents {
             reader.diagnostics.push(merged.excess(most, directory));
         }
         let unread = Unread::of(&merged.lost);
+        let misnamed = std::mem::take(&mut merged.misnamed);
         let mut agents = Self::new(merged.finish(most, &shared), unread, real);
+        agents.misnamed = misnamed;
+        agents.misnamed.add(CEILING, &configuration.ceiling);
         let diagnostic = agents.take_default(configuration);
         reader.diagnostics.extend(diagnostic);
         agents
@@ -118,6 +125,8 @@ struct Merged {
     index: HashMap<String, usize>,
     /// Configuration that cannot be read and that could contain permissions.
     lost: Vec<UnreadablePermissions>,
+    /// Actions in rules that the host does not know.
+    misnamed: Misnamed,
 }
 
 /// An agent whose description is not complete yet.
@@ -206,9 +215,11 @@ impl Merged {
             match entry {
                 Entry::Document(document) => {
                     let origin = &document.origin;
+                    self.misnamed.add(origin, &document.permissions);
                     let ineffective = ineffective::in_rules(origin, &document.permissions);
                     reader.diagnostics.extend(ineffective);
                     for (id, patch) in &document.agents {
+                        self.misnamed.add(origin, &patch.permissions);
                         let ineffective = ineffective::in_agent(origin, id, patch);
                         reader.diagnostics.extend(ineffective);
                         if document.source.is_untrusted() {
@@ -238,6 +249,7 @@ impl Merged {
                     return;
                 };
                 let id = definition.name;
+                self.misnamed.add(file.origin(), &patch.permissions);
                 diagnostics.extend(ineffective::in_agent(file.origin(), id, &patch));
                 if directory.source.is_untrusted() {
                     diagnostics.extend(self.apply_untrusted(id, &patch, choices, file.origin()));
@@ -367,8 +379,12 @@ impl Draft {
         let body = patch.body.iter();
         self.body
             .extend(body.map(|(name, value)| (name.clone(), value.clone())));
-        let permissions = || patch.permissions.iter().cloned();
-        self.earlier.extend(patch.earlier.iter().cloned());
+        let permissions = || with_meant(&patch.permissions);
+        let earlier = patch
+            .earlier
+            .iter()
+            .map(|rules| with_meant(rules).collect());
+        self.earlier.extend(earlier);
         if source.is_untrusted() {
             self.untrusted.extend(permissions());
             return;

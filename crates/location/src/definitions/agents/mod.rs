@@ -4,6 +4,7 @@ mod build;
 mod builtin;
 mod error;
 mod ineffective;
+mod misnamed;
 mod restrictions;
 mod unread;
 
@@ -19,8 +20,10 @@ use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction,
 use unread::Unread;
 
 pub use error::{AgentResolutionError, UnusableReason};
+pub use misnamed::MisnamedAction;
 
 use self::build::deciding;
+use self::misnamed::Misnamed;
 use crate::directory::RealPatterns;
 use crate::nearest::nearest;
 
@@ -43,6 +46,8 @@ pub struct Agents {
     unknown: Vec<PermissionRule>,
     /// Configuration that cannot be read and that could restrict agents.
     unread: Unread,
+    /// Actions in rules that the host does not know.
+    misnamed: Misnamed,
     /// Resolves links in the patterns of rules.
     real: Arc<RealPatterns>,
 }
@@ -87,8 +92,15 @@ impl Agents {
             default: Err(AgentResolutionError::NotSelected),
             unknown: vec![nothing],
             unread,
+            misnamed: Misnamed::default(),
             real,
         }
+    }
+
+    /// The actions that rules of the configuration name and that the host does not know. A server or the program may have a
+    /// tool with that name.
+    pub fn misnamed_actions(&self) -> impl Iterator<Item = &MisnamedAction> {
+        self.misnamed.actions()
     }
 
     /// Returns the agent with this id.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction};
 
+use super::misnamed::with_meant;
 use crate::config::{Configuration, EarlierRules, Source, UnreadablePermissions};
 use crate::directory::RealPatterns;
 
@@ -33,10 +34,10 @@ impl Shared {
         let rules = |fits: fn(Source) -> bool| -> Vec<_> {
             let documents = configuration.documents().filter(|it| fits(it.source));
             documents
-                .flat_map(|it| it.permissions.iter().cloned())
+                .flat_map(|it| with_meant(&it.permissions))
                 .collect()
         };
-        let ceiling = configuration.ceiling.iter().cloned();
+        let ceiling = with_meant(configuration.ceiling.iter());
         Self {
             rules: rules(|source| !source.is_untrusted()),
             given: rules(|source| !source.is_project()),
@@ -105,7 +106,7 @@ impl Shared {
         let of_documents = self
             .earlier
             .iter()
-            .map(|it| it.of(agent).cloned().collect());
+            .map(|it| with_meant(it.of(agent)).collect());
         let earlier = of_documents.chain(own.earlier);
         let earlier: Vec<(Arc<[_]>, bool)> = earlier
             .map(|rules: Vec<_>| (self.restriction(&[], rules), false))

@@ -1,8 +1,15 @@
 //! Permissions: decides if an action is allowed, denied, or needs a user's answer.
 //!
 //! A tool call is judged by the rules of the agent of its Provider Turn and by the rules of its session, then by the
-//! permissions that answers of `always` saved in the project. If none of them decides, the request waits.
+//! permissions that answers of `always` saved in the project. If none of them decides, the request waits. The rules of
+//! now count as well (`now`), and once more right before an allowed call begins.
 
+#[cfg(test)]
+#[cfg(unix)]
+mod fuzz;
+mod many;
+mod now;
+mod protected;
 mod request;
 mod rules;
 mod saved;
@@ -23,7 +30,7 @@ use opencode_schema::permission::{
 use opencode_store::SessionRow;
 use opencode_tools::PermissionError;
 
-use self::request::{Pending, Protected};
+use self::request::{AllowedBy, Pending};
 use crate::agents::agent_of;
 use crate::asks::notice::RequestNotice;
 use crate::asks::unanswered::{AnswerTimeout, Unanswered};
@@ -34,6 +41,7 @@ use crate::json::json_bytes;
 
 pub(crate) use self::request::RuleScope;
 pub(crate) use self::rules::limits;
+pub use self::saved::SavedScope;
 pub(crate) use self::turn::TurnPermissions;
 
 /// Maximum size in bytes of a request or an answer from a client. Both are sent to all subscribers.
@@ -58,7 +66,7 @@ pub struct AskPermission {
     pub id: Option<PermissionID>,
     /// The action.
     pub action: String,
-    /// The resources of the action. An empty list is always allowed.
+    /// The resources of the action. An empty list means every resource.
     pub resources: Vec<String>,
     /// The patterns to save if the answer is `always`.
     pub save: Option<Vec<String>>,
@@ -157,27 +165,25 @@ impl Permissions {
         if let Some(id) = &ask.id {
             check_new_id(id.as_str())?;
         }
+        let follows_session = ask.agent.is_none();
         let agent = ask.agent.unwrap_or_else(|| agent_of(&session, &location));
         let id = ask
             .id
             .unwrap_or_else(|| PermissionID::generate(&self.journal.ids));
-        let mut pending = Pending {
-            other_names: BTreeMap::new(),
-            protected: Protected::default(),
-            request: PermissionRequest {
-                id: id.clone(),
-                session_id: ask.session_id,
-                action: ask.action,
-                resources: ask.resources,
-                save: ask.save,
-                metadata: ask.metadata,
-                source: ask.source,
-            },
-            location: session.location,
-            rule_scope: RuleScope::new(location, agent, permission.into()),
+        let request = PermissionRequest {
+            id: id.clone(),
+            session_id: ask.session_id,
+            action: ask.action,
+            resources: ask.resources,
+            save: ask.save,
+            metadata: ask.metadata,
+            source: ask.source,
         };
+        let rule_scope = RuleScope::new(location, agent, permission.into());
+        let mut pending = Pending::new(request, BTreeMap::new(), session.location, rule_scope);
+        pending.follows_session = follows_session;
         check_size(&pending.request)?;
-        pending.resolve_links().await;
+        pending.rule_scope.resolve_links().await;
         let before = self.times_saved();
         let effect = match self.decide(&pending).await? {
             PermissionEffect::Ask if self.timeout.unanswered == Unanswered::Deny => {
@@ -195,7 +201,6 @@ impl Permissions {
     async fn ask_in_background(&self, pending: Pending, before: u64) -> Result<(), RuntimeError> {
         let id = pending.request.id.clone();
         let location = pending.location.clone();
-        let project = pending.project().to_owned();
         let timeout = self.timeout.wait();
         match self.waiting.ask(pending) {
             Ok(asked) if self.timeout.unanswered == Unanswered::Wait => asked.keep_waiting(),
@@ -210,7 +215,7 @@ impl Permissions {
                 });
             }
         }
-        self.catch_up(before, &location, &project).await;
+        self.catch_up(before, &location).await;
         Ok(())
     }
 
@@ -231,15 +236,14 @@ impl Permissions {
         match reply {
             PermissionReply::Once => {
                 let notice = claim.request().replied(reply);
-                claim.answer(notice, Ok(()));
+                claim.answer(notice, Ok(AllowedBy::User));
             }
             PermissionReply::Always => {
                 self.save(claim.request()).await?;
                 let location = claim.request().location.clone();
-                let project = claim.request().project().to_owned();
                 let notice = claim.request().replied(reply);
-                claim.answer(notice, Ok(()));
-                self.resolve_allowed(&location, &project).await?;
+                claim.answer(notice, Ok(AllowedBy::User));
+                self.resolve_decided(&location).await;
             }
             PermissionReply::Reject => {
                 let refusal = match message.filter(|message| !message.is_empty()) {
@@ -265,44 +269,37 @@ impl Permissions {
         }
     }
 
-    /// Answers the waiting requests of a Location, of all sessions, that are allowed now.
-    async fn resolve_allowed(
-        &self,
-        location: &LocationRef,
-        project: &str,
-    ) -> Result<(), RuntimeError> {
-        let saved = self.saved_permissions(project.to_owned()).await?;
+    /// Answers the waiting requests of a Location, of all sessions, that are allowed now, and refuses those that are
+    /// denied now.
+    async fn resolve_decided(&self, location: &LocationRef) {
         let waiting = &self.waiting;
         for pending in waiting.list(|pending| pending.location == *location) {
-            if pending.decide(&saved) != PermissionEffect::Allow {
-                continue;
-            }
+            let (reply, answer) = match self.decide(&pending).await {
+                Ok(PermissionEffect::Allow) => (PermissionReply::Always, Ok(AllowedBy::Approval)),
+                Ok(PermissionEffect::Deny) => {
+                    let refusal = self.check_now(&pending).await.err();
+                    let refusal = refusal.unwrap_or(PermissionError::Blocked);
+                    (PermissionReply::Reject, Err(refusal))
+                }
+                Ok(PermissionEffect::Ask) => continue,
+                Err(error) => {
+                    tracing::warn!(%error, "a waiting permission cannot be decided");
+                    continue;
+                }
+            };
             let request = &pending.request;
             if let Some(claim) = waiting.claim(&request.session_id, &request.id) {
-                claim.answer(pending.replied(PermissionReply::Always), Ok(()));
+                claim.answer(pending.replied(reply), answer);
             }
         }
-        Ok(())
     }
 
     /// Answers requests that started to wait during a save, because the save did not see them. `before` is the number
     /// of saves when the request was judged.
-    async fn catch_up(&self, before: u64, location: &LocationRef, project: &str) {
-        if self.times_saved() != before
-            && let Err(error) = self.resolve_allowed(location, project).await
-        {
-            tracing::warn!(%error, "the saved permissions cannot be read");
+    async fn catch_up(&self, before: u64, location: &LocationRef) {
+        if self.times_saved() != before {
+            self.resolve_decided(location).await;
         }
-    }
-
-    /// Returns the current decision about a request.
-    async fn decide(&self, pending: &Pending) -> Result<PermissionEffect, RuntimeError> {
-        let configured = pending.decide(&[]);
-        if configured != PermissionEffect::Ask {
-            return Ok(configured);
-        }
-        let saved = self.saved_permissions(pending.project().to_owned()).await?;
-        Ok(pending.decide(&saved))
     }
 
     /// Returns the number of saves so far.

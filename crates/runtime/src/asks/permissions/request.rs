@@ -1,7 +1,7 @@
 //! A permission request, with the rules that apply to it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opencode_location::location::Location;
@@ -11,11 +11,13 @@ use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
     NamedResource, PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest,
-    PermissionRule, Ruleset, SavedPermission, decide, evaluate_names,
+    PermissionRule, Ruleset, SavedPermission, action_of_tool, decide, decide_by_tool, denying_rule,
+    matches,
 };
 use opencode_tools::PermissionError;
 use serde_json::Value;
 
+use super::protected::Protected;
 use super::rules::rules;
 use crate::asks::waiting::Request;
 
@@ -57,7 +59,21 @@ impl RuleScope {
         }
     }
 
-    async fn resolve_links(&mut self) {
+    /// True if both have the same rules.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.location, &other.location)
+            && self.agent == other.agent
+            && self.session == other.session
+    }
+
+    /// Returns the rules that neither a project nor the built-in agents contain.
+    pub(super) fn given_rules(&self) -> &[PermissionRule] {
+        self.location.agents.given_rules(&self.agent)
+    }
+
+    /// Adds rules for the real paths of patterns with links to the rules of the session, as the rules of agents have
+    /// them already.
+    pub(super) async fn resolve_links(&mut self) {
         if !self.session.iter().any(PermissionRule::is_about_paths) {
             return;
         }
@@ -76,73 +92,112 @@ impl RuleScope {
 }
 
 /// A request that may have to wait.
+#[derive(Clone)]
 pub(crate) struct Pending {
     pub(crate) request: PermissionRequest,
     /// The Location of the session when it asked.
     pub(crate) location: LocationRef,
+    /// The rules with which the request began.
     pub(crate) rule_scope: RuleScope,
+    /// True if the agent is the one that the session has chosen, whichever that is. A turn keeps its agent.
+    pub(crate) follows_session: bool,
     /// Other names by which the action reaches a resource, by the resource.
     pub(crate) other_names: BTreeMap<String, Vec<String>>,
     /// Resources that not every rule can allow.
-    pub(crate) protected: Protected,
-}
-
-/// Resources of a request that not every rule can allow.
-#[derive(Clone, Default)]
-pub(crate) struct Protected {
-    /// The built-in rules and those of projects do not allow them.
-    pub(crate) given_only: BTreeSet<String>,
-    /// Only a rule of the host or the user whose pattern names them allows them; the pattern contains the name. No saved
-    /// permission answers for them.
-    pub(crate) guarded: BTreeMap<String, String>,
-}
-
-impl Protected {
-    /// Returns the effect of the rules that can allow the resources. The host asks if none of them does.
-    fn effect<'a>(
-        &'a self,
-        action: &str,
-        named: impl Fn(&'a String) -> NamedResource<'a>,
-        given: &[PermissionRule],
-        saved: &[SavedPermission],
-    ) -> PermissionEffect {
-        let mut effect = PermissionEffect::Allow;
-        for resource in &self.given_only {
-            let found = decide(action, [named(resource)], &Ruleset::of(given), saved);
-            effect = effect.stricter(found);
-        }
-        for (resource, name) in &self.guarded {
-            let naming = given
-                .iter()
-                .filter(|rule| rule.effect != PermissionEffect::Allow || rule.names(name));
-            let naming: Vec<_> = naming.cloned().collect();
-            let found = evaluate_names(action, named(resource), &Ruleset::of(&naming));
-            effect = effect.stricter(found);
-        }
-        effect
-    }
+    pub(super) protected: Protected,
+    /// The name of the tool that asks, if rules about it restrict the action as well.
+    pub(super) tool: Option<String>,
+    /// True if the action names no resource, so that it may use every one.
+    pub(super) is_about_all: bool,
 }
 
 impl Pending {
-    /// Adds rules for the real paths of patterns with links to the rules of the session, as the rules of agents have
-    /// them already.
-    pub(crate) async fn resolve_links(&mut self) {
-        self.rule_scope.resolve_links().await;
+    /// Creates a request of a turn. Users read `*` where it names no resource.
+    pub(super) fn new(
+        mut request: PermissionRequest,
+        other_names: BTreeMap<String, Vec<String>>,
+        location: LocationRef,
+        rule_scope: RuleScope,
+    ) -> Self {
+        let resources = &mut request.resources;
+        let is_about_all = resources.is_empty() || resources.iter().any(String::is_empty);
+        resources.retain(|resource| !resource.is_empty());
+        if is_about_all && !resources.iter().any(|it| it == "*") {
+            resources.push("*".to_owned());
+        }
+        Self {
+            request,
+            location,
+            rule_scope,
+            follows_session: false,
+            other_names,
+            protected: Protected::default(),
+            tool: None,
+            is_about_all,
+        }
     }
 
-    /// Returns the decision of the rules and of the permissions that the project has saved.
-    pub(crate) fn decide(&self, saved: &[SavedPermission]) -> PermissionEffect {
-        let PermissionRequest {
-            action, resources, ..
-        } = &self.request;
-        let named = |name| self.named(name);
-        let resources = resources.iter().map(named);
-        let effect = decide(action, resources, &self.rule_scope.rules(), saved);
-        let RuleScope {
-            location, agent, ..
-        } = &self.rule_scope;
-        let given = location.agents.given_rules(agent);
-        effect.stricter(self.protected.effect(action, named, given, saved))
+    /// Returns the decision of the rules with which the request began, of the rules of now, and of the permissions that
+    /// the project has saved.
+    pub(super) fn decide(&self, now: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
+        let action = self.request.action.as_str();
+        let effect = self
+            .by(action, &self.rule_scope, saved)
+            .stricter(self.by(action, now, saved))
+            .stricter(self.by_tool(&self.rule_scope, saved))
+            .stricter(self.by_tool(now, saved));
+        let meant = action_of_tool(action);
+        if meant == action {
+            return effect;
+        }
+        // A client, or a tool of the program with the name of a built-in one, asks by the name of the tool.
+        let of_tool = saved.iter().filter(|it| matches(&it.action, action));
+        let of_tool = of_tool.map(|it| SavedPermission {
+            action: meant.to_owned(),
+            ..it.clone()
+        });
+        let of_tool: Vec<_> = of_tool.collect();
+        effect
+            .stricter(self.by(meant, &self.rule_scope, &of_tool))
+            .stricter(self.by(meant, now, &of_tool))
+    }
+
+    fn by(&self, action: &str, scope: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
+        let effect = decide(action, self.resources(), &scope.rules(), saved);
+        let given = scope.given_rules();
+        let protected = &self.protected;
+        effect.stricter(protected.effect(action, |it| self.named(it), given, saved))
+    }
+
+    /// Returns the action and the resource of a rule that denies the request.
+    pub(super) fn denied_by(&self, now: &RuleScope) -> Option<String> {
+        let rules = now.rules();
+        let action = self.request.action.as_str();
+        let protected = |action| {
+            let given = now.given_rules();
+            self.protected.denied_by(action, |it| self.named(it), given)
+        };
+        let denying = |action| {
+            let rule = denying_rule(action, self.resources(), &rules).cloned();
+            rule.or_else(|| protected(action))
+        };
+        if let Some(rule) = denying(action).or_else(|| denying(action_of_tool(action))) {
+            return Some(format!("{} {}", rule.action, rule.resource));
+        }
+        let is_denied = self.by_tool(now, &[]) == PermissionEffect::Deny;
+        self.tool.clone().filter(|_| is_denied)
+    }
+
+    fn by_tool(&self, scope: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
+        let (action, resources) = (&self.request.action, self.resources());
+        self.tool.as_ref().map_or(PermissionEffect::Allow, |tool| {
+            decide_by_tool(tool, action, resources, &scope.rules(), saved)
+        })
+    }
+
+    fn resources(&self) -> impl Iterator<Item = NamedResource<'_>> {
+        let named = self.request.resources.iter().map(|name| self.named(name));
+        named.filter(|_| !self.is_about_all)
     }
 
     fn named<'a>(&'a self, name: &'a String) -> NamedResource<'a> {
@@ -167,11 +222,6 @@ impl Pending {
         shown
     }
 
-    /// Returns the project whose saved permissions apply; for an untrusted project its worktree.
-    pub(crate) fn project(&self) -> &str {
-        self.rule_scope.location.approvals()
-    }
-
     pub(crate) fn replied(&self, reply: PermissionReply) -> Notice {
         Notice::PermissionReplied(PermissionReplied {
             session_id: self.request.session_id.clone(),
@@ -191,9 +241,18 @@ fn show(value: &mut Value) {
     }
 }
 
+/// The origin of a permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AllowedBy {
+    /// A user allowed this request.
+    User,
+    /// An approval for another request covers this one. It may be removed until the call begins.
+    Approval,
+}
+
 impl Request for Pending {
     type Id = PermissionID;
-    type Answer = Result<(), PermissionError>;
+    type Answer = Result<AllowedBy, PermissionError>;
 
     fn id(&self) -> &PermissionID {
         &self.request.id

@@ -1,21 +1,25 @@
 //! Permission checks for the calls of one Provider Turn. They use the agent and the Location that the turn was sampled
-//! with, even if the session changes them in the meantime.
+//! with, even if the session changes them in the meantime, and the rules of now in addition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
-use opencode_schema::permission::{
-    NamedResource, PermissionEffect, PermissionRequest, PermissionSource, Ruleset, SavedPermission,
-    decide,
-};
+use opencode_schema::permission::{PermissionEffect, PermissionRequest, PermissionSource};
 use opencode_tools::{self as tools, PermissionError};
+use parking_lot::Mutex;
 
 use super::Permissions;
-use super::request::{Pending, Protected, RuleScope};
-use super::rules::rules;
+use super::protected::Protected;
+use super::request::{AllowedBy, Pending, RuleScope};
+use crate::asks::unanswered::Unanswered;
+use crate::error::RuntimeError;
+
+/// Maximum number of permissions of one turn that are checked once more. Only a call of a tool of the program asks for
+/// more than a few.
+const MAX_GRANTED: usize = 1_000;
 
 /// Answers the permission requests of the tools of one turn.
 pub(crate) struct TurnPermissions {
@@ -24,6 +28,8 @@ pub(crate) struct TurnPermissions {
     pub(crate) place: LocationRef,
     /// The agent, Location and session whose rules apply.
     pub(crate) rule_scope: RuleScope,
+    /// The permissions that calls have, in the order of their requests.
+    granted: Mutex<VecDeque<Arc<Pending>>>,
 }
 
 impl tools::Permissions for TurnPermissions {
@@ -31,14 +37,14 @@ impl tools::Permissions for TurnPermissions {
         &self,
         request: tools::PermissionRequest,
     ) -> BoxFuture<'_, Result<(), PermissionError>> {
-        let pending = self.pending(request);
-        Box::pin(self.permissions.assert_permission(pending))
+        let pending = self.of_call(request);
+        Box::pin(self.grant(pending))
     }
 
     fn denies(&self, request: tools::PermissionRequest) -> BoxFuture<'_, bool> {
-        let mut pending = self.pending(request);
+        let mut pending = self.of_call(request);
         Box::pin(async move {
-            pending.resolve_links().await;
+            pending.rule_scope.resolve_links().await;
             let effect = self.permissions.decide(&pending).await;
             matches!(effect, Ok(PermissionEffect::Deny))
         })
@@ -48,65 +54,25 @@ impl tools::Permissions for TurnPermissions {
         &self,
         request: tools::PermissionRequest,
     ) -> BoxFuture<'_, Arc<dyn tools::ActionRules>> {
-        let mut pending = self.pending(request);
-        Box::pin(async move {
-            pending.resolve_links().await;
-            let project = pending.project().to_owned();
-            let saved = self.permissions.saved_permissions(project).await;
-            let saved = saved.unwrap_or_else(|error| {
-                tracing::warn!(%error, "the saved permissions cannot be read");
-                Vec::new()
-            });
-            let rules: Arc<dyn tools::ActionRules> = Arc::new(TurnRules::new(pending, saved));
-            rules
-        })
-    }
-}
-
-/// The rules for one action, for many resources.
-struct TurnRules {
-    action: String,
-    /// Contains its resolved rules.
-    scope: RuleScope,
-    saved: Vec<SavedPermission>,
-    /// True if the built-in rules allow nothing.
-    is_given_only: bool,
-}
-
-impl TurnRules {
-    fn new(pending: Pending, saved: Vec<SavedPermission>) -> Self {
-        let mut scope = pending.rule_scope;
-        if scope.resolved.is_none() {
-            // The rules of agent and session are joined once, not for each resource.
-            let joined = rules(&scope.location, &scope.agent, &scope.session);
-            scope.resolved = Some(joined.rules.into_owned().into());
-        }
-        Self {
-            is_given_only: !pending.protected.given_only.is_empty(),
-            action: pending.request.action,
-            scope,
-            saved,
-        }
-    }
-}
-
-impl tools::ActionRules for TurnRules {
-    fn effect(&self, resource: &str, others: &[String]) -> PermissionEffect {
-        let named = NamedResource {
-            name: resource,
-            others,
-        };
-        let effect = decide(&self.action, [named], &self.scope.rules(), &self.saved);
-        if !self.is_given_only {
-            return effect;
-        }
-        let given = self.scope.location.agents.given_rules(&self.scope.agent);
-        let given = decide(&self.action, [named], &Ruleset::of(given), &self.saved);
-        effect.stricter(given)
+        let pending = self.of_call(request);
+        Box::pin(async move { self.permissions.rules_for_many(pending).await })
     }
 }
 
 impl TurnPermissions {
+    pub(crate) fn new(
+        permissions: Arc<Permissions>,
+        place: LocationRef,
+        rule_scope: RuleScope,
+    ) -> Self {
+        Self {
+            permissions,
+            place,
+            rule_scope,
+            granted: Mutex::default(),
+        }
+    }
+
     /// Returns true if the rules or the saved permissions allow something without a question.
     /// `other_names` are further names by which the action reaches the resource.
     pub(crate) async fn allows(
@@ -152,22 +118,13 @@ impl TurnPermissions {
         other_names: Vec<String>,
         protected: Protected,
     ) -> bool {
+        let other_names = [(resource.clone(), other_names)].into();
+        let request = self.request(session.clone(), action, vec![resource]);
         let mut pending = Pending {
-            other_names: [(resource.clone(), other_names)].into(),
             protected,
-            request: PermissionRequest {
-                id: PermissionID::generate(&self.permissions.journal.ids),
-                session_id: session.clone(),
-                action: action.to_owned(),
-                resources: vec![resource],
-                save: None,
-                metadata: None,
-                source: None,
-            },
-            location: self.place.clone(),
-            rule_scope: self.rule_scope.clone(),
+            ..self.pending(request, other_names)
         };
-        pending.resolve_links().await;
+        pending.rule_scope.resolve_links().await;
         matches!(
             self.permissions.decide(&pending).await,
             Ok(PermissionEffect::Allow)
@@ -183,76 +140,159 @@ impl TurnPermissions {
         resources: Vec<String>,
         save: Option<Vec<String>>,
     ) -> Result<(), PermissionError> {
-        let pending = Pending {
-            request: PermissionRequest {
-                id: PermissionID::generate(&self.permissions.journal.ids),
-                session_id: session.clone(),
-                action: action.to_owned(),
-                resources,
-                save,
-                metadata: None,
-                source: None,
-            },
-            other_names: BTreeMap::new(),
-            protected: Protected::default(),
-            location: self.place.clone(),
-            rule_scope: self.rule_scope.clone(),
+        let request = PermissionRequest {
+            save,
+            ..self.request(session.clone(), action, resources)
         };
-        self.permissions.assert_permission(pending).await
+        let pending = self.pending(request, BTreeMap::new());
+        self.permissions.assert_permission(pending).await?;
+        Ok(())
     }
 
-    fn pending(&self, asked: tools::PermissionRequest) -> Pending {
+    /// Returns once the request of a call is allowed. If it waited, the rules of now also decide about what the call was
+    /// allowed before.
+    async fn grant(&self, pending: Pending) -> Result<(), PermissionError> {
+        let Granted {
+            pending,
+            has_waited,
+        } = self.permissions.assert_permission(pending).await?;
+        if has_waited {
+            for earlier in self.of_same_call(&pending) {
+                self.permissions.check_now(&earlier).await?;
+            }
+        }
+        let mut granted = self.granted.lock();
+        if granted.len() == MAX_GRANTED {
+            granted.pop_front();
+        }
+        granted.push_back(pending);
+        Ok(())
+    }
+
+    fn of_same_call(&self, pending: &Pending) -> Vec<Arc<Pending>> {
+        let granted = self.granted.lock();
+        let same = |it: &&Arc<Pending>| it.request.source == pending.request.source;
+        granted.iter().filter(same).cloned().collect()
+    }
+
+    fn of_call(&self, asked: tools::PermissionRequest) -> Pending {
         let present = |metadata: &opencode_schema::Record| !metadata.is_empty();
+        let request = PermissionRequest {
+            save: Some(asked.save).filter(|save| !save.is_empty()),
+            metadata: Some(asked.metadata).filter(present),
+            source: Some(PermissionSource::Tool {
+                message_id: asked.source.message_id.to_string(),
+                call_id: asked.source.call_id,
+            }),
+            ..self.request(asked.session_id, &asked.action, asked.resources)
+        };
         Pending {
-            request: PermissionRequest {
-                id: PermissionID::generate(&self.permissions.journal.ids),
-                session_id: asked.session_id,
-                action: asked.action,
-                resources: asked.resources,
-                save: Some(asked.save).filter(|save| !save.is_empty()),
-                metadata: Some(asked.metadata).filter(present),
-                source: Some(PermissionSource::Tool {
-                    message_id: asked.source.message_id.to_string(),
-                    call_id: asked.source.call_id,
-                }),
-            },
-            other_names: asked.other_names,
+            tool: asked.tool,
             protected: Protected {
                 given_only: asked.given_only,
                 guarded: asked.guarded,
             },
-            location: self.place.clone(),
-            rule_scope: self.rule_scope.clone(),
+            ..self.pending(request, asked.other_names)
         }
     }
+
+    fn request(
+        &self,
+        session_id: SessionID,
+        action: &str,
+        resources: Vec<String>,
+    ) -> PermissionRequest {
+        PermissionRequest {
+            id: PermissionID::generate(&self.permissions.journal.ids),
+            session_id,
+            action: action.to_owned(),
+            resources,
+            save: None,
+            metadata: None,
+            source: None,
+        }
+    }
+
+    fn pending(
+        &self,
+        request: PermissionRequest,
+        other_names: BTreeMap<String, Vec<String>>,
+    ) -> Pending {
+        let (place, rule_scope) = (self.place.clone(), self.rule_scope.clone());
+        Pending::new(request, other_names, place, rule_scope)
+    }
+}
+
+/// A request that is allowed.
+struct Granted {
+    pending: Arc<Pending>,
+    /// True if it waited for an answer.
+    has_waited: bool,
 }
 
 impl Permissions {
     /// Returns once the request is allowed. Dropping the future withdraws the request.
-    async fn assert_permission(&self, mut pending: Pending) -> Result<(), PermissionError> {
-        pending.resolve_links().await;
-        let before = self.times_saved();
-        let effect = self.decide(&pending).await.unwrap_or_else(|error| {
-            // Asks the user, although a saved permission may already allow it.
-            tracing::warn!(%error, "the saved permissions cannot be read");
-            PermissionEffect::Ask
-        });
-        match effect {
-            PermissionEffect::Allow => return Ok(()),
-            PermissionEffect::Deny => return Err(PermissionError::Blocked),
-            PermissionEffect::Ask => {}
+    async fn assert_permission(&self, mut pending: Pending) -> Result<Granted, PermissionError> {
+        pending.rule_scope.resolve_links().await;
+        let mut pending = Arc::new(pending);
+        let mut has_waited = false;
+        loop {
+            let before = self.times_saved();
+            match self.decide(&pending).await {
+                Ok(PermissionEffect::Allow) => {
+                    return Ok(Granted {
+                        pending,
+                        has_waited,
+                    });
+                }
+                Ok(PermissionEffect::Deny) if has_waited => self.check_now(&pending).await?,
+                Ok(PermissionEffect::Deny) | Err(RuntimeError::SessionNotFound(_)) => {
+                    return Err(PermissionError::Blocked);
+                }
+                Ok(PermissionEffect::Ask) => {}
+                Err(error) => {
+                    // Asks the user, although the rules or a saved permission may already allow it.
+                    tracing::warn!(%error, "a permission cannot be decided");
+                }
+            }
+            has_waited = true;
+            match self.answer_to(&pending, before).await? {
+                AllowedBy::User => {
+                    self.check_now(&pending).await?;
+                    return Ok(Granted {
+                        pending,
+                        has_waited,
+                    });
+                }
+                // The approval may have been removed meanwhile. Then the request waits again.
+                AllowedBy::Approval => {
+                    let mut again = Pending::clone(&pending);
+                    again.request.id = PermissionID::generate(&self.journal.ids);
+                    pending = Arc::new(again);
+                }
+            }
         }
-        let location = pending.location.clone();
-        let project = pending.project().to_owned();
+    }
+
+    /// Lets the request wait for its answer.
+    async fn answer_to(
+        &self,
+        pending: &Arc<Pending>,
+        before: u64,
+    ) -> Result<AllowedBy, PermissionError> {
+        if self.timeout.unanswered == Unanswered::Deny {
+            self.waiting.refuse(pending);
+            return Err(PermissionError::Blocked);
+        }
         let timeout = self.timeout.wait();
-        let asked = match self.waiting.ask(pending) {
+        let asked = match self.waiting.ask(Arc::clone(pending)) {
             Ok(asked) => asked,
             Err(reason) => {
                 tracing::warn!(?reason, "a permission cannot be asked for");
                 return Err(PermissionError::Blocked);
             }
         };
-        self.catch_up(before, &location, &project).await;
+        self.catch_up(before, &pending.location).await;
         let answer = asked.answer(timeout).await;
         answer.unwrap_or(Err(PermissionError::Blocked))
     }

@@ -2,6 +2,7 @@
 
 mod asked;
 mod attended;
+mod now;
 mod replies;
 mod rules;
 mod saved;

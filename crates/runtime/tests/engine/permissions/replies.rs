@@ -1,6 +1,6 @@
 //! The effect of each reply on its request and on the other pending requests.
 
-use opencode_runtime::RuntimeError;
+use opencode_runtime::{RuntimeError, SavedScope};
 use opencode_schema::permission::PermissionReply::{Always, Once, Reject};
 use opencode_testkit::{Reply, compact};
 
@@ -38,7 +38,7 @@ async fn once_allows_one_call() {
     );
     assert!(
         f.runtime()
-            .saved_permissions("global".into())
+            .saved_permissions(SavedScope::Host(None))
             .await
             .unwrap()
             .is_empty()

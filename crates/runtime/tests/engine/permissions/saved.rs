@@ -1,8 +1,10 @@
-//! Permissions saved by `always`: they belong to the project, are permanent, and rank below the
+//! Permissions saved by `always`: they belong to the repository or the directory, are permanent, and rank below the
 //! configuration.
 
+use opencode_runtime::{AskPermission, SavedScope};
+use opencode_schema::permission::PermissionEffect::{Allow, Ask};
 use opencode_schema::permission::PermissionReply::Always;
-use opencode_schema::permission::SavedPermission;
+use opencode_schema::permission::SavedPermissionInfo;
 use opencode_testkit::{Fixture, Reply};
 
 use super::{heard_asked, open, reply, saves, settled, uses, waiting};
@@ -19,8 +21,10 @@ async fn allow(f: &Fixture, on: &str, save: &[&str]) {
     f.wait(&session).await;
 }
 
-async fn saved(f: &Fixture, project: &str) -> Vec<SavedPermission> {
-    let saved = f.runtime().saved_permissions(project.to_owned());
+async fn saved(f: &Fixture, project: &str) -> Vec<SavedPermissionInfo> {
+    let saved = f
+        .runtime()
+        .saved_permissions(SavedScope::Host(Some(project.to_owned())));
     f.within("saved", saved).await.unwrap()
 }
 
@@ -50,6 +54,57 @@ async fn saved_permissions_outlive_the_host_and_each_pattern_is_saved_once() {
             .iter()
             .all(|it| it.id.starts_with("psv_") && it.project_id == "global")
     );
+    let directory = f.project.directory();
+    assert!(
+        saved
+            .iter()
+            .all(|it| it.directory.as_deref() == Some(&*directory))
+    );
+}
+
+/// Folders of different users may all be outside of repositories.
+#[tokio::test]
+async fn outside_of_a_repository_an_approval_belongs_to_its_directory() {
+    let f = open().await;
+    let config = std::fs::read_to_string(f.project.path("opencode.json")).unwrap();
+    let mut places = Vec::new();
+    for name in ["one", "two", "one/below"] {
+        let file = format!("{name}/opencode.json");
+        f.project.write(&file, &config);
+        let mut request = f.new_session();
+        request.location.directory = f.project.path(name).to_string_lossy().into_owned();
+        places.push((
+            request.location.directory.clone(),
+            f.create(request).await.id,
+        ));
+    }
+    let ask = |session, save: Option<&str>| AskPermission {
+        save: save.map(|it| vec![it.to_owned()]),
+        ..super::asked::of(session, "use", &["x"])
+    };
+    let (directory, session) = &places[0];
+    f.runtime()
+        .ask_permission(ask(session, Some("x")))
+        .await
+        .unwrap();
+    let request = waiting(&f, session).await.remove(0);
+    reply(&f, &request, Always).await;
+    for ((_, session), expected) in places.iter().zip([Allow, Ask, Ask]) {
+        let decided = f
+            .runtime()
+            .ask_permission(ask(session, None))
+            .await
+            .unwrap();
+        assert_eq!(decided.effect, expected);
+    }
+    let all = f
+        .runtime()
+        .saved_permissions(SavedScope::Host(None))
+        .await
+        .unwrap();
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].directory.as_ref(), Some(directory));
+    assert_eq!(all[0].project_id, "global");
 }
 
 #[tokio::test]
@@ -71,7 +126,7 @@ async fn a_removed_permission_is_asked_again() {
     allow(&f, "x 1", &["x *"]).await;
     let id = saved(&f, "global").await.remove(0).id;
     for id in [id, "psv_unknown".to_owned()] {
-        f.runtime().remove_permission(id).await.unwrap();
+        f.runtime().remove_permission(id, None).await.unwrap();
     }
     assert_eq!(saved(&f, "global").await, []);
     allow(&f, "x 1", &["x *"]).await;

@@ -1,35 +1,20 @@
 //! Evaluates permission rules for an action. Pure functions, used both to decide and to list the
 //! actions that are possible.
 
+mod pattern;
+mod rule;
 mod spelling;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::iter;
 use std::sync::Arc;
 
+pub use pattern::matches;
 pub use spelling::folded;
 
 use super::{PermissionEffect, PermissionRule, SavedPermission};
-
-/// True if a pattern matches a whole text.
-///
-/// `*` matches any run of characters, including `/` and line ends. `?` matches exactly one
-/// character. Every other character matches itself, case-sensitively. A backslash equals a slash on
-/// both sides. A pattern that ends in a space and `*` also matches without that tail: `git *` also
-/// matches `git`.
-///
-/// Takes time proportional to the text, multiplied by the length of each part of the pattern that
-/// contains `?`.
-///
-/// ```
-/// # use opencode_schema::permission::matches;
-/// assert!(matches("git *", "git") && matches("git *", "git push") && !matches("git *", "gitk"));
-/// assert!(matches("src/*", r"src\a\b.rs") && matches("?.md", "a.md"));
-/// ```
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (slashes(pattern), slashes(text));
-    let bare = pattern.strip_suffix(" *");
-    covers(&pattern, &text) || bare.is_some_and(|bare| covers(bare, &text))
-}
+use rule::PATH_ACTIONS;
 
 /// A resource, with all names by which an action reaches it.
 #[derive(Debug, Clone, Copy)]
@@ -63,15 +48,14 @@ pub fn evaluate_names(
     resource: NamedResource<'_>,
     rules: &Ruleset<'_>,
 ) -> PermissionEffect {
-    let restricted = rules.restrictions.iter();
-    let restricted = restricted.filter_map(|it| effect_of(action, resource, &it.rules));
-    let own = by_rules(action, resource, &rules.rules);
-    restricted.fold(own, PermissionEffect::stricter)
+    rules.effect(action, Asked::One(resource))
 }
 
 /// Returns the effect of the rules for an action on several resources at once. One denied resource
-/// denies the action. One resource that asks makes the host ask. An action on no resource is
-/// allowed.
+/// denies the action. One resource that asks makes the host ask.
+///
+/// No resource, and a resource without a name, mean every resource: each rule about the action counts,
+/// unless a later one overrules it for all of its resources.
 ///
 /// A saved permission of the project answers rules that ask. It never overrides a rule that denies
 /// or a restriction that asks each time.
@@ -81,17 +65,12 @@ pub fn decide<'a>(
     rules: &Ruleset<'_>,
     saved: &[SavedPermission],
 ) -> PermissionEffect {
-    let is_saved = |resource: &str| {
-        saved
-            .iter()
-            .any(|it| matches(&it.action, action) && matches(&it.resource, resource))
-    };
     let mut outcome = PermissionEffect::Allow;
-    for resource in resources {
-        match evaluate_names(action, resource, rules) {
+    for asked in all_asked(resources) {
+        match rules.effect(action, asked) {
             PermissionEffect::Deny => return PermissionEffect::Deny,
             PermissionEffect::Ask
-                if rules.asks_each_time(action, resource) || !is_saved(resource.name) =>
+                if rules.asks_each_time(action, asked) || !asked.is_saved(action, saved) =>
             {
                 outcome = PermissionEffect::Ask;
             }
@@ -101,15 +80,58 @@ pub fn decide<'a>(
     outcome
 }
 
+/// Returns the effect on an action of those rules that name the tool that asks for it. Rules about all actions do not
+/// count. Without a rule about the tool, the action is allowed.
+pub fn decide_by_tool<'a>(
+    tool: &str,
+    action: &str,
+    resources: impl IntoIterator<Item = NamedResource<'a>>,
+    rules: &Ruleset<'_>,
+    saved: &[SavedPermission],
+) -> PermissionEffect {
+    let mut outcome = PermissionEffect::Allow;
+    for asked in all_asked(resources) {
+        let named = |list: &List<'_>| {
+            let rule = decisive(tool, asked, list.rules).filter(|rule| rule.action != "*");
+            list.kind.of(rule.map(|rule| rule.effect))
+        };
+        let denies = |list: List<'_>| named(&list) == Some(PermissionEffect::Deny);
+        if rules.lists().any(denies) {
+            return PermissionEffect::Deny;
+        }
+        let is_saved = asked.is_saved(action, saved);
+        let asks = |list: List<'_>| {
+            named(&list) == Some(PermissionEffect::Ask) && !(is_saved && list.kind.can_be_saved())
+        };
+        if rules.lists().any(asks) {
+            outcome = PermissionEffect::Ask;
+        }
+    }
+    outcome
+}
+
+/// Returns a rule because of which [`decide`] denies an action on these resources.
+pub fn denying_rule<'r>(
+    action: &str,
+    resources: impl IntoIterator<Item = NamedResource<'r>>,
+    rules: &'r Ruleset<'_>,
+) -> Option<&'r PermissionRule> {
+    let denying = |asked| {
+        let mut decisive = rules
+            .lists()
+            .filter_map(|it| decisive(action, asked, it.rules));
+        decisive.find(|rule| rule.effect == PermissionEffect::Deny)
+    };
+    all_asked(resources).find_map(denying)
+}
+
 /// True if no rule can allow the action on any resource: the last rule for the action denies it
 /// everywhere, or the last rule of a limit or a restriction does. The host does not offer such an
 /// action. [`evaluate`] still decides about each use.
 pub fn is_denied_everywhere(action: &str, rules: &Ruleset<'_>) -> bool {
-    let own = rules.rules.split(PermissionRule::begins_list);
-    let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
-    own.chain(restrictions).any(|rules| {
-        let mut rules = rules.iter().rev();
-        let last = rules.find(|rule| matches(&rule.action, action));
+    rules.lists().any(|list| {
+        let mut rules = list.rules.iter().rev();
+        let last = rules.find(|rule| rule.is_about(action));
         last.is_some_and(|rule| rule.effect == PermissionEffect::Deny && rule.resource == "*")
     })
 }
@@ -135,9 +157,74 @@ impl<'a> Ruleset<'a> {
         }
     }
 
-    fn asks_each_time(&self, action: &str, resource: NamedResource<'_>) -> bool {
+    /// The rules of the agent and the session, then each limit and each restriction.
+    fn lists(&self) -> impl Iterator<Item = List<'_>> {
+        let (own, others) = PermissionRule::split_own(&self.rules);
+        let own = List {
+            rules: own,
+            kind: Kind::Own,
+        };
+        let others = others.filter_map(|list| {
+            let (begin, rules) = list.split_first()?;
+            let kind = if begin.is_limit() {
+                Kind::Limit
+            } else {
+                Kind::Restriction { each_time: false }
+            };
+            Some(List { rules, kind })
+        });
+        let restrictions = self.restrictions.iter().map(|it| List {
+            rules: &it.rules,
+            kind: Kind::Restriction {
+                each_time: it.each_time,
+            },
+        });
+        iter::once(own).chain(others).chain(restrictions)
+    }
+
+    fn effect(&self, action: &str, asked: Asked<'_>) -> PermissionEffect {
+        let effects = self.lists().filter_map(|list| match list.kind {
+            Kind::Own => Some(own_effect(action, asked, list.rules)),
+            kind => kind.of(effect_of(action, asked, list.rules)),
+        });
+        effects.fold(PermissionEffect::Allow, PermissionEffect::stricter)
+    }
+
+    fn asks_each_time(&self, action: &str, asked: Asked<'_>) -> bool {
         let mut restrictions = self.restrictions.iter().filter(|it| it.each_time);
-        restrictions.any(|it| effect_of(action, resource, &it.rules) == Some(PermissionEffect::Ask))
+        restrictions.any(|it| effect_of(action, asked, &it.rules) == Some(PermissionEffect::Ask))
+    }
+}
+
+/// One of the lists of a ruleset.
+#[derive(Debug, Clone, Copy)]
+struct List<'r> {
+    rules: &'r [PermissionRule],
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// The rules of the agent and the session. Only these allow.
+    Own,
+    /// A limit of a task. It only denies.
+    Limit,
+    /// Rules that can only make an effect stricter.
+    Restriction { each_time: bool },
+}
+
+impl Kind {
+    /// Returns the effect that a list of this kind has, if its rules have this one.
+    fn of(self, effect: Option<PermissionEffect>) -> Option<PermissionEffect> {
+        effect.filter(|effect| match self {
+            Self::Limit => *effect == PermissionEffect::Deny,
+            Self::Own | Self::Restriction { .. } => true,
+        })
+    }
+
+    /// True if a saved permission of the project answers what the rules of this list ask.
+    fn can_be_saved(self) -> bool {
+        !matches!(self, Self::Restriction { each_time: true })
     }
 }
 
@@ -169,233 +256,174 @@ impl PermissionEffect {
     }
 }
 
-/// Returns the effect of a list of rules. Each limit denies the actions that its own rules deny, and has no
-/// other effect. Each restriction can make the effect stricter.
-fn by_rules(
-    action: &str,
-    resource: NamedResource<'_>,
-    rules: &[PermissionRule],
-) -> PermissionEffect {
-    let (own, others) = PermissionRule::split_own(rules);
-    let others = others.filter_map(|list| {
-        let (begin, rules) = list.split_first()?;
-        let effect = effect_of(action, resource, rules)?;
-        (effect == PermissionEffect::Deny || begin.is_restriction()).then_some(effect)
-    });
-    others.fold(
-        own_effect(action, resource, own),
-        PermissionEffect::stricter,
-    )
+/// The use of an action.
+#[derive(Debug, Clone, Copy)]
+enum Asked<'a> {
+    One(NamedResource<'a>),
+    /// The action may use any resource.
+    Every,
+}
+
+impl<'a> Asked<'a> {
+    fn of(resource: NamedResource<'a>) -> Self {
+        if resource.name.is_empty() {
+            return Self::Every;
+        }
+        Self::One(resource)
+    }
+
+    fn is_saved(self, action: &str, saved: &[SavedPermission]) -> bool {
+        let covers = |it: &SavedPermission| match self {
+            Self::One(resource) => matches(&it.resource, resource.name),
+            Self::Every => it.resource == "*",
+        };
+        saved
+            .iter()
+            .any(|it| matches(&it.action, action) && covers(it))
+    }
+}
+
+fn all_asked<'a>(
+    resources: impl IntoIterator<Item = NamedResource<'a>>,
+) -> impl Iterator<Item = Asked<'a>> {
+    let mut resources = resources.into_iter().map(Asked::of).peekable();
+    let none = resources.peek().is_none().then_some(Asked::Every);
+    resources.chain(none)
 }
 
 /// Returns the effect of the rules of an agent. Without a rule about the resource itself, the host asks.
-fn own_effect(
-    action: &str,
-    resource: NamedResource<'_>,
-    rules: &[PermissionRule],
-) -> PermissionEffect {
-    let own = last_match(action, resource.name, rules);
-    let own = own.map_or(PermissionEffect::Ask, |rule| rule.effect);
-    of_other_names(action, resource, rules).fold(own, PermissionEffect::stricter)
+fn own_effect(action: &str, asked: Asked<'_>, rules: &[PermissionRule]) -> PermissionEffect {
+    let is_decided = match asked {
+        Asked::One(resource) => last_match(action, resource.name, rules).is_some(),
+        Asked::Every => rules.iter().any(|rule| rule.is_about_all_of(action)),
+    };
+    let undecided = (!is_decided).then_some(PermissionEffect::Ask);
+    effect_of(action, asked, rules)
+        .into_iter()
+        .chain(undecided)
+        .fold(PermissionEffect::Allow, PermissionEffect::stricter)
 }
 
 /// Returns the strictest effect of a list of rules on any name of the resource.
-fn effect_of(
-    action: &str,
-    resource: NamedResource<'_>,
-    rules: &[PermissionRule],
-) -> Option<PermissionEffect> {
-    let own = last_match(action, resource.name, rules).map(|rule| rule.effect);
-    own.into_iter()
-        .chain(of_other_names(action, resource, rules))
-        .reduce(PermissionEffect::stricter)
+fn effect_of(action: &str, asked: Asked<'_>, rules: &[PermissionRule]) -> Option<PermissionEffect> {
+    decisive(action, asked, rules).map(|rule| rule.effect)
 }
 
-/// Returns the effects on other names of the resource of those rules that only these names match.
-fn of_other_names(
+/// Returns the rule of a list that decides: the strictest one about any name of the resource.
+fn decisive<'r>(
+    action: &str,
+    asked: Asked<'_>,
+    rules: &'r [PermissionRule],
+) -> Option<&'r PermissionRule> {
+    let strictest = |one: &'r PermissionRule, other: &'r PermissionRule| {
+        if one.effect.stricter(other.effect) == one.effect {
+            one
+        } else {
+            other
+        }
+    };
+    match asked {
+        Asked::One(resource) => {
+            let own = last_match(action, resource.name, rules);
+            let others = of_other_names(action, resource, rules);
+            own.into_iter().chain(others).reduce(strictest)
+        }
+        Asked::Every => about_any(action, rules).reduce(strictest),
+    }
+}
+
+/// Returns the rules about an action from the last one on, up to the rule about all of its resources. Omits those that
+/// a later rule with the same pattern overrules.
+fn about_any<'r>(
+    action: &str,
+    rules: &'r [PermissionRule],
+) -> impl Iterator<Item = &'r PermissionRule> {
+    let mut later = HashSet::new();
+    let mut is_over = false;
+    // The name of a tool allows no more than the rules about its action.
+    let counts = |rule: &&PermissionRule| {
+        let restricts = rule.effect != PermissionEffect::Allow;
+        matches(&rule.action, action) || restricts && rule.names_tool_of(action)
+    };
+    let mut rules = rules.iter().rev().filter(counts);
+    let until_all = iter::from_fn(move || {
+        let rule = rules.next().filter(|_| !is_over)?;
+        is_over = rule.is_about_all_of(action);
+        Some(rule)
+    });
+    until_all.filter(move |rule| later.insert(rule.resource.as_str()))
+}
+
+/// Returns those rules about other names of the resource that only these names match.
+fn of_other_names<'r>(
     action: &str,
     resource: NamedResource<'_>,
-    rules: &[PermissionRule],
-) -> impl Iterator<Item = PermissionEffect> {
+    rules: &'r [PermissionRule],
+) -> impl Iterator<Item = &'r PermissionRule> {
     let last = move |name: &String| last_match(action, name, rules);
     let last = resource.others.iter().filter_map(last);
     let last = last.chain(matches_of_spellings(action, resource, rules));
-    let only = last.filter(move |rule| !matches(&rule.resource, resource.name));
-    only.map(|rule| rule.effect)
+    last.filter(move |rule| !matches(&rule.resource, resource.name))
 }
 
 /// Returns the last rule that matches each name of a path, if case and Unicode form are disregarded. Some file systems
 /// disregard them, too, so a file can be reached by a name that no rule spells.
-fn matches_of_spellings<'a>(
+fn matches_of_spellings<'r>(
     action: &str,
     resource: NamedResource<'_>,
-    rules: &'a [PermissionRule],
-) -> Vec<&'a PermissionRule> {
+    rules: &'r [PermissionRule],
+) -> Vec<&'r PermissionRule> {
     if !PATH_ACTIONS.contains(&action) {
         return Vec::new();
     }
     let is_plain = |text: &str| matches!(folded(text), Cow::Borrowed(_));
-    let mut names =
-        std::iter::once(resource.name).chain(resource.others.iter().map(String::as_str));
+    let names = || iter::once(resource.name).chain(resource.others.iter().map(String::as_str));
     // Without another spelling, the exact matches decide.
-    if names.all(is_plain) && rules.iter().all(|rule| is_plain(&rule.resource)) {
+    if names().all(is_plain) && rules.iter().all(|rule| is_plain(&rule.resource)) {
         return Vec::new();
     }
-    let names = std::iter::once(resource.name).chain(resource.others.iter().map(String::as_str));
-    let last = names.filter_map(|name| {
+    let last = names().filter_map(|name| {
         let name = folded(name);
-        let mut rules = rules.iter().rev();
-        rules.find(|rule| matches(&rule.action, action) && matches(&folded(&rule.resource), &name))
+        last_match_by(action, rules, |rule| {
+            matches(&folded(&rule.resource), &name)
+        })
     });
     last.collect()
 }
 
-fn last_match<'a>(
+/// Returns the last rule about an action and a resource.
+fn last_match<'r>(
     action: &str,
     resource: &str,
-    rules: &'a [PermissionRule],
-) -> Option<&'a PermissionRule> {
-    let mut rules = rules.iter().rev();
-    rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource))
+    rules: &'r [PermissionRule],
+) -> Option<&'r PermissionRule> {
+    last_match_by(action, rules, |rule| matches(&rule.resource, resource))
 }
 
-/// Actions that have paths as resources.
-const PATH_ACTIONS: [&str; 3] = ["external_directory", "read", "edit"];
-
-impl PermissionRule {
-    /// Begins a limit in a list of rules. The rules that follow, up to the next limit, only deny.
-    /// This rule itself matches nothing.
-    pub const LIMIT: Self = Self {
-        action: String::new(),
-        resource: String::new(),
-        effect: PermissionEffect::Deny,
+/// Returns the last rule about an action whose resource matches. A rule that allows the action by the name of a tool
+/// overrules only rules about all actions: the author wrote the others about this one.
+fn last_match_by<'r>(
+    action: &str,
+    rules: &'r [PermissionRule],
+    is_of_resource: impl Fn(&PermissionRule) -> bool,
+) -> Option<&'r PermissionRule> {
+    let is_by_tool = |rule: &PermissionRule| {
+        rule.effect == PermissionEffect::Allow && !matches(&rule.action, action)
     };
-
-    /// Begins a restriction in a list of rules. The rules that follow, up to the next limit or
-    /// restriction, can only make an effect stricter. This rule itself matches nothing.
-    pub const RESTRICTION: Self = Self {
-        action: String::new(),
-        resource: String::new(),
-        effect: PermissionEffect::Ask,
+    let counts = |rule: &&PermissionRule| rule.is_about(action) && is_of_resource(rule);
+    let mut rules = rules.iter().rev().filter(counts);
+    let last = rules.next()?;
+    if !is_by_tool(last) {
+        return Some(last);
+    }
+    let before = rules.find(|rule| !is_by_tool(rule));
+    let restricts = |rule: &&PermissionRule| {
+        rule.effect != PermissionEffect::Allow && !rule.action.contains('*')
     };
-
-    /// True if this rule begins a limit.
-    #[must_use]
-    pub fn is_limit(&self) -> bool {
-        *self == Self::LIMIT
-    }
-
-    /// True if this rule begins a restriction.
-    #[must_use]
-    pub fn is_restriction(&self) -> bool {
-        *self == Self::RESTRICTION
-    }
-
-    /// True if this rule begins a limit or a restriction.
-    #[must_use]
-    pub fn begins_list(&self) -> bool {
-        self.is_limit() || self.is_restriction()
-    }
-
-    /// Splits a list of rules into those before the first limit or restriction, and the limits and
-    /// restrictions. Each of these includes the rule that begins it.
-    pub fn split_own(rules: &[Self]) -> (&[Self], impl Iterator<Item = &[Self]>) {
-        let own = rules.iter().position(Self::begins_list);
-        let (own, others) = rules.split_at(own.unwrap_or(rules.len()));
-        (own, others.chunk_by(|_, next| !next.begins_list()))
-    }
-
-    /// True if the resource of the rule can be a pattern of paths.
-    #[must_use]
-    pub fn is_about_paths(&self) -> bool {
-        PATH_ACTIONS
-            .iter()
-            .any(|action| matches(&self.action, action))
-    }
-
-    /// True if the pattern of resources contains this name as a whole, without a wildcard.
-    #[must_use]
-    pub fn names(&self, name: &str) -> bool {
-        let pattern = slashes(&self.resource);
-        let name = folded(name);
-        let mut parts = pattern.split('/');
-        parts.any(|part| !part.contains(['*', '?']) && folded(part) == name)
-    }
-
-    /// Replaces a leading `~` or `$HOME` of the resource with the home directory, if the action has
-    /// paths as resources. An empty `home` replaces nothing.
-    #[must_use]
-    pub fn with_home(self, home: &str) -> Self {
-        let below = ["~", "$HOME"]
-            .iter()
-            .find_map(|name| self.resource.strip_prefix(name));
-        let below = below.filter(|below| below.is_empty() || below.starts_with(['/', '\\']));
-        match below {
-            Some(below) if !home.is_empty() && PATH_ACTIONS.contains(&&*self.action) => Self {
-                resource: format!("{}{below}", home.trim_end_matches(['/', '\\'])),
-                ..self
-            },
-            _ => self,
-        }
-    }
+    before.filter(restricts).or(Some(last))
 }
 
-fn slashes(text: &str) -> Cow<'_, str> {
-    if text.contains('\\') {
-        text.replace('\\', "/").into()
-    } else {
-        text.into()
-    }
-}
-
-/// Searches the pieces between the stars in order. A star follows each piece, so its first match is
-/// as good as any later one, and the search never backtracks.
-fn covers(pattern: &str, text: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = after(first, text) else {
-        return false;
-    };
-    let Some(last) = pieces.next_back() else {
-        return rest.is_empty();
-    };
-    for piece in pieces {
-        match after_first(piece, rest) {
-            Some(behind) => rest = behind,
-            None => return false,
-        }
-    }
-    ends_with(rest, last)
-}
-
-/// Returns the rest of the text after a piece that the text begins with.
-fn after<'t>(piece: &str, text: &'t str) -> Option<&'t str> {
-    let mut rest = text.chars();
-    for expected in piece.chars() {
-        let found = rest.next()?;
-        if expected != '?' && expected != found {
-            return None;
-        }
-    }
-    Some(rest.as_str())
-}
-
-/// Returns the rest of the text after the first match of a piece.
-fn after_first<'t>(piece: &str, text: &'t str) -> Option<&'t str> {
-    if !piece.contains('?') {
-        return text.find(piece).map(|at| &text[at + piece.len()..]);
-    }
-    text.char_indices()
-        .find_map(|(at, _)| after(piece, &text[at..]))
-}
-
-fn ends_with(text: &str, piece: &str) -> bool {
-    let Some(back) = piece.chars().count().checked_sub(1) else {
-        return true;
-    };
-    let start = text.char_indices().rev().nth(back);
-    start.is_some_and(|(at, _)| after(piece, &text[at..]).is_some())
-}
-
+#[cfg(test)]
+mod no_resource;
 #[cfg(test)]
 mod tests;

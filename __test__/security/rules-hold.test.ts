@@ -1,0 +1,189 @@
+// Rules hold whatever their spelling, whatever a tool names, and whenever they were set.
+
+import { existsSync, mkdirSync } from "node:fs";
+import path from "node:path";
+import type { OpenCodeHost, PermissionRule } from "../../index.js";
+import { createClient } from "../../index.js";
+import { answering, bash, call, hostOptions, providers, readCalls, runCalls, setUpAttack, writeUserConfig } from "./support";
+
+/** Calls of the tools that change a file. */
+const CHANGES = [
+  call("write", { path: "made.txt", content: "x" }),
+  call("apply_patch", { patchText: "*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch" }),
+];
+
+describe("a rule that names a tool", () => {
+  test.each([
+    ["write", "deny"],
+    ["apply_patch", "deny"],
+    ["edit", "deny"],
+    ["multiedit", "deny"],
+    ["Write", "deny"],
+    ["wri*", "deny"],
+    ["wirte", "deny"],
+    ["edits", "ask"],
+  ] as const)("restricts all tools with the action of that tool: %s %s", async (name, effect) => {
+    for (const place of ["config", "user", "agent", "ceiling", "session"]) {
+      const attack = await setUpAttack();
+      const permission = { [name]: effect };
+      const provider = providers(attack.model);
+      if (place === "user") writeUserConfig(attack.setup, { permission });
+      const host = await attack.setup.open(
+        hostOptions(attack, {
+          config: {
+            provider,
+            ...(place === "config" ? { permission } : {}),
+            ...(place === "agent" ? { agent: { build: { permission } } } : {}),
+          },
+          permissions: { unanswered: "deny", ...(place === "ceiling" ? { ceiling: permission } : {}) },
+        }),
+      );
+      const rules: PermissionRule[] = [{ action: name, resource: "*", effect }];
+      // Only configuration may be misspelt: no diagnostic could tell the caller of a session.
+      if (place === "session" && ["wirte", "edits"].includes(name)) continue;
+      const session = await host.sessions.create(place === "session" ? { permission: rules } : {});
+      for (const change of CHANGES) {
+        attack.model.reply({ tools: [change] }, { text: "Done." });
+        await host.sessions.run({ sessionID: session.id, prompt: "Go" }).result;
+      }
+      const calls = await readCalls(host, session.id);
+      expect({ place, calls }).toEqual({ place, calls: ["write error", "apply_patch error"] });
+      expect(existsSync(path.join(attack.setup.directory, "made.txt"))).toBe(false);
+    }
+  });
+
+  test("is a diagnostic with the nearest name if no tool has the name", async () => {
+    const attack = await setUpAttack();
+    const config = { provider: providers(attack.model), permission: { bsah: "deny", forecst: "ask", forecast: "ask" } };
+    const host = await attack.setup.open(hostOptions(attack, { config: config as never }));
+    const unknown = async () => {
+      const { data } = await host.location.diagnostics();
+      return data.map(({ message }) => message).filter((message) => message.includes("names no action"));
+    };
+    expect(await unknown()).toEqual([
+      expect.stringContaining("bsah names no action of any tool. Did you mean bash?"),
+      expect.stringContaining("forecast names no action of any tool"),
+      expect.stringContaining("forecst names no action of any tool"),
+    ]);
+    host.tools.register({
+      name: "forecast",
+      description: "Forecast",
+      input: { type: "object" },
+      execute: () => "Sun",
+    });
+    expect(await unknown()).toEqual([
+      expect.stringContaining("Did you mean bash?"),
+      expect.stringContaining("forecst names no action of any tool. Did you mean forecast?"),
+    ]);
+  });
+});
+
+describe("a tool of the program with an action of its own", () => {
+  test.each([
+    [{ query: "deny" }, 0],
+    [{ database: "deny" }, 0],
+    [{ query: "ask" }, 0],
+    [{ query: "deny", database: "allow" }, 0],
+    [{ query: "allow", database: "allow" }, 1],
+  ] as const)("is restricted by rules about its name and about its action: %j", async (permission, count) => {
+    const attack = await setUpAttack();
+    const config = { provider: providers(attack.model), permission: { ...permission } };
+    const host = await attack.setup.open(hostOptions(attack, { config, permissions: { unanswered: "deny" } }));
+    const execute = jest.fn(() => "done");
+    const input = { type: "object" } as const;
+    host.tools.register({ name: "query", description: "Query", input, permission: { action: "database" }, execute });
+    await runCalls(host, attack.model, call("query", {}));
+    expect(execute).toHaveBeenCalledTimes(count);
+  });
+});
+
+describe("a tool of the program that names no resource", () => {
+  test.each([[[]], [[""]], [["a", ""]]])("needs the permission for every resource: %j", async (resources) => {
+    for (const rule of ["deny", { "*": "allow", secret: "deny" }, "ceiling"] as const) {
+      const attack = await setUpAttack();
+      const execute = jest.fn(() => "done");
+      const permission = rule === "ceiling" ? {} : { use: rule };
+      const host = await attack.setup.open(
+        hostOptions(attack, {
+          config: { provider: providers(attack.model), permission },
+          ...(rule === "ceiling" ? { permissions: { ceiling: { use: "deny" } } } : {}),
+        }),
+      );
+      host.tools.register({
+        name: "use",
+        description: "Use",
+        input: { type: "object" },
+        permission: { resources: () => resources },
+        execute,
+      });
+      await runCalls(host, attack.model, call("use", {}));
+      expect(execute).not.toHaveBeenCalled();
+      const session = await host.sessions.create();
+      const asked = { sessionID: session.id, action: "use", resources: [...resources] };
+      expect(await host.permissions.create(asked)).toMatchObject({ effect: "deny" });
+    }
+  });
+});
+
+describe("a rule that is set while a request waits", () => {
+  async function waitingFor(host: OpenCodeHost, sessionID: string) {
+    for (;;) {
+      const [request] = await host.permissions.list({ sessionID });
+      if (request !== undefined) return request;
+      await new Promise(setImmediate);
+    }
+  }
+
+  test("decides about the reply in another session", async () => {
+    const attack = await setUpAttack();
+    const config = { provider: providers(attack.model), permission: { bash: "ask" } } as const;
+    const host = await attack.setup.open(hostOptions(attack, { config }));
+    const mine = await host.sessions.create();
+    const other = await host.sessions.create();
+    const requests = [];
+    for (const { id: sessionID } of [other, mine]) {
+      attack.model.reply({ tools: [bash("touch made")] });
+      await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
+      requests.push(await waitingFor(host, sessionID));
+    }
+    attack.model.reply({ text: "Done." }, { text: "Done." });
+    const deny: PermissionRule[] = [{ action: "bash", resource: "*", effect: "deny" }];
+    for (const session of [other, mine]) await host.sessions.update({ sessionID: session.id, permission: deny });
+    await host.permissions.reply({ sessionID: mine.id, requestID: String(requests[1]?.id), reply: "always" });
+    for (const session of [other, mine]) {
+      await host.sessions.wait({ sessionID: session.id });
+      expect(await readCalls(host, session.id)).toEqual(["bash error"]);
+    }
+    expect(existsSync(path.join(attack.setup.directory, "made"))).toBe(false);
+  });
+});
+
+describe("an approval outside of a Git repository", () => {
+  test("counts in its directory, and other clients see only those of their Location", async () => {
+    const attack = await setUpAttack();
+    const folders = ["one", "two"].map((name) => path.join(attack.setup.root, name));
+    for (const folder of folders) mkdirSync(folder);
+    const config = { provider: providers(attack.model), permission: { bash: "ask" } } as const;
+    const options = (directory: string) => hostOptions(attack, { config, directory, trust: true });
+    const first = await attack.setup.open(options(folders[0] as string));
+    answering(first, "always");
+    await runCalls(first, attack.model, bash("touch approved"));
+    await first.close();
+
+    const host = await attack.setup.open(options(folders[1] as string));
+    const asked = answering(host, "reject");
+    await runCalls(host, attack.model, bash("touch approved"));
+    expect(asked).toHaveLength(1);
+    const saved = await host.permissions.listSaved();
+    expect(saved).toMatchObject([{ action: "bash", directory: folders[0], trusted: true }]);
+    const id = String(saved[0]?.id);
+
+    const listener = await host.listen();
+    const client = createClient({ baseUrl: listener.clientUrl });
+    expect(await client.permissions.listSaved()).toEqual([]);
+    await client.permissions.removeSaved({ id });
+    expect(await host.permissions.listSaved()).toHaveLength(1);
+    await host.permissions.removeSaved({ id });
+    expect(await host.permissions.listSaved()).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+//! Permission rules that name no action of the host.
+//!
+//! A server or the program may have a tool with that name, and it may become known later. So a rule is never refused. If
+//! its name resembles that of an action, a rule that denies or asks is also about that action.
+
+use std::collections::BTreeSet;
+
+use opencode_schema::permission::{PermissionEffect, PermissionRule, action_of_tool, known_names};
+
+use crate::nearest::misspelt;
+
+/// Maximum number of names that are reported.
+const MAX_REPORTED: usize = 100;
+
+/// Actions of other versions, for which no tool asks. Configuration files still name them.
+const FORMER: [&str; 5] = ["codesearch", "lsp", "plan_enter", "plan_exit", "todoread"];
+
+fn known() -> impl Iterator<Item = &'static str> + Clone {
+    known_names().chain(FORMER)
+}
+
+/// Rules about actions that the host does not know, by the sources of the rules.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Misnamed(BTreeSet<MisnamedAction>);
+
+/// An action that a rule names and that the host does not know.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MisnamedAction {
+    /// The file, or the name of another source of the rule.
+    pub origin: String,
+    /// The action.
+    pub action: String,
+}
+
+impl MisnamedAction {
+    /// Returns the name that its author probably meant. `others` are names of tools that the host does not have itself.
+    pub fn meant<'n>(&self, others: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
+        let known = known().map(|name| -> &'n str { name });
+        misspelt(&self.action, known.chain(others))
+    }
+}
+
+impl Misnamed {
+    /// Adds the actions of rules from one source.
+    pub(super) fn add(&mut self, origin: &str, rules: &[PermissionRule]) {
+        for rule in rules {
+            let action = rule.action.as_str();
+            let is_name = !action.is_empty() && !action.contains(['*', '?']);
+            if is_name && self.0.len() < MAX_REPORTED && !known().any(|it| it == action) {
+                self.0.insert(MisnamedAction {
+                    origin: origin.to_owned(),
+                    action: action.to_owned(),
+                });
+            }
+        }
+    }
+
+    pub(super) fn actions(&self) -> impl Iterator<Item = &MisnamedAction> {
+        self.0.iter()
+    }
+}
+
+/// Returns the rules, and behind each that restricts a misspelt action the same rule about the action that is meant.
+pub(super) fn with_meant<'r>(
+    rules: impl IntoIterator<Item = &'r PermissionRule>,
+) -> impl Iterator<Item = PermissionRule> {
+    rules.into_iter().flat_map(|rule| {
+        let action = rule.action.as_str();
+        let is_unknown = rule.effect != PermissionEffect::Allow
+            && !action.contains(['*', '?'])
+            && !known().any(|it| it == action);
+        let meant = is_unknown.then(|| misspelt(action, known())).flatten();
+        let meant = meant.map(|meant| PermissionRule {
+            action: action_of_tool(meant).to_owned(),
+            ..rule.clone()
+        });
+        [Some(rule.clone()), meant].into_iter().flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(action: &str, effect: PermissionEffect) -> PermissionRule {
+        PermissionRule {
+            action: action.to_owned(),
+            resource: "a".to_owned(),
+            effect,
+        }
+    }
+
+    #[test]
+    fn a_rule_with_a_misspelt_name_restricts_what_is_meant() {
+        use PermissionEffect::{Allow, Ask, Deny};
+        for (action, meant) in [
+            ("bsah", Some("bash")),
+            ("Bash", Some("bash")),
+            ("edits", Some("edit")),
+            ("wirte", Some("edit")),
+            ("aply_patch", Some("edit")),
+            ("web_fetch", Some("webfetch")),
+            ("externaldirectory", Some("external_directory")),
+            ("external-directory", Some("external_directory")),
+            ("todo_write", Some("todowrite")),
+            ("bash", None),
+            ("write", None),
+            ("lsp", None),
+            ("read_file", None),
+            ("github_search", None),
+            ("mcp_*", None),
+            ("bsa*", None),
+            ("", None),
+        ] {
+            for effect in [Allow, Ask, Deny] {
+                let given = rule(action, effect);
+                let expected = meant.filter(|_| effect != Allow);
+                let expected = expected.map(|action| rule(action, effect));
+                let expected: Vec<_> = [Some(given.clone()), expected]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                let found: Vec<_> = with_meant([&given]).collect();
+                assert_eq!(found, expected, "{action}");
+            }
+        }
+    }
+}
