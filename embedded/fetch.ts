@@ -24,7 +24,7 @@ async function exchange(connection: NativeConnection, request: Request) {
   const { pathname, search } = new URL(request.url);
   if (!pathname.startsWith("/")) throw new TypeError(`A host has no answer for ${request.url}`);
   const body = request.body === null ? null : decoder.decode(await request.arrayBuffer());
-  // Whoever sends the request that the program forwards is not the client of the program.
+  // A program may forward the request of another client, which must not count as the program itself.
   const headers = [...request.headers].filter(([name]) => name !== EMBEDDED);
   const head = { method: request.method, url: pathname + search, headers };
   return connection.send(head, body, request.signal);

@@ -4,7 +4,17 @@ import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import type { OpenCodeHost, PermissionRule } from "../../index.js";
 import { createClient } from "../../index.js";
-import { answering, bash, call, hostOptions, providers, readCalls, runCalls, setUpAttack, writeUserConfig } from "./support";
+import {
+  answering,
+  bash,
+  call,
+  hostOptions,
+  providers,
+  readCalls,
+  runCalls,
+  setUpAttack,
+  writeUserConfig,
+} from "./support";
 
 /** Calls of the tools that change a file. */
 const CHANGES = [

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use opencode_schema::permission::PermissionEffect::{self, Allow, Ask, Deny};
 use opencode_schema::permission::PermissionRule;
 
-/// What a call uses: a command, or a file by its real name and by the names that lead to it.
+/// The target of a call: a command, or a file by its real name and by the names that lead to it.
 #[derive(Clone)]
 pub(super) struct Used {
     pub(super) name: String,
@@ -42,7 +42,7 @@ pub(super) struct Written {
     pub(super) matched: Matched,
 }
 
-/// Whether a pattern, followed through links, matches a name. All lists of rules of one disk share it.
+/// The results of comparing patterns, followed through links, with names. All lists of rules of one disk share them.
 pub(super) type Matched = Rc<RefCell<HashMap<String, HashMap<String, bool>>>>;
 
 impl Written {

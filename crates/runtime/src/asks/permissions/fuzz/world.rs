@@ -61,7 +61,7 @@ pub(super) struct World {
     pub(super) links: Vec<(String, String)>,
     pub(super) patterns: Vec<String>,
     pub(super) matched: Matched,
-    /// What calls use, by its kind.
+    /// The targets of calls, by their kinds.
     pub(super) files: Vec<Used>,
     pub(super) outside: Vec<Used>,
 }
