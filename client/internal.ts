@@ -17,6 +17,8 @@ export interface TransportResponse {
   header(name: string): string | null;
   /** The whole body as text. */
   text(): Promise<string>;
+  /** The whole body as an object, if the transport parses it. */
+  json?(): Promise<Record<string, unknown>>;
   bytes(): Promise<Uint8Array>;
   /** The body in pieces, or null without a body. */
   stream(): TextStream | null;

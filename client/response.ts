@@ -64,7 +64,7 @@ async function readFailure(errors: Operation["errors"], response: TransportRespo
 
 async function readJson(response: TransportResponse): Promise<Record<string, unknown>> {
   expectType(response, "application/json");
-  return parseObject(await arrived(response.text()));
+  return response.json ? arrived(response.json()) : parseObject(await arrived(response.text()));
 }
 
 async function arrived<T>(body: Promise<T>): Promise<T> {

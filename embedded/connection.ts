@@ -15,7 +15,8 @@ const LAST_CALL = 0xffffffff;
 /** `url` is path and query. */
 type RequestHead = { method: string; url: string; headers: [string, string][] };
 
-type ResponseHead = { status: number; headers: [string, string][] };
+/** `isInLines` says that the body is a large answer: first the answer with an empty `data`, then arrays with its elements. */
+type ResponseHead = { status: number; headers: [string, string][]; isInLines?: true };
 
 export type NativeResponse = ResponseHead & { body: string | Uint8Array<ArrayBuffer> | TextStream };
 

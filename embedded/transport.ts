@@ -1,4 +1,6 @@
+import { malformed, parseJson, parseObject } from "../client/json.js";
 import type { TextStream, Transport } from "../client/internal.js";
+import { timers } from "./builtins.js";
 import type { NativeConnection } from "./connection.js";
 
 /**
@@ -23,6 +25,7 @@ export function createNativeTransport(connection: NativeConnection): Transport {
       status: response.status,
       header: (name) => response.headers.find(([other]) => other === name)?.[1] ?? null,
       text: () => readText(body),
+      ...(response.isInLines && { json: () => readLines(body as TextStream) }),
       bytes: async () => (body instanceof Uint8Array ? body : new TextEncoder().encode(await readText(body))),
       stream: () => (typeof body === "string" || body instanceof Uint8Array ? once(body) : body),
     };
@@ -32,6 +35,25 @@ export function createNativeTransport(connection: NativeConnection): Transport {
 async function readText(body: string | Uint8Array | TextStream) {
   if (typeof body === "string") return body;
   return body instanceof Uint8Array ? new TextDecoder().decode(body) : readAll(body);
+}
+
+/**
+ * Reads a large answer in lines: first the answer with an empty `data`, then arrays with its elements. Other work runs
+ * between two lines.
+ */
+async function readLines(body: TextStream) {
+  let answer: Record<string, unknown> | undefined;
+  const data: unknown[] = [];
+  for (let piece = await body.next(); piece !== null; piece = await body.next()) {
+    for (const line of piece.split("\n")) {
+      if (line === "") continue;
+      if (answer === undefined) answer = parseObject(line);
+      else for (const element of parseJson(line) as unknown[]) data.push(element);
+      await new Promise<void>((resolve) => timers.setImmediate(resolve));
+    }
+  }
+  if (answer === undefined) throw malformed("A large answer without lines");
+  return { ...answer, data };
 }
 
 async function readAll(body: TextStream) {

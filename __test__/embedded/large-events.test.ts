@@ -2,7 +2,7 @@ import path from "node:path";
 import { createClient, resumeEvents } from "../../client/index.js";
 import type { OpenCodeClient, OpenCodeHost } from "../../index.js";
 import { collect } from "../client/support";
-import { run, setUpSession } from "./support";
+import { run, setUp, setUpSession } from "./support";
 
 const MiB = 1024 * 1024;
 
@@ -59,4 +59,26 @@ describe.each(transports)("events of many MiB, %s", (_, open) => {
     // Not compared by Jest, because it would print them.
     expect(again.length === lines.length && again.every((line, at) => line === lines[at])).toBe(true);
   });
+});
+
+test("a context of many MiB is parsed in parts, and has the elements of the whole answer", async () => {
+  const setup = await setUp();
+  const { model } = setup;
+  const host = await setup.open({ config: model.config({ compaction: { auto: false } }) });
+  const { id: sessionID } = await host.sessions.create();
+  const texts = Array.from({ length: 6 }, (_, at) => `${at} "]},{[\n`.repeat(MiB / 10));
+  for (const text of texts) {
+    model.reply({ text });
+    await run(host, sessionID, "Go on");
+  }
+  const parse = jest.spyOn(JSON, "parse");
+  const context = await host.sessions.context({ sessionID });
+  const parsed = parse.mock.calls.map(([text]) => text.length);
+  parse.mockRestore();
+  expect(Math.max(...parsed)).toBeLessThan(2 * MiB);
+  expect(parsed.reduce((sum, length) => sum + length)).toBeGreaterThan(6 * MiB);
+  const whole = await host.fetch(new URL(`http://host/api/session/${sessionID}/context`));
+  const { data } = (await whole.json()) as { data: unknown[] };
+  expect(context).toHaveLength(12);
+  expect(JSON.stringify(context) === JSON.stringify(data)).toBe(true);
 });

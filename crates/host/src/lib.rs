@@ -10,6 +10,7 @@ mod dispatch;
 mod fetch;
 #[cfg(test)]
 mod fuzz;
+mod large_body;
 mod listeners;
 mod log;
 mod logged_body;
@@ -61,8 +62,9 @@ use crate::program::tools::ProgramTools;
 use crate::trust::TrustQuestions;
 
 pub use dispatch::Closed;
+pub use large_body::{LARGE_BODY, lines_of_large_body};
 pub use log::{HostLog, LevelOption, LogBatches, LogOptions};
-pub use opencode_server::{ListenOptions, Listener, Login, Password};
+pub use opencode_server::{EMBEDDED, ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
 pub use program::context_sources::ContextSourceRegistration;

@@ -1,17 +1,18 @@
 //! The host across the border.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{Response, header};
-use futures::FutureExt;
+use axum::http::{Response, StatusCode, header};
 use futures::future::BoxFuture;
+use futures::{FutureExt, stream};
 use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{
-    ContextSourceRegistration, HookRegistration, Host, HostOptions, ListenOptions,
-    ProviderRegistration, ToolRegistration,
+    ContextSourceRegistration, EMBEDDED, HookRegistration, Host, HostOptions, LARGE_BODY,
+    ListenOptions, ProviderRegistration, ToolRegistration, lines_of_large_body,
 };
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -93,7 +94,8 @@ type Answer = BoxFuture<'static, napi::Result<Answered>>;
 impl NativeHost {
     /// Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are admitted in the
     /// order of these calls. A complete answer is its head as JSON `{status, headers}`, a line feed and its body. A
-    /// binary body comes as bytes, a streaming answer as a body to pull from. A `call` other than 0 is a number for
+    /// binary body comes as bytes, a streaming answer as a body to pull from. If the head of such a body has `isInLines`,
+    /// the body is a large answer: first the answer with an empty `data`, then arrays with its elements. A `call` other than 0 is a number for
     /// cancelling the request.
     #[napi(
         catch_unwind,
@@ -107,6 +109,7 @@ impl NativeHost {
         call: u32,
     ) -> napi::Result<PromiseRaw<'env, Answered>> {
         let request = request::read(&head, body)?;
+        let is_embedded = request.headers().contains_key(EMBEDDED);
         let response = self.host.request(request);
         let pending = (call != 0).then(|| Pending::new(Arc::clone(&self.calls), call));
         let answer: Answer = async move {
@@ -115,7 +118,7 @@ impl NativeHost {
                 None => Some(response.await),
             };
             match response {
-                Some(Ok(response)) => answer(response).await,
+                Some(Ok(response)) => answer(response, is_embedded).await,
                 Some(Err(_)) => Err(napi::Error::from_reason("the host is closed")),
                 None => Err(napi::Error::from_reason("the request was cancelled")),
             }
@@ -377,21 +380,33 @@ impl Drop for Pending {
     }
 }
 
-async fn answer(response: Response<Body>) -> napi::Result<Answered> {
-    let head = request::head(&response);
-    let kind = response.headers().get(header::CONTENT_TYPE);
-    let streams = kind.is_some_and(|kind| STREAMS.contains(&kind.as_bytes()));
-    let body = response.into_body();
-    if streams {
-        return Ok(Either3::B(NativeBody::new(head, body)));
+async fn answer(response: Response<Body>, is_embedded: bool) -> napi::Result<Answered> {
+    let (parts, body) = response.into_parts();
+    let head = |is_in_lines| request::head(&parts, is_in_lines);
+    let kind = parts.headers.get(header::CONTENT_TYPE);
+    if kind.is_some_and(|kind| STREAMS.contains(&kind.as_bytes())) {
+        return Ok(Either3::B(NativeBody::new(head(false), body)));
     }
+    let failed = |error: String| napi::Error::from_reason(error);
     let bytes = axum::body::to_bytes(body, usize::MAX)
         .await
-        .map_err(|error| napi::Error::from_reason(error.to_string()))?;
+        .map_err(|error| failed(error.to_string()))?;
+    if is_embedded && parts.status == StatusCode::OK && bytes.len() >= LARGE_BODY {
+        let body = bytes.clone();
+        let cutting = opencode_log::spawn_blocking(move || lines_of_large_body(&body));
+        let lines = cutting.await.map_err(|error| failed(error.to_string()))?;
+        if let Some(lines) = lines {
+            let lines = stream::iter(lines.into_iter().map(Ok::<_, Infallible>));
+            return Ok(Either3::B(NativeBody::new(
+                head(true),
+                Body::from_stream(lines),
+            )));
+        }
+    }
     Ok(match std::str::from_utf8(&bytes) {
-        Ok(body) => Either3::A(format!("{head}\n{body}")),
+        Ok(body) => Either3::A(format!("{}\n{body}", head(false))),
         Err(_) => Either3::C(NativeBytes {
-            head,
+            head: head(false),
             bytes: Vec::from(bytes).into(),
         }),
     })

@@ -1,7 +1,8 @@
 //! Heads of requests and answers, as they cross the border.
 
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, Method, Request, Response, Uri};
+use axum::http::response::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, Request, Uri};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -33,12 +34,16 @@ fn invalid(error: impl std::fmt::Display) -> napi::Error {
     napi::Error::from_reason(format!("the request cannot be sent: {error}"))
 }
 
-/// The head of an answer as JSON text.
-pub(crate) fn head(response: &Response<Body>) -> String {
-    let headers: Vec<_> = response
-        .headers()
+/// The head of an answer as JSON text. `is_in_lines` tells how the body arrives.
+pub(crate) fn head(parts: &Parts, is_in_lines: bool) -> String {
+    let headers: Vec<_> = parts
+        .headers
         .iter()
         .map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())))
         .collect();
-    json!({ "status": response.status().as_u16(), "headers": headers }).to_string()
+    let mut head = json!({ "status": parts.status.as_u16(), "headers": headers });
+    if is_in_lines {
+        head["isInLines"] = true.into();
+    }
+    head.to_string()
 }

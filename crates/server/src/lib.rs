@@ -25,6 +25,7 @@ use axum::Router;
 use opencode_runtime::Runtime;
 
 pub use listen::{Bounds, ListenOptions, Listener, Login, Password};
+pub use router::operation::EMBEDDED;
 pub use wire::failure::{ISSUES, bug, failure, log_panic, panicked};
 
 /// Returns the service with every operation of the contract on this runtime.

@@ -31,7 +31,7 @@ use crate::wire::lines::Lines;
 use crate::wire::peer::{Peer, admits_page};
 
 /// The header with which the client of the embedding program identifies itself. It grants nothing.
-const EMBEDDED: &str = "x-opencode-embedded";
+pub const EMBEDDED: &str = "x-opencode-embedded";
 
 /// The input of a handler.
 pub(crate) struct Call<O: Operation> {
