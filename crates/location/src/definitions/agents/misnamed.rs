@@ -4,6 +4,7 @@
 //! its name resembles that of an action, a rule that denies or asks is also about that action.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use opencode_schema::permission::{PermissionEffect, PermissionRule, action_of_tool, known_names};
 
@@ -60,21 +61,34 @@ impl Misnamed {
     }
 }
 
+/// Returns the rules of a session with those that [`with_meant`] adds.
+#[must_use]
+pub fn restricting_meant(rules: Arc<[PermissionRule]>) -> Arc<[PermissionRule]> {
+    if rules.iter().all(|rule| meant_rule(rule).is_none()) {
+        return rules;
+    }
+    with_meant(rules.iter()).collect()
+}
+
 /// Returns the rules, and behind each that restricts a misspelt action the same rule about the action that is meant.
 pub(super) fn with_meant<'r>(
     rules: impl IntoIterator<Item = &'r PermissionRule>,
 ) -> impl Iterator<Item = PermissionRule> {
-    rules.into_iter().flat_map(|rule| {
-        let action = rule.action.as_str();
-        let is_unknown = rule.effect != PermissionEffect::Allow
-            && !action.contains(['*', '?'])
-            && !known().any(|it| it == action);
-        let meant = is_unknown.then(|| misspelt(action, known())).flatten();
-        let meant = meant.map(|meant| PermissionRule {
-            action: action_of_tool(meant).to_owned(),
-            ..rule.clone()
-        });
-        [Some(rule.clone()), meant].into_iter().flatten()
+    let with_meant = |rule: &PermissionRule| [Some(rule.clone()), meant_rule(rule)];
+    rules.into_iter().flat_map(with_meant).flatten()
+}
+
+/// Returns the rule about the action that a rule which restricts means, if its action is misspelt.
+fn meant_rule(rule: &PermissionRule) -> Option<PermissionRule> {
+    let action = rule.action.as_str();
+    let is_unknown = rule.effect != PermissionEffect::Allow
+        && !action.is_empty()
+        && !action.contains(['*', '?'])
+        && !known().any(|it| it == action);
+    let meant = is_unknown.then(|| misspelt(action, known())).flatten()?;
+    Some(PermissionRule {
+        action: action_of_tool(meant).to_owned(),
+        ..rule.clone()
     })
 }
 

@@ -20,7 +20,7 @@ use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction,
 use unread::Unread;
 
 pub use error::{AgentResolutionError, UnusableReason};
-pub use misnamed::MisnamedAction;
+pub use misnamed::{MisnamedAction, restricting_meant};
 
 use self::build::deciding;
 use self::misnamed::Misnamed;

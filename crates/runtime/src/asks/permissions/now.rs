@@ -3,13 +3,16 @@
 //! A request may wait for hours. A rule that is set meanwhile restricts it. A rule that is looser than those with which
 //! its turn began counts from the next turn on.
 
-use opencode_schema::permission::PermissionEffect;
+use opencode_schema::permission::{PermissionEffect, PermissionRule, Ruleset};
+use opencode_store::SessionRow;
 use opencode_tools::PermissionError;
 
 use super::Permissions;
 use super::request::{Pending, RuleScope};
+use super::rules::limits;
 use crate::agents::agent_of;
 use crate::error::RuntimeError;
+use crate::sessions::MAX_ANCESTORS;
 
 impl Permissions {
     /// Returns the decision about a request: the stricter one by the rules with which it began and by those of now.
@@ -55,11 +58,40 @@ impl Permissions {
         } else {
             began.agent.clone()
         };
-        let mut now = RuleScope::new(location, agent, session.permission.into());
+        let mut rules = session.permission.clone();
+        rules.extend(self.limits_of_ancestors(session).await?);
+        let mut now = RuleScope::new(location, agent, rules.into());
         if now.is_same(began) {
             return Ok(began.clone());
         }
         now.resolve_links().await;
         Ok(now)
+    }
+
+    /// Returns the limits that the rules of the ancestors of a task set now. The session contains those of the moment at
+    /// which the task began.
+    async fn limits_of_ancestors(
+        &self,
+        session: SessionRow,
+    ) -> Result<Vec<PermissionRule>, RuntimeError> {
+        if session.info.parent_id.is_none() {
+            return Ok(Vec::new());
+        }
+        let reading = self.journal.store.read(move |reader| {
+            let mut found = Vec::new();
+            let mut session = session;
+            for _ in 0..MAX_ANCESTORS {
+                // A fork is a copy of its parent, and no work for it.
+                let parent = session.info.parent_id.filter(|_| !session.is_fork);
+                let Some(parent) = parent.map(|id| reader.session(&id)).transpose()?.flatten()
+                else {
+                    break;
+                };
+                found.extend(limits(&Ruleset::of(&parent.permission)));
+                session = parent;
+            }
+            Ok(found)
+        });
+        Ok(reading.await?)
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use opencode_location::definitions::agents::restricting_meant;
 use opencode_location::location::Location;
 use opencode_schema::display::DisplayText;
 use opencode_schema::event::Notice;
@@ -43,7 +44,7 @@ impl RuleScope {
         Self {
             location,
             agent,
-            session,
+            session: restricting_meant(session),
             resolved: None,
         }
     }

@@ -1,6 +1,6 @@
 //! Rules that change while a request waits: those of now decide.
 
-use opencode_runtime::UpdateSession;
+use opencode_runtime::{CreateSession, UpdateSession};
 use opencode_schema::id::SessionID;
 use opencode_schema::permission::PermissionReply::{self, Always, Once};
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
@@ -76,6 +76,46 @@ async fn a_rule_that_is_set_while_a_request_waits_overrules_the_reply() {
             let failed = f.payloads(&session, "tool.failed").await;
             assert_eq!(failed[0]["error"]["cause"]["kind"], "permission");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_rule_of_an_ancestor_that_is_set_while_a_task_waits_denies_it() {
+    for (resource, effect, expected) in [
+        ("x*", PermissionEffect::Deny, refused("use x*")),
+        (
+            "y*",
+            PermissionEffect::Deny,
+            "tool.success c0 {}".to_owned(),
+        ),
+        // An ancestor loosens nothing, and does not ask again.
+        ("x*", PermissionEffect::Ask, "tool.success c0 {}".to_owned()),
+    ] {
+        let f = open().await;
+        let root = f.session().await;
+        let mut session = root.clone();
+        for _ in 0..2 {
+            let request = CreateSession {
+                parent_id: Some(session),
+                ..f.new_session()
+            };
+            session = f.create(request).await.id;
+        }
+        let mut live = f.live();
+        f.model
+            .reply(saves("x 1", &["x*"]))
+            .reply(Reply::says("Well."));
+        f.prompt(&session, "Go").await;
+        heard_asked(&f, &mut live, &["x 1"]).await;
+        let request = waiting(&f, &session).await.remove(0);
+        update(&f, &root, resource, effect).await;
+        reply(&f, &request, Once).await;
+        f.wait(&session).await;
+        assert_eq!(
+            settled(&f, &session).await,
+            [expected],
+            "{resource} {effect:?}"
+        );
     }
 }
 
