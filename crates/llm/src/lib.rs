@@ -78,9 +78,9 @@ pub use protocol::{
     NormalSchema, Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message,
 };
 pub use request::{
-    GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, OutputFormat, Part,
-    PrefixCache, ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
-    ToolDefinition, ToolResultPart, ToolResultValue,
+    GenerationControls, HttpOverlay, InputSchema, JsonMap, LlmRequest, Media, Message,
+    OutputFormat, Part, PrefixCache, ReasoningPart, Role, SystemPart, TextPart, ToolCallPart,
+    ToolChoice, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
 pub use retry::{Retry, RetryPolicy};
 pub use secret::Secret;

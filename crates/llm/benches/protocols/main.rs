@@ -117,7 +117,8 @@ fn tool(number: usize) -> ToolDefinition {
             "type": "object",
             "properties": {"path": path, "offset": limit, "limit": limit},
             "required": ["path"],
-        }),
+        })
+        .into(),
     }
 }
 

@@ -154,7 +154,7 @@ fn tool(name: &str) -> ToolDefinition {
     ToolDefinition {
         name: name.into(),
         description: "d".into(),
-        input_schema: json!({"$schema": "x", "type": "object", "properties": {"a": {"anyOf": [{"type": "null"}]}}}),
+        input_schema: json!({"$schema": "x", "type": "object", "properties": {"a": {"anyOf": [{"type": "null"}]}}}).into(),
     }
 }
 

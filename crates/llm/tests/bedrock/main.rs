@@ -106,7 +106,7 @@ fn tool() -> ToolDefinition {
     ToolDefinition {
         name: "read".into(),
         description: "d".into(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
     }
 }
 

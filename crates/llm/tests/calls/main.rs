@@ -64,7 +64,7 @@ fn request(wire: Wire) -> LlmRequest {
     let tool = |name: &str| ToolDefinition {
         name: name.to_owned(),
         description: "d".to_owned(),
-        input_schema: json!({"type": "object", "properties": {}}),
+        input_schema: json!({"type": "object", "properties": {}}).into(),
     };
     request.tools = ["bash", "read", "reread", "read_all"].map(tool).into();
     request

@@ -82,7 +82,7 @@ fn a_different_conversation_is_not_continued() {
         request.tools = Arc::new([ToolDefinition {
             name: "t".into(),
             description: "d".into(),
-            input_schema: json!({}),
+            input_schema: json!({}).into(),
         }]);
     });
     fresh(&|request| {

@@ -7,7 +7,9 @@ fn tools_and_choices() {
     let tools: Arc<[ToolDefinition]> = Arc::new([ToolDefinition {
         name: "read".into(),
         description: "Reads.".into(),
-        input_schema: json!({"$schema": "x", "type": "object", "properties": {"path": {"type": "string"}}}),
+        input_schema:
+            json!({"$schema": "x", "type": "object", "properties": {"path": {"type": "string"}}})
+                .into(),
     }]);
     let rows = [
         (None, Value::Null),

@@ -113,7 +113,7 @@ fn tool(schema: Value) -> ToolDefinition {
     ToolDefinition {
         name: "read".into(),
         description: "d".into(),
-        input_schema: schema,
+        input_schema: schema.into(),
     }
 }
 

@@ -62,7 +62,7 @@ fn a_request_has_every_setting() {
     request.tools = Arc::from([ToolDefinition {
         name: "read".into(),
         description: "Reads".into(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
     }]);
     request.tool_choice = Some(ToolChoice::Tool("read".into()));
     request.generation = GenerationControls {

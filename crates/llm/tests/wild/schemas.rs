@@ -74,7 +74,7 @@ fn request(model: ResolvedModel, schema: &Value) -> LlmRequest {
     request.tools = Arc::from([ToolDefinition {
         name: "tool".to_owned(),
         description: "d".to_owned(),
-        input_schema: NormalSchema::of(schema).schema,
+        input_schema: NormalSchema::of(schema).schema.into(),
     }]);
     request
 }

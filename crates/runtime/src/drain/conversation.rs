@@ -205,7 +205,7 @@ mod tests {
         request.tools = Arc::from([ToolDefinition {
             name: "tool".to_owned(),
             description: "a".repeat(20_000),
-            input_schema: serde_json::json!({}),
+            input_schema: serde_json::json!({}).into(),
         }]);
         let empty = conversation.bytes();
         adapter(protocol).prefix(&request, None).unwrap();

@@ -104,7 +104,7 @@ impl DueOutput {
         (self.way == Way::Call).then(|| ToolDefinition {
             name: self.name.to_string(),
             description: DESCRIPTION.to_owned(),
-            input_schema: self.schema_value(),
+            input_schema: self.schema_value().into(),
         })
     }
 

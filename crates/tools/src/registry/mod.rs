@@ -14,9 +14,9 @@ use std::{
     sync::{Arc, Weak},
 };
 
+use opencode_llm::InputSchema;
 use opencode_schema::id::SessionID;
 use parking_lot::{Mutex, MutexGuard};
-use serde_json::Value;
 
 use crate::contract::hooks::{CallHooks, NoCallHooks};
 use crate::contract::tool::Tool;
@@ -31,7 +31,7 @@ pub struct ToolDefinition {
     /// When and how to use it.
     pub description: String,
     /// The JSON Schema of its input.
-    pub input_schema: Value,
+    pub input_schema: InputSchema,
     /// True if the list of agents that accept tasks is appended to the description. The list differs
     /// between Locations and between agents.
     pub lists_subagents: bool,
@@ -136,7 +136,7 @@ impl Entry {
             recovers: tool.recovers(),
             definition: Arc::new(ToolDefinition {
                 description: tool.description(),
-                input_schema: tool.input_schema(),
+                input_schema: tool.input_schema().into(),
                 lists_subagents: tool.lists_subagents(),
                 name,
             }),

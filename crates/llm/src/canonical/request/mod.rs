@@ -1,5 +1,6 @@
 //! The canonical request, independent of the provider.
 
+mod input_schema;
 mod message;
 mod output;
 mod prefix;
@@ -11,6 +12,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use input_schema::InputSchema;
+pub(crate) use input_schema::SchemaForm;
 pub use message::{
     Media, Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart,
 };

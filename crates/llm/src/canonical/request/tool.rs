@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::input_schema::InputSchema;
+
 /// A tool that the model may call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -14,7 +16,7 @@ pub struct ToolDefinition {
     /// The purpose, written for the model.
     pub description: String,
     /// JSON Schema of the input.
-    pub input_schema: Value,
+    pub input_schema: InputSchema,
 }
 
 /// The choice of the tool that the model must use.

@@ -103,7 +103,7 @@ impl Form for Style {
         json!({
             "name": tool.name,
             "description": tool.description,
-            "input_schema": tool_schema::for_anthropic(&tool.input_schema, self.tool_schema),
+            "input_schema": *tool_schema::for_anthropic(&tool.input_schema, self.tool_schema),
         })
     }
 }

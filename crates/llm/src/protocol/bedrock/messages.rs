@@ -102,7 +102,7 @@ impl Form for Style {
             "name": tool.name,
             // The server refuses an empty description.
             "description": if is_blank(&tool.description) { &tool.name } else { &tool.description },
-            "inputSchema": {"json": schema},
+            "inputSchema": {"json": *schema},
         }})
     }
 }

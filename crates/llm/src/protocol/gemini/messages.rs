@@ -83,7 +83,7 @@ impl Form for Style {
     fn tool(&self, tool: &ToolDefinition) -> Value {
         let mut declaration = json!({"name": tool.name, "description": tool.description});
         if let Some(parameters) = tool_schema::for_gemini(&tool.input_schema) {
-            declaration["parameters"] = parameters;
+            declaration["parameters"] = (*parameters).clone();
         }
         declaration
     }

@@ -133,7 +133,7 @@ impl Form for Dialect {
         json!({"type": "function", "function": {
             "name": tool.name,
             "description": tool.description,
-            "parameters": tool_schema::for_openai(&tool.input_schema, self.tool_schema),
+            "parameters": *tool_schema::for_openai(&tool.input_schema, self.tool_schema),
         }})
     }
 }

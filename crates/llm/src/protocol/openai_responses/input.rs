@@ -86,7 +86,7 @@ impl Form for Style {
             "type": "function",
             "name": tool.name,
             "description": tool.description,
-            "parameters": tool_schema::for_openai(&tool.input_schema, self.tool_schema),
+            "parameters": *tool_schema::for_openai(&tool.input_schema, self.tool_schema),
             "strict": false,
         })
     }

@@ -174,7 +174,9 @@ impl Form for ProgramForm {
 
     fn tool(&self, tool: &ToolDefinition) -> Value {
         let mut written = json!(tool);
-        written["inputSchema"] = tool_schema::for_program(&tool.input_schema, self.tool_schema);
+        written["inputSchema"] = tool_schema::for_program(&tool.input_schema, self.tool_schema)
+            .as_ref()
+            .clone();
         written
     }
 }

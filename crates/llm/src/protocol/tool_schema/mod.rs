@@ -19,12 +19,15 @@ mod standard;
 mod tests;
 mod told;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use self::names::Names;
 pub use self::normal::NormalSchema;
 use self::standard::Accepted;
 use crate::canonical::model::{ProtocolId, ResolvedModel, ToolSchema};
+use crate::canonical::request::{InputSchema, SchemaForm};
 
 const OPENAI: Accepted = Accepted {
     names: Names::Any,
@@ -55,20 +58,30 @@ pub(super) fn subset(model: &ResolvedModel) -> ToolSchema {
     })
 }
 
+/// Returns the normal form.
+fn normal(schema: &InputSchema) -> Arc<Value> {
+    schema.form(SchemaForm::Normal, || NormalSchema::of(schema).schema)
+}
+
 /// Returns the schema for OpenAI protocols, in the form for the model.
-pub(super) fn for_openai(schema: &Value, subset: ToolSchema) -> Value {
-    let schema = NormalSchema::of(schema).schema;
+pub(super) fn for_openai(schema: &InputSchema, subset: ToolSchema) -> Arc<Value> {
+    schema.form(SchemaForm::OpenAi(subset), || {
+        openai_form(&normal(schema), subset)
+    })
+}
+
+fn openai_form(schema: &Value, subset: ToolSchema) -> Value {
     let mut form = match subset {
-        ToolSchema::Standard => standard::project(&schema, OPENAI),
+        ToolSchema::Standard => standard::project(schema, OPENAI),
         ToolSchema::Anthropic => standard::project(
-            &schema,
+            schema,
             Accepted {
                 any_bounds: false,
                 ..ANTHROPIC
             },
         ),
-        ToolSchema::Gemini => gemini::project(&schema),
-        ToolSchema::Moonshot => moonshot::project(&schema),
+        ToolSchema::Gemini => gemini::project(schema),
+        ToolSchema::Moonshot => moonshot::project(schema),
     };
     if let Value::Object(form) = &mut form {
         form.entry("properties").or_insert_with(|| json!({}));
@@ -77,19 +90,27 @@ pub(super) fn for_openai(schema: &Value, subset: ToolSchema) -> Value {
 }
 
 /// Returns the schema for Anthropic and Bedrock, in the form for the model.
-pub(super) fn for_anthropic(schema: &Value, subset: ToolSchema) -> Value {
-    let schema = NormalSchema::of(schema).schema;
-    match subset {
-        ToolSchema::Standard | ToolSchema::Anthropic => standard::project(&schema, ANTHROPIC),
-        ToolSchema::Gemini => gemini::project(&schema),
-        ToolSchema::Moonshot => moonshot::project(&schema),
-    }
+pub(super) fn for_anthropic(schema: &InputSchema, subset: ToolSchema) -> Arc<Value> {
+    schema.form(SchemaForm::Anthropic(subset), || {
+        let schema = normal(schema);
+        match subset {
+            ToolSchema::Standard | ToolSchema::Anthropic => standard::project(&schema, ANTHROPIC),
+            ToolSchema::Gemini => gemini::project(&schema),
+            ToolSchema::Moonshot => moonshot::project(&schema),
+        }
+    })
 }
 
 /// Returns the schema for Gemini. `None` for a tool without parameters.
-pub(super) fn for_gemini(schema: &Value) -> Option<Value> {
-    let schema = NormalSchema::of(schema).schema;
-    let form = gemini::project(&schema);
+pub(super) fn for_gemini(schema: &InputSchema) -> Option<Arc<Value>> {
+    let form = schema.form(SchemaForm::Gemini, || {
+        gemini_form(&normal(schema)).unwrap_or_default()
+    });
+    (!form.is_null()).then_some(form)
+}
+
+fn gemini_form(schema: &Value) -> Option<Value> {
+    let form = gemini::project(schema);
     let is_open = schema
         .get("additionalProperties")
         .is_some_and(|rest| rest != false)
@@ -98,8 +119,13 @@ pub(super) fn for_gemini(schema: &Value) -> Option<Value> {
 }
 
 /// Returns the schema for a model of the program, whose provider is unknown.
-pub(super) fn for_program(schema: &Value, subset: ToolSchema) -> Value {
-    let schema = NormalSchema::of(schema).schema;
+pub(super) fn for_program(schema: &InputSchema, subset: ToolSchema) -> Arc<Value> {
+    schema.form(SchemaForm::Program(subset), || {
+        program_form(&normal(schema), subset)
+    })
+}
+
+fn program_form(schema: &Value, subset: ToolSchema) -> Value {
     let accepted = Accepted {
         names: match subset {
             ToolSchema::Anthropic => Names::Anthropic,
@@ -110,11 +136,11 @@ pub(super) fn for_program(schema: &Value, subset: ToolSchema) -> Value {
         references: true,
         any_bounds: false,
     };
-    standard::project(&schema, accepted)
+    standard::project(schema, accepted)
 }
 
 /// Changes the arguments of a call back to the form that the tool expects.
-pub(super) fn restore(model: &ResolvedModel, schema: &Value, input: &mut Value) {
+pub(super) fn restore(model: &ResolvedModel, schema: &InputSchema, input: &mut Value) {
     let names = match (model.protocol, subset(model)) {
         (ProtocolId::Gemini, _) | (_, ToolSchema::Gemini) => Names::Gemini,
         (_, ToolSchema::Moonshot) => Names::Moonshot,
@@ -122,5 +148,5 @@ pub(super) fn restore(model: &ResolvedModel, schema: &Value, input: &mut Value) 
         | (_, ToolSchema::Anthropic) => Names::Anthropic,
         (_, ToolSchema::Standard) => Names::Any,
     };
-    restore::restore(&NormalSchema::of(schema).schema, names, input);
+    restore::restore(&normal(schema), names, input);
 }

@@ -9,6 +9,7 @@ use self::random::Choices;
 use super::names::Names;
 use super::{NormalSchema, for_anthropic, for_gemini, for_openai, gemini, reduced, restore};
 use crate::canonical::model::ToolSchema;
+use crate::canonical::request::InputSchema;
 use crate::canonical::request::JsonMap;
 
 /// A form, the rules of its servers, and what it changes.
@@ -21,29 +22,36 @@ struct Family {
     lists_texts: bool,
 }
 
+fn input(schema: &Value) -> InputSchema {
+    schema.clone().into()
+}
+
 fn gemini_form(schema: &Value) -> Value {
     // A tool without parameters has no schema, which is the same as an object.
-    for_gemini(schema).unwrap_or_else(|| gemini::project(&NormalSchema::of(schema).schema))
+    match for_gemini(&input(schema)) {
+        Some(form) => Value::clone(&form),
+        None => gemini::project(&NormalSchema::of(schema).schema),
+    }
 }
 
 const FAMILIES: [Family; 5] = [
     Family {
         name: "openai",
-        form: |schema| for_openai(schema, ToolSchema::Standard),
+        form: |schema| Value::clone(&for_openai(&input(schema), ToolSchema::Standard)),
         check: rules::check_openai,
         names: Names::Any,
         lists_texts: false,
     },
     Family {
         name: "anthropic",
-        form: |schema| for_anthropic(schema, ToolSchema::Standard),
+        form: |schema| Value::clone(&for_anthropic(&input(schema), ToolSchema::Standard)),
         check: rules::check_anthropic,
         names: Names::Anthropic,
         lists_texts: false,
     },
     Family {
         name: "claude behind a compatible server",
-        form: |schema| for_openai(schema, ToolSchema::Anthropic),
+        form: |schema| Value::clone(&for_openai(&input(schema), ToolSchema::Anthropic)),
         check: |schema| {
             rules::check_openai(schema);
             rules::check_anthropic(schema);
@@ -60,7 +68,7 @@ const FAMILIES: [Family; 5] = [
     },
     Family {
         name: "moonshot",
-        form: |schema| for_openai(schema, ToolSchema::Moonshot),
+        form: |schema| Value::clone(&for_openai(&input(schema), ToolSchema::Moonshot)),
         check: rules::check_moonshot,
         names: Names::Moonshot,
         lists_texts: false,
