@@ -5,6 +5,8 @@
 //! variations of servers: any line end, an optional space after the colon, a byte order mark,
 //! comments as keep-alive, and a last frame without a blank line.
 
+use memchr::memchr2;
+
 /// Maximum size of a frame, in bytes. No provider sends frames near this size; it bounds the memory
 /// that a broken server can occupy.
 pub(crate) const MAX_FRAME_BYTES: usize = 64 << 20;
@@ -60,7 +62,7 @@ impl SseFraming {
             self.ended_in_return = false;
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
-        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(end) = memchr2(b'\n', b'\r', rest) {
             let (line, after) = (&rest[..end], &rest[end + 1..]);
             let is_return = rest[end] == b'\r';
             self.ended_in_return = is_return && after.is_empty();

@@ -58,7 +58,7 @@ impl Sink<'_> {
         data: &'f [u8],
         replaced: &'f mut Vec<u8>,
     ) -> Result<T, LlmError> {
-        let valid = String::from_utf8_lossy(data);
+        let valid = surrogates::text(data);
         if let Cow::Borrowed(text) = valid
             && let Ok(value) = serde_json::from_str(text)
         {

@@ -43,6 +43,14 @@ pub(super) struct ConverseFrames {
     usage: Option<Usage>,
 }
 
+/// The kind and the name of a frame, and its payload.
+#[derive(Deserialize)]
+struct Event<'a>(
+    #[serde(borrow)] Cow<'a, str>,
+    #[serde(borrow)] Cow<'a, str>,
+    #[serde(borrow)] &'a RawValue,
+);
+
 /// A piece of a text.
 #[derive(Deserialize)]
 struct TextPiece {
@@ -65,8 +73,7 @@ enum Block {
 impl Frames for ConverseFrames {
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let mut mended = Vec::new();
-        let (kind, name, payload): (Cow<'_, str>, Cow<'_, str>, &RawValue) =
-            sink.parse(data, &mut mended)?;
+        let Event(kind, name, payload) = sink.parse(data, &mut mended)?;
         // Almost all events are pieces of a text, which need no value for every member. One with half of a character is
         // read like the other events.
         if kind == "event"

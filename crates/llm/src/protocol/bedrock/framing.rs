@@ -17,6 +17,7 @@ use crate::protocol::Decoder;
 use crate::protocol::framed::Reading;
 use crate::sources::Sources;
 use crate::sse::Frame;
+use crate::surrogates;
 
 /// Maximum size of one frame in bytes. The service sends at most 16 MiB.
 const MAX_FRAME: u32 = 24 * 1024 * 1024;
@@ -77,7 +78,7 @@ impl ConverseDecoder {
                 "error" => ("error", header(":error-code")),
                 _ => ("event", header(":event-type")),
             };
-            let payload = String::from_utf8_lossy(message.payload());
+            let payload = surrogates::text(message.payload());
             let payload = match payload.trim() {
                 "" if kind == "error" => {
                     Cow::Owned(json!({ "message": header(":error-message") }).to_string())
