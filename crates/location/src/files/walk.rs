@@ -37,6 +37,10 @@ const MAX_IGNORE_BYTES: u64 = 128 * 1024;
 /// Maximum size in bytes of a file that contains the path of a repository's Git directory.
 const MAX_POINTER_BYTES: u64 = 8192;
 
+/// Maximum number of braces inside of each other in a pattern. The library that reads patterns needs stack for each, and
+/// the process would end without it.
+pub const MAX_NESTED_BRACES: usize = 64;
+
 static WALKS: Semaphore = Semaphore::const_new(MAX_WALKS);
 
 /// Waits until a walk can start. The blocking work holds the permit, not the caller, because the work
@@ -60,7 +64,7 @@ pub fn below_where(
         .filter(|own| *own <= MAX_IGNORE_BYTES)
         .ok_or_else(|| {
             io::Error::other(
-                "its ignore files, or those of its repository, are larger than 128 KiB, no regular files, or the open database",
+                "its ignore files, or those of its repository, are larger than 128 KiB, nest more than 64 braces in a pattern, are no regular files, or the open database",
             )
         })?;
     let above = root
@@ -212,11 +216,34 @@ pub fn sort_key(relative: &Path) -> Vec<u8> {
     }
 }
 
-/// Total size in bytes of the ignore files of a directory. `None` if reading them might block. The walk
-/// opens these files without a check, and a FIFO with such a name would block it forever.
+/// True if a text has more braces inside of each other than a pattern may have. Escaped braces count, too.
+pub fn nests_too_deeply(text: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    text.iter().any(|byte| {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b'\n' => depth = 0,
+            _ => {}
+        }
+        depth > MAX_NESTED_BRACES
+    })
+}
+
+/// Total size in bytes of the ignore files of a directory. `None` if the walk must not read them: it opens these files
+/// without a check, and a FIFO with such a name would block it forever.
 fn rules_bytes(directory: &Path) -> Option<u64> {
-    let bytes_of = |path: PathBuf| match fs::metadata(path) {
-        Ok(found) if found.is_file() => refuse_database(&found).ok().map(|()| found.len()),
+    let bytes_of = |path: PathBuf| match fs::metadata(&path) {
+        Ok(found) if found.is_file() && found.len() <= MAX_IGNORE_BYTES => {
+            refuse_database(&found).ok()?;
+            let mut text = Vec::new();
+            // The walk does not read a file that cannot be read either.
+            if let Ok(file) = open_file(&path) {
+                file.take(MAX_IGNORE_BYTES).read_to_end(&mut text).ok()?;
+            }
+            (!nests_too_deeply(&text)).then_some(found.len())
+        }
+        Ok(found) if found.is_file() => None,
         // Reading a directory fails immediately.
         Ok(found) => found.is_dir().then_some(0),
         Err(_) => Some(0),
@@ -315,6 +342,30 @@ mod tests {
         deep.truncate(2);
         deep.sort();
         assert_eq!(found, deep);
+    }
+
+    #[test]
+    fn deep_braces_in_ignore_files_do_not_end_the_process() {
+        let nested = |depth: usize| format!("{}a{}\n", "{".repeat(depth), "}".repeat(depth));
+        for (rules, is_walked) in [
+            (nested(MAX_NESTED_BRACES), true),
+            ("{a}{b}\n".repeat(100), true),
+            ("{\n".repeat(100), true),
+            (nested(MAX_NESTED_BRACES + 1), false),
+            (nested(30_000), false),
+            ("{a,".repeat(30_000), false),
+        ] {
+            let temp = tempfile::tempdir().unwrap();
+            let root = fs::canonicalize(temp.path()).unwrap();
+            fs::create_dir(root.join("below")).unwrap();
+            fs::write(root.join("below/file"), "").unwrap();
+            fs::write(root.join("below/.ignore"), &rules).unwrap();
+            let found = below(&root).unwrap().build().flatten();
+            let found = found.filter(|it| it.path().is_file()).count();
+            assert_eq!(found, usize::from(is_walked));
+            fs::write(root.join(".rgignore"), &rules).unwrap();
+            assert_eq!(below(&root).is_ok(), is_walked);
+        }
     }
 
     #[test]

@@ -12,11 +12,15 @@ use std::path::{Path, PathBuf};
 
 use ignore::overrides::{Override, OverrideBuilder};
 use opencode_location::directory::lexical;
+use opencode_location::files::walk::{MAX_NESTED_BRACES, nests_too_deeply};
 
 use readings::{expanded, readings};
 
 /// Maximum number of patterns that one pattern can stand for.
 const MAX_PATTERNS: usize = 256;
+
+/// Maximum size in bytes of a pattern.
+const MAX_PATTERN_BYTES: usize = 16 * 1024;
 
 /// The place of a search, and its patterns below that place.
 #[derive(Debug, Default, PartialEq)]
@@ -47,6 +51,16 @@ impl Plan {
         };
         if pattern.contains('\0') {
             return Err("the pattern contains a NUL character".to_owned());
+        }
+        if pattern.len() > MAX_PATTERN_BYTES {
+            return Err(format!(
+                "the pattern has more than {MAX_PATTERN_BYTES} bytes. Search in several calls"
+            ));
+        }
+        if nests_too_deeply(pattern.as_bytes()) {
+            return Err(format!(
+                "the pattern has more than {MAX_NESTED_BRACES} braces inside of each other"
+            ));
         }
         // The message for an invalid pattern names it as the model wrote it.
         compiled(places.root[0], &[pattern.to_owned()])?;

@@ -93,6 +93,17 @@ fn a_pattern_that_means_nothing_has_a_reason() {
         let error = plan(pattern, "").unwrap_err();
         assert!(error.starts_with(expected), "{pattern}: {error}");
     }
+    for (pattern, expected) in [
+        (
+            format!("{}{}", "{".repeat(4_000), "}".repeat(4_000)),
+            "the pattern has more than 64 braces inside of each other",
+        ),
+        ("{a,".repeat(65), "the pattern has more than 64 braces"),
+        ("a".repeat(16_385), "the pattern has more than 16384 bytes"),
+    ] {
+        let error = plan(&pattern, "").unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
     let braces = |nth| format!("x{nth}{}", "{a,b}".repeat(8));
     let list: Vec<_> = (0..250).map(braces).collect();
     let error = plan(&list.join(","), "").unwrap_err();
