@@ -5410,7 +5410,7 @@ export interface StepSnapshot {
   readonly files?: string[];
 }
 
-/** The result of giving free parts of the database back to the file system. */
+/** The result of erasing removed sessions and giving free parts of the database back to the file system. */
 export interface StorageCompaction {
   /** Size of the database in bytes before. */
   readonly before: number;
@@ -5421,6 +5421,12 @@ export interface StorageCompaction {
    * data.
    */
   readonly shrinks: boolean;
+  /**
+   * True if no file of the host has a text of a removed session any more. False if something stays for now: a session
+   * was removed meanwhile, a file cannot be deleted, another database in the same data folder uses the snapshots, or
+   * the host closes. The log of the host names the reason, and the next call tries again.
+   */
+  readonly erased: boolean;
 }
 
 /** The use of the database by its sessions. */

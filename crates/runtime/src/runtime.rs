@@ -319,6 +319,7 @@ impl Runtime {
             unknown_agents: Arc::clone(&unknown_agents),
             shared: Arc::clone(&shared),
             sharing: Arc::clone(&sharing),
+            snapshots: Arc::clone(&snapshots),
             outputs: drains.tools.managed_output(),
             closing: closing.clone(),
             tasks: tasks.clone(),

@@ -30,7 +30,7 @@ pub struct SessionStorage {
     pub bytes: u64,
 }
 
-/// The result of giving free parts of the database back to the file system.
+/// The result of erasing removed sessions and giving free parts of the database back to the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StorageCompaction {
     /// Size of the database in bytes before.
@@ -40,6 +40,10 @@ pub struct StorageCompaction {
     /// False if the file cannot shrink, because a version before 0.1.0 created it. Its free parts are used for later
     /// data.
     pub shrinks: bool,
+    /// True if no file of the host has a text of a removed session any more. False if something stays for now: a session
+    /// was removed meanwhile, a file cannot be deleted, another database in the same data folder uses the snapshots, or
+    /// the host closes. The log of the host names the reason, and the next call tries again.
+    pub erased: bool,
 }
 
 /// The sessions that a prune removed.

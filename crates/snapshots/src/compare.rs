@@ -57,7 +57,8 @@ fn content(objects: &Objects, item: Option<Item>) -> Result<Items, SnapshotError
     }
 }
 
-/// Collects all ids of a snapshot. Does not descend into trees that are already in `found`.
+/// Collects all ids of a snapshot. Does not descend into trees that are already in `found`. A tree that is missing has
+/// no ids, and those beside it stay known.
 pub(crate) fn collect(
     objects: &Objects,
     tree: Oid,
@@ -66,7 +67,11 @@ pub(crate) fn collect(
     if !found.insert(tree) {
         return Ok(());
     }
-    for item in tree::read(objects, tree)?.into_values() {
+    let items = match tree::read(objects, tree) {
+        Err(SnapshotError::Missing(_)) => return Ok(()),
+        read => read?,
+    };
+    for item in items.into_values() {
         match item {
             Item::Tree(id) => collect(objects, id, found)?,
             Item::File(_, id) => {

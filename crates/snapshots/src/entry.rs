@@ -1,5 +1,7 @@
 //! Entries and results of snapshots.
 
+use crate::held::HeldTree;
+
 /// A file in a snapshot or in the worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -39,6 +41,8 @@ pub struct Capture {
     /// Paths that were skipped although no rule ignores them, in the order of paths. At most the
     /// first hundred.
     pub skipped: Vec<Skipped>,
+    /// Keeps the snapshot until a session names it.
+    pub held: HeldTree,
 }
 
 /// A path in the worktree that a snapshot does not contain and that a restore leaves unchanged.

@@ -143,6 +143,11 @@ impl Objects {
         true
     }
 
+    /// True if the store has an object.
+    pub(crate) fn has_own(&self, id: Oid) -> bool {
+        self.path(id).exists()
+    }
+
     /// True if the store or the user's repository has an object.
     pub(crate) fn has(&self, id: Oid) -> bool {
         self.path(id).exists() || self.users_have(id)

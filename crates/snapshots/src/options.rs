@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::held::HeldTrees;
+use crate::owner::Owner;
+
 /// The options of [`Snapshots`](crate::Snapshots).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotOptions {
@@ -15,4 +18,8 @@ pub struct SnapshotOptions {
     /// Absolute paths of the host's own files, which may lie within the worktree. They are never
     /// captured, and neither is the store.
     pub private: Vec<PathBuf>,
+    /// The database whose sessions use the snapshots.
+    pub owner: Owner,
+    /// The snapshots that the host holds, in all its stores.
+    pub held: HeldTrees,
 }

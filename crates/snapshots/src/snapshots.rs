@@ -16,9 +16,10 @@ use parking_lot::Mutex;
 use crate::engine::Engine;
 use crate::engine::contents::FileEntries;
 use crate::entry::{Capture, Entry, SweepResult};
+use crate::erase::{Erased, Erasure};
 use crate::error::SnapshotError;
 use crate::options::SnapshotOptions;
-use crate::sweep;
+use crate::{erase, sweep};
 
 /// Snapshots of a Git worktree. Clones share all state and run one operation at a time.
 ///
@@ -56,7 +57,10 @@ impl Snapshots {
         let shared = Arc::clone(&self.0);
         // An error means that the runtime is shutting down and has already ended its threads.
         let _ = opencode_log::spawn_blocking(move || {
-            drop(shared.engine.lock());
+            let engine = shared.engine.lock();
+            if !engine.options.owner.is_lasting {
+                engine.options.owner.remove_mark(&engine.options.store);
+            }
         })
         .await;
     }
@@ -177,6 +181,17 @@ impl Snapshots {
         blocking(move || sweep::sweep(&store, older_than, &keep)).await
     }
 
+    /// Removes all objects that no snapshot needs that the erasure names, of any age. Captures wait only for one folder
+    /// of the store at a time.
+    ///
+    /// # Errors
+    ///
+    /// `Busy` if a capture of another process takes long. An object that cannot be removed.
+    pub async fn erase(store: &Path, erasure: Arc<Erasure>) -> Result<Erased, SnapshotError> {
+        let store = store.to_owned();
+        blocking(move || erase::erase(&store, &erasure)).await
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Engine) -> Result<T, SnapshotError> + Send + 'static,
@@ -233,6 +248,11 @@ mod tests {
             worktree: PathBuf::new(),
             scope: PathBuf::new(),
             private: Vec::new(),
+            owner: crate::Owner {
+                name: "a".to_owned(),
+                is_lasting: true,
+            },
+            held: crate::HeldTrees::default(),
         });
         assert_eq!(snapshots.busy_for(), Duration::ZERO);
         let (begun, begins) = mpsc::channel();

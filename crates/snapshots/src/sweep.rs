@@ -19,6 +19,7 @@ use crate::cache::LIST;
 use crate::entry::SweepResult;
 use crate::error::SnapshotError;
 use crate::objects::{Objects, TEMPORARY};
+use crate::owner::MARK;
 use crate::{compare, lock, tree};
 
 /// Maximum number of files that one sweep removes. The next sweep continues.
@@ -38,7 +39,10 @@ pub(crate) fn sweep(
     if !directory.is_dir() {
         return Ok(swept);
     }
-    let kept = kept(&directory, keep)?;
+    // All trees are in the store itself, so this works without the worktree.
+    let objects = Objects::new(directory.clone(), PathBuf::new(), Arc::default());
+    let mut kept = HashSet::new();
+    collect_kept(&objects, keep, &mut kept)?;
     let now = SystemTime::now();
     let Some(limit) = now.checked_sub(older_than) else {
         return Ok(swept);
@@ -51,7 +55,7 @@ pub(crate) fn sweep(
         for (entry, kind) in entries(&folder).map_err(failed())? {
             let (limit, is_kept) = match kind {
                 StoredFile::Object(id) => (limit, kept.contains(&id)),
-                StoredFile::List => (limit, false),
+                StoredFile::List | StoredFile::Mark => (limit, false),
                 StoredFile::Temporary => (abandoned, false),
             };
             let goes = !is_kept && swept.removed < MAX_REMOVED;
@@ -64,23 +68,23 @@ pub(crate) fn sweep(
     Ok(swept)
 }
 
-/// Returns the ids of all objects of the snapshots in `keep`.
-fn kept(objects: &Path, keep: &[String]) -> Result<HashSet<Oid>, SnapshotError> {
-    // All trees are in the store itself, so this works without the worktree.
-    let objects = Objects::new(objects.to_owned(), PathBuf::new(), Arc::default());
-    let mut kept = HashSet::new();
+/// Adds the ids of all objects of the snapshots in `keep`. A missing snapshot keeps no objects.
+pub(crate) fn collect_kept(
+    objects: &Objects,
+    keep: &[String],
+    kept: &mut HashSet<Oid>,
+) -> Result<(), SnapshotError> {
     for id in keep {
-        match compare::collect(&objects, tree::id(id)?, &mut kept) {
-            // A missing snapshot keeps no objects.
-            Ok(()) | Err(SnapshotError::Missing(_)) => {}
-            Err(error) => return Err(error),
+        let id = tree::id(id)?;
+        if objects.has_own(id) {
+            compare::collect(objects, id, kept)?;
         }
     }
-    Ok(kept)
+    Ok(())
 }
 
 /// Returns the folders of objects, and the store itself with its temporary files.
-fn folders(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn folders(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders: Vec<_> = directory.parent().map(Into::into).into_iter().collect();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -92,15 +96,17 @@ fn folders(directory: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The kind of a file in the store.
-enum StoredFile {
+pub(crate) enum StoredFile {
     Object(Oid),
     /// A list of files. The next capture creates it again.
     List,
     Temporary,
+    /// The mark of a database that uses the store.
+    Mark,
 }
 
 /// Returns the files of the store in a folder. Ignores all other files.
-fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, StoredFile)>> {
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, StoredFile)>> {
     let prefix = folder.file_name().and_then(|name| name.to_str());
     let prefix = prefix.filter(|prefix| prefix.len() == 2);
     let mut entries = Vec::new();
@@ -115,6 +121,8 @@ fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, StoredFile)>> {
             StoredFile::Temporary
         } else if name.starts_with(LIST) {
             StoredFile::List
+        } else if name.starts_with(MARK) {
+            StoredFile::Mark
         } else if let Some(id) = prefix.filter(|_| name.len() == 38).and_then(object) {
             StoredFile::Object(id)
         } else {

@@ -7,8 +7,10 @@ mod support;
 use std::{collections::BTreeMap, fs, io::Write};
 
 use flate2::{Compression, write::ZlibEncoder};
-use opencode_snapshots::{Mode, SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots};
-use support::{EMPTY, Project, paths};
+use opencode_snapshots::{
+    HeldTrees, Mode, SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots,
+};
+use support::{EMPTY, Project, owner, paths};
 
 #[tokio::test]
 async fn only_files_are_captured() {
@@ -148,6 +150,8 @@ async fn invalid_ids_and_paths_are_reported() {
         worktree: folder.path().canonicalize().unwrap(),
         scope: "".into(),
         private: Vec::new(),
+        owner: owner("a"),
+        held: HeldTrees::default(),
     };
     let error = Snapshots::new(options).capture().await.unwrap_err();
     assert!(
@@ -167,6 +171,8 @@ async fn files_of_the_host_in_the_worktree_are_not_captured() {
         worktree: project.root(),
         scope: "".into(),
         private: vec![project.root().join("data/embedded")],
+        owner: owner("a"),
+        held: HeldTrees::default(),
     });
     let tree = snapshots.capture().await.unwrap().tree;
     assert_eq!(snapshots.capture().await.unwrap().tree, tree);

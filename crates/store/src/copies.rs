@@ -212,7 +212,7 @@ impl Transaction<'_> {
     /// Gives a copy up. [`purge`](Self::purge) deletes its rows.
     pub fn give_up_copy(&self, copy: SessionKey) -> Result<(), StoreError> {
         self.run(
-            "UPDATE removed SET key = max(key, ?) WHERE rowid = 1",
+            "UPDATE removed SET key = max(key, ?), residue = 1 WHERE rowid = 1",
             [copy],
         )?;
         self.run("UPDATE hidden SET is_copy = 0 WHERE aggregate = ?", [copy])

@@ -54,6 +54,11 @@ pub enum StoreError {
         "another process holds the database ({0}); try again, and let nothing else write to the file"
     )]
     Busy(String),
+    /// The disk has no space for the second copy of the database that an erasure writes. The store works as before.
+    #[error(
+        "the disk, or that of temporary files, has no space for a second copy of the database ({0}); free some space and try again"
+    )]
+    NoSpace(String),
     /// The host is closing.
     #[error("the database is closed")]
     Closed,

@@ -61,10 +61,10 @@ pub use projections::activity::Activity;
 pub use projections::changes::{Changes, CountedFile};
 pub use projections::credentials::Credential;
 pub use projections::epoch::Epoch;
+pub use projections::erasure::Remains;
 pub use projections::imported::Range;
 pub use projections::inbox::StoredInput;
 pub use projections::messages::{Anchored, Order};
-pub use projections::removal::Purged;
 pub use projections::revert::StepFiles;
 pub use projections::sessions::{SessionFilter, SessionRow};
 pub use projections::{LifecycleConflict, USAGE};
@@ -149,7 +149,7 @@ impl Store {
             suspicion,
         }) = opened.file
         else {
-            let writer = Writer::start(opened.writer, None, writer_options)?;
+            let writer = Writer::start(opened.writer, None, false, writer_options)?;
             return Ok(Self {
                 readers: Readers::OnWriter(writer.clone()),
                 writer,
@@ -160,7 +160,8 @@ impl Store {
                 inspection: Mutex::new(None),
             });
         };
-        let writer = Writer::start(opened.writer, Some(held), writer_options)?;
+        let inherits = suspicion != Suspicion::None;
+        let writer = Writer::start(opened.writer, Some(held), inherits, writer_options)?;
         let inspection = (suspicion == Suspicion::Large)
             .then(|| Inspection::start(path.clone(), writer.stopper()));
         let mut log_file = path.clone().into_os_string();
@@ -244,6 +245,21 @@ impl Store {
         let passed = self.writer.write(|_| Ok::<_, Abort<Infallible>>(()));
         passed.await.map_err(Abort::unexpected)?;
         Ok(demand)
+    }
+
+    /// Erases what deleted rows left in the file and in its write-ahead log: builds the file again from its rows, and
+    /// empties the log. Other commands wait for it; reads do not. Call it after the last step of
+    /// [`Transaction::purge`]. Ends early when `is_stopped` returns true.
+    ///
+    /// # Errors
+    ///
+    /// `NoSpace`, `Busy` if a read prevented it, `Closed` if it was stopped, or storage failed. The data is unchanged
+    /// then, and the next call tries again.
+    pub async fn erase(
+        &self,
+        is_stopped: impl Fn() -> bool + Send + 'static,
+    ) -> Result<(), StoreError> {
+        self.writer.erase(Box::new(is_stopped)).await
     }
 
     /// Returns the size of the write-ahead log in bytes. 0 for a database in memory.

@@ -37,7 +37,9 @@ pub use contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
 pub use contract::typed::{TypedTool, check_input};
 pub use failure::ToolFailure;
 pub use media::{CheckedFile, Media, MediaError, attached_media, check_file, decode_base64};
-pub use output::managed_output::{ManagedOutput, remove_managed_output, sweep_managed_output};
+pub use output::managed_output::{
+    ManagedOutput, remove_managed_output, remove_managed_output_of, sweep_managed_output,
+};
 pub use output::settlement::{INTERRUPTED, Settlement};
 pub use ports::permission::{
     ActionRules, PermissionError, PermissionRequest, PermissionSource, Permissions,

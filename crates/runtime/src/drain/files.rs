@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_location::location::Location;
+use opencode_snapshots::HeldTree;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -23,6 +24,8 @@ pub(super) struct StepFiles {
     tasks: TaskTracker,
     found: Option<Arc<StepSnapshot>>,
     left: Option<StepChanges>,
+    /// Keeps the snapshot after the step until its end is recorded.
+    held: Option<HeldTree>,
 }
 
 impl Runner {
@@ -43,6 +46,7 @@ impl StepFiles {
             tasks: tasks.clone(),
             found: None,
             left: None,
+            held: None,
         }
     }
 
@@ -68,7 +72,10 @@ impl StepFiles {
     /// Returns the snapshot and the changed files for the end of the step.
     pub(super) fn changes(&mut self) -> (Option<String>, Option<Vec<String>>) {
         let changes = self.left.take();
-        changes.map_or((None, None), |it| (Some(it.end), Some(it.files)))
+        changes.map_or((None, None), |it| {
+            self.held = Some(it.held);
+            (Some(it.end), Some(it.files))
+        })
     }
 }
 

@@ -22,6 +22,7 @@ use crate::coordinator::Coordinator;
 use crate::drain::Shared;
 use crate::journal::Journal;
 use crate::sharing::Sharing;
+use crate::snapshots::SnapshotStores;
 
 pub use self::fork::ForkSession;
 pub use self::prune::PruneSessions;
@@ -36,6 +37,7 @@ pub(crate) struct Lifecycle {
     pub(crate) unknown_agents: Arc<UnknownAgents>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) sharing: Arc<Sharing>,
+    pub(crate) snapshots: Arc<SnapshotStores>,
     /// The directory of Managed Tool Output Files.
     pub(crate) outputs: Arc<Path>,
     pub(crate) closing: CancellationToken,

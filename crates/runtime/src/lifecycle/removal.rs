@@ -13,6 +13,7 @@ use opencode_store::{Abort, StoreError};
 use super::Lifecycle;
 use super::held::HeldTree;
 use crate::error::RuntimeError;
+use crate::sessions::root_of;
 
 /// Number of times that a removal starts again because a descendant was created meanwhile.
 const ATTEMPTS: u32 = 8;
@@ -99,6 +100,9 @@ impl Lifecycle {
                 }
             }
             for session in &sessions {
+                if root_of(&transaction.reader(), session)? == session.info.id {
+                    transaction.remove_files_of_tree(&session.info.id)?;
+                }
                 match transaction.hide(session, now) {
                     // Nothing of it is hidden yet.
                     Err(StoreError::Corrupt { .. }) => {
@@ -108,6 +112,7 @@ impl Lifecycle {
                 }
             }
             for id in unreadable {
+                transaction.remove_files_of_tree(id)?;
                 transaction.hide_unreadable(id)?;
             }
             let sessions = sessions.into_iter().map(|it| it.info);

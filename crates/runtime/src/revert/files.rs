@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use opencode_schema::session::{FileDiff, FileStatus, RevertState};
-use opencode_snapshots::{Entry, SnapshotError, Snapshots};
+use opencode_snapshots::{Entry, HeldTree, SnapshotError, Snapshots};
 use opencode_store::SessionRow;
 
 use super::Reverts;
@@ -26,6 +26,8 @@ pub(super) struct Staging {
     snapshots: Snapshots,
     /// The snapshot from before the first staging.
     base: String,
+    /// Keeps a new base until the revert is recorded.
+    held: Option<HeldTree>,
     /// The snapshot from which each path is restored.
     targets: BTreeMap<String, String>,
     /// The state of each path when it was read. The outer `None` means that it could not be read.
@@ -91,10 +93,10 @@ impl Reverts {
             }
             None => None,
         };
-        let base = match &previous {
-            Some(previous) => previous.base.to_owned(),
+        let (base, held) = match &previous {
+            Some(previous) => (previous.base.to_owned(), None),
             None => match snapshots.capture().await {
-                Ok(capture) => capture.tree,
+                Ok(capture) => (capture.tree, Some(capture.held)),
                 Err(error) if plan.is_empty() => {
                     tracing::warn!(%error, "a revert that concerns no files has no snapshot");
                     return Ok(None);
@@ -103,6 +105,7 @@ impl Reverts {
             },
         };
         let mut staging = Staging::new(snapshots, base);
+        staging.held = held;
         if let Some(previous) = &previous {
             staging.undo(previous).await?;
         }
@@ -206,6 +209,7 @@ impl Staging {
         Self {
             snapshots,
             base,
+            held: None,
             targets: BTreeMap::new(),
             current: BTreeMap::new(),
             stored: BTreeMap::new(),

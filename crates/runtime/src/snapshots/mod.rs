@@ -3,6 +3,7 @@
 //! Snapshots are optional: a step continues without one if none can be made.
 
 mod changes;
+mod erase;
 mod step;
 
 use std::collections::HashMap;
@@ -12,12 +13,13 @@ use std::sync::Arc;
 use futures::future::join_all;
 use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
-use opencode_snapshots::{SnapshotOptions, Snapshots};
+use opencode_snapshots::{HeldTrees, Owner, SnapshotOptions, Snapshots};
 use opencode_store::DatabasePath;
 use parking_lot::Mutex;
 use sha1::{Digest, Sha1};
 
 pub(crate) use self::changes::{ChangedSessions, Counting, SessionChanges};
+pub(crate) use self::erase::{RETENTION, is_id};
 pub(crate) use self::step::{StepChanges, StepSnapshot};
 use crate::journal::Journal;
 use crate::timer::Timer;
@@ -34,6 +36,10 @@ pub(crate) struct SnapshotStores {
     pub(crate) root: PathBuf,
     /// Files of the host itself, which are never captured. A revert of them would also revert the sessions.
     private: Vec<PathBuf>,
+    /// The database of the host.
+    owner: Owner,
+    /// The snapshots that steps and reverts hold.
+    held: HeldTrees,
     /// Locked for a lookup, never across an await.
     open: Mutex<HashMap<Place, Slot>>,
 }
@@ -67,9 +73,12 @@ impl SnapshotStores {
                 PathBuf::from(file)
             }));
         }
+        let owner = owner(&journal, database);
         Self {
             journal,
             timer,
+            owner,
+            held: HeldTrees::default(),
             root: data.join("embedded").join("snapshot"),
             private,
             open: Mutex::default(),
@@ -103,7 +112,13 @@ impl Place {
     }
 
     /// Returns the options of the store. Blocks on the disk. `None` if the Location is outside its worktree.
-    fn options(&self, root: &Path, private: Vec<PathBuf>) -> Option<SnapshotOptions> {
+    fn options(
+        &self,
+        root: &Path,
+        private: Vec<PathBuf>,
+        owner: Owner,
+        held: HeldTrees,
+    ) -> Option<SnapshotOptions> {
         let worktree = Path::new(&self.worktree).canonicalize().ok()?;
         let directory = Path::new(&self.directory).canonicalize().ok()?;
         let scope = directory.strip_prefix(&worktree).ok()?.to_owned();
@@ -113,7 +128,26 @@ impl Place {
             worktree,
             scope,
             private,
+            owner,
+            held,
         })
+    }
+}
+
+/// Returns the mark of a database. One in memory has a new mark in each host.
+fn owner(journal: &Journal, database: &DatabasePath) -> Owner {
+    match database {
+        DatabasePath::File(path) => {
+            let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+            Owner {
+                name: hex(path.as_os_str().as_encoded_bytes()),
+                is_lasting: true,
+            }
+        }
+        DatabasePath::Memory => Owner {
+            name: hex(journal.ids.next("memory", false).as_bytes()),
+            is_lasting: false,
+        },
     }
 }
 
@@ -140,8 +174,9 @@ impl SnapshotStores {
             return Some(slot.snapshots.clone());
         }
         let (root, private) = (self.root.clone(), self.private.clone());
-        let wanted = place.clone();
-        let options = opencode_log::spawn_blocking(move || wanted.options(&root, private));
+        let (wanted, owner, held) = (place.clone(), self.owner.clone(), self.held.clone());
+        let options =
+            opencode_log::spawn_blocking(move || wanted.options(&root, private, owner, held));
         let options = options.await.ok()??;
         let mut open = self.open.lock();
         // Another task may have added the entry meanwhile.

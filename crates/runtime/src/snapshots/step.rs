@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opencode_location::location::Location;
-use opencode_snapshots::{SnapshotError, Snapshots};
+use opencode_snapshots::{HeldTree, SnapshotError, Snapshots};
 use tokio_util::sync::CancellationToken;
 
 use super::SnapshotStores;
@@ -24,6 +24,7 @@ const MAX_FILES: usize = 10_000;
 pub(crate) struct StepSnapshot {
     pub(crate) start: String,
     snapshots: Snapshots,
+    held: HeldTree,
 }
 
 /// The files after a step.
@@ -31,6 +32,8 @@ pub(crate) struct StepChanges {
     pub(crate) end: String,
     /// Paths relative to the worktree.
     pub(crate) files: Vec<String>,
+    /// Keeps the snapshot until the end of the step is recorded.
+    pub(crate) held: HeldTree,
 }
 
 impl SnapshotStores {
@@ -47,6 +50,7 @@ impl SnapshotStores {
                 Ok(capture) => Some(StepSnapshot {
                     start: capture.tree,
                     snapshots,
+                    held: capture.held,
                 }),
                 Err(error) => {
                     tracing::warn!(%error, "a step goes on without a snapshot");
@@ -99,7 +103,8 @@ fn remaining_time(snapshots: &Snapshots) -> Duration {
 
 impl StepSnapshot {
     async fn changes(&self) -> Result<StepChanges, SnapshotError> {
-        let end = self.snapshots.capture().await?.tree;
+        let capture = self.snapshots.capture().await?;
+        let (end, held) = (capture.tree, capture.held);
         let files = if end == self.start {
             Vec::new()
         } else {
@@ -110,7 +115,7 @@ impl StepSnapshot {
                 "one step changed over 10,000 files",
             ));
         }
-        Ok(StepChanges { end, files })
+        Ok(StepChanges { end, files, held })
     }
 
     /// Returns the result of a step that ran no call in this Location and so changed nothing.
@@ -118,6 +123,7 @@ impl StepSnapshot {
         StepChanges {
             end: self.start.clone(),
             files: Vec::new(),
+            held: self.held.clone(),
         }
     }
 }

@@ -1,8 +1,5 @@
 //! Removal of old snapshots.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -10,15 +7,13 @@ use opencode_snapshots::Snapshots;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::snapshots::SnapshotStores;
+use crate::snapshots::{RETENTION, SnapshotStores, is_id};
 use crate::timer::Timer;
 
 /// Interval between two sweeps.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Delay of the first sweep, so that it does not slow down the opening of a host.
 const FIRST_SWEEP: Duration = Duration::from_secs(60);
-/// Minimum time that captures of a step are kept.
-const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Sweeps the snapshots once an hour, until the host closes or is dropped. A sweep in progress runs
 /// to its end, as a task of the host.
@@ -56,15 +51,7 @@ async fn sweep(snapshots: &SnapshotStores) {
             return;
         }
     };
-    let root = snapshots.root.clone();
-    let stores = match opencode_log::spawn_blocking(move || stores(&root)).await {
-        Ok(stores) => stores,
-        Err(error) => {
-            tracing::error!(%error, "a sweep of the snapshots did not end");
-            return;
-        }
-    };
-    for store in stores {
+    for store in snapshots.stores().await.unwrap_or_default() {
         let folder = store.display();
         match Snapshots::sweep(&store, RETENTION, &keep).await {
             Ok(swept) => tracing::debug!(%folder, ?swept, "the snapshots are swept"),
@@ -72,28 +59,4 @@ async fn sweep(snapshots: &SnapshotStores) {
         }
     }
     snapshots.forget_idle(snapshots.journal.now());
-}
-
-/// Returns the folders of all stores: one per worktree, below one per project. Blocks on the disk.
-fn stores(root: &Path) -> Vec<PathBuf> {
-    let projects = entries(root).into_iter();
-    projects.flat_map(|project| entries(&project)).collect()
-}
-
-/// Returns the entries of a folder. Empty if it does not exist or cannot be read.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    match fs::read_dir(folder) {
-        Ok(entries) => entries.filter_map(|it| Some(it.ok()?.path())).collect(),
-        Err(error) => {
-            if error.kind() != ErrorKind::NotFound {
-                let folder = folder.display();
-                tracing::warn!(%folder, %error, "the snapshots are not swept");
-            }
-            Vec::new()
-        }
-    }
-}
-
-fn is_id(snapshot: &str) -> bool {
-    snapshot.len() == 40 && snapshot.bytes().all(|it| it.is_ascii_hexdigit())
 }

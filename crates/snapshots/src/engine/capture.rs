@@ -24,12 +24,15 @@ use crate::worktree::{
     listing::{self, RefreshOptions},
     trees,
 };
-use crate::{lock, path};
+use crate::{erase, lock, path};
 
 /// Time for which the engine refuses a project that is too large without checking it again. The
 /// time doubles after each refusal, because a check can take as long as a step waits.
 const REFUSAL: Duration = Duration::from_secs(60);
 const LONGEST_REFUSAL: Duration = Duration::from_secs(60 * 60);
+
+/// Interval in which the time of the mark of the database is renewed.
+const MARK_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// Maximum number of skipped paths in the result.
 const MAX_SKIPPED: usize = 100;
@@ -55,6 +58,8 @@ pub(crate) struct WorktreeState {
     watching: Watching,
     /// Paths that are never captured.
     private: Vec<String>,
+    /// Number of the newest erasure of the store.
+    erasure: Vec<u8>,
 }
 
 /// The refusal of a project that is too large.
@@ -86,6 +91,7 @@ impl Engine {
             return Err(SnapshotError::TooLarge(refused.reason));
         }
         let _lock = lock::shared(&self.options.store)?;
+        self.leave_mark()?;
         // The state is taken out, so that a failed capture does not leave partial results.
         let known = self.known.take();
         let captured = self.capture_from(known);
@@ -114,6 +120,11 @@ impl Engine {
             }
             None => (self.begin(&root, texts, &scope)?, false),
         };
+        let erasure = erase::number(&self.options.store);
+        if known.erasure != erasure {
+            known.recheck_objects();
+            known.erasure = erasure;
+        }
         known.renew(&objects);
         let differs = known.watching.refresh(&root, &mut known.folder);
         if differs || anew || known.tree.is_none() {
@@ -127,10 +138,22 @@ impl Engine {
         self.save(&mut known);
         let skipped = known.skipped();
         self.known = Some(known);
+        let tree = tree.to_string();
+        let held = self.options.held.hold(&tree);
         Ok(Capture {
-            tree: tree.to_string(),
+            tree,
             skipped,
+            held,
         })
+    }
+
+    /// Leaves the mark of the database in the store, once an hour.
+    fn leave_mark(&mut self) -> Result<(), SnapshotError> {
+        if self.marked.is_none_or(|at| at.elapsed() > MARK_EVERY) {
+            self.options.owner.leave_mark(&self.options.store)?;
+            self.marked = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// True if a full review is due, for changes that the watch does not report.
@@ -179,6 +202,7 @@ impl Engine {
             unsaved: 0,
             watching: Watching::default(),
             private,
+            erasure: erase::number(&self.options.store),
         })
     }
 

@@ -9,6 +9,7 @@ use std::{
     io::{self, Read},
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
+    time::Instant,
 };
 
 use git2::{ObjectType, Oid};
@@ -29,6 +30,8 @@ pub(crate) struct Engine {
     pub(crate) options: SnapshotOptions,
     pub(crate) known: Option<WorktreeState>,
     pub(crate) refused: Option<Refusal>,
+    /// Time at which the mark of the database was renewed.
+    pub(crate) marked: Option<Instant>,
     /// Set when the host closes.
     ended: Arc<AtomicBool>,
 }
@@ -39,6 +42,7 @@ impl Engine {
             options,
             known: None,
             refused: None,
+            marked: None,
             ended,
         }
     }

@@ -9,11 +9,19 @@ use std::{
     process::Command,
 };
 
-use opencode_snapshots::{SnapshotOptions, Snapshots};
+use opencode_snapshots::{HeldTrees, Owner, SnapshotOptions, Snapshots};
 use tempfile::TempDir;
 
 /// The id of the empty tree.
 pub(crate) const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// A database with this name.
+pub(crate) fn owner(name: &str) -> Owner {
+    Owner {
+        name: name.to_owned(),
+        is_lasting: true,
+    }
+}
 
 pub(crate) struct Project {
     folder: TempDir,
@@ -63,12 +71,18 @@ impl Project {
     }
 
     pub(crate) fn scoped(&self, scope: &str) -> Snapshots {
-        Snapshots::new(SnapshotOptions {
+        Snapshots::new(self.options(scope))
+    }
+
+    pub(crate) fn options(&self, scope: &str) -> SnapshotOptions {
+        SnapshotOptions {
             store: self.store(),
             worktree: self.root(),
             scope: scope.into(),
             private: Vec::new(),
-        })
+            owner: owner("a"),
+            held: HeldTrees::default(),
+        }
     }
 
     pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {

@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0008_session_life.sql"),
     include_str!("../../migrations/0009_budgets.sql"),
     include_str!("../../migrations/0010_imports.sql"),
+    include_str!("../../migrations/0011_erasure.sql"),
 ];
 
 /// Fails without changing the file if another program or a newer version of this program wrote it.

@@ -178,7 +178,12 @@ fn prepare(
     migrate(writer, path, found)?;
     writer
         // No copy is under way in a host that opens.
-        .execute("UPDATE hidden SET is_copy = 0 WHERE is_copy = 1", [])
+        .execute_batch(
+            "BEGIN;
+             UPDATE removed SET residue = 1 WHERE EXISTS (SELECT 1 FROM hidden WHERE is_copy = 1);
+             UPDATE hidden SET is_copy = 0 WHERE is_copy = 1;
+             COMMIT",
+        )
         .map_err(fail)?;
     writer
         .set_db_config(keep_log, false)

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use opencode_schema::clock::Millis;
-use rusqlite::{Row, params};
+use rusqlite::types::Value;
+use rusqlite::{Row, params, params_from_iter};
 
 use crate::error::StoreError;
 use crate::view::reader::Reader;
@@ -86,26 +87,77 @@ impl Transaction<'_> {
     /// Changes the label and the value of a credential. Keeps those that are `None`. Returns the integration of the
     /// credential; `None` for an unknown id.
     pub fn update_credential(
-        &self,
+        &mut self,
         id: &str,
         label: Option<&str>,
         value: Option<&str>,
         time: Millis,
     ) -> Result<Option<String>, StoreError> {
         let integration = self.integration_of(id)?;
-        self.run(
-            "UPDATE credential SET label = coalesce(?2, label), value = coalesce(?3, value),
-               time_updated = ?4 WHERE id = ?1",
-            params![id, label, value, time],
-        )?;
+        if value.is_none() {
+            self.run(
+                "UPDATE credential SET label = coalesce(?2, label), time_updated = ?3 WHERE id = ?1",
+                params![id, label, time],
+            )?;
+            return Ok(integration);
+        }
+        self.erasing(|transaction| {
+            transaction.run(
+                "UPDATE credential SET label = coalesce(?2, label), value = ?3,
+                   time_updated = ?4 WHERE id = ?1",
+                params![id, label, value, time],
+            )
+        })?;
         Ok(integration)
     }
 
     /// Removes a credential. Returns its integration; `None` for an unknown id.
-    pub fn remove_credential(&self, id: &str) -> Result<Option<String>, StoreError> {
+    pub fn remove_credential(&mut self, id: &str) -> Result<Option<String>, StoreError> {
         let integration = self.integration_of(id)?;
-        self.run("DELETE FROM credential WHERE id = ?", [id])?;
+        self.erasing(|transaction| transaction.run("DELETE FROM credential WHERE id = ?", [id]))?;
         Ok(integration)
+    }
+
+    /// Runs a change that removes secret values, and overwrites all former pages of the table. SQLite overwrites the
+    /// deleted values, but not the copies that remain where it moved values between pages.
+    fn erasing(
+        &mut self,
+        change: impl FnOnce(&Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.secure_delete(true)?;
+        let erased = change(self).and_then(|()| self.rewrite_credentials());
+        self.secure_delete(false)?;
+        self.erase_log();
+        erased
+    }
+
+    /// Deletes all credentials and inserts them again, so that every page of the table is overwritten.
+    fn rewrite_credentials(&self) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT key, id, integration_id, label, value, time_created, time_updated
+             FROM credential ORDER BY key",
+        )?;
+        let columns = |row: &Row<'_>| (0..7).map(|at| row.get(at)).collect();
+        let rows = statement.query_map([], columns)?;
+        let rows: Vec<Vec<Value>> = rows.collect::<Result<_, _>>()?;
+        drop(statement);
+        self.run("DELETE FROM credential", [])?;
+        for row in rows {
+            self.run(
+                "INSERT INTO credential (key, id, integration_id, label, value, time_created, time_updated)
+                 VALUES (?, ?, ?, ?, ?, ?, ?)",
+                params_from_iter(row),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Sets whether SQLite overwrites deleted values with zeros.
+    fn secure_delete(&self, overwrites: bool) -> Result<(), StoreError> {
+        let update = |row: &Row<'_>| row.get::<_, i64>(0);
+        let connection = self.connection;
+        connection.pragma_update_and_check(None, "secure_delete", overwrites, update)?;
+        Ok(())
     }
 
     fn integration_of(&self, id: &str) -> Result<Option<String>, StoreError> {

@@ -9,6 +9,7 @@ pub(crate) mod changes;
 pub(crate) mod credentials;
 pub(crate) mod derived;
 pub(crate) mod epoch;
+pub(crate) mod erasure;
 pub(crate) mod imported;
 pub(crate) mod inbox;
 pub(crate) mod kind;

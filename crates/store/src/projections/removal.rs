@@ -25,16 +25,6 @@ pub(crate) const COPIED: &str = "copied";
 /// Maximum number of payload bytes whose entries one step deletes. A step deletes at least one entry.
 const STEP_BYTES: usize = 4 * 1024 * 1024;
 
-/// The result of one step of the deletion.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Purged {
-    /// Paths of the Managed Tool Output Files that the deleted entries name and no other session needs. The log may
-    /// come from another host, so the caller must check each path.
-    pub files: Vec<String>,
-    /// True if rows of removed sessions remain.
-    pub remains: bool,
-}
-
 impl Reader<'_> {
     /// Returns a session and all its descendants, each after its parent. Empty if the session does not exist.
     pub fn with_descendants(&self, root: &SessionID) -> Result<Vec<SessionID>, StoreError> {
@@ -189,7 +179,7 @@ impl Transaction<'_> {
 
     fn hide_rows(&self, key: SessionKey) -> Result<(), StoreError> {
         for sql in [
-            "UPDATE removed SET key = max(key, ?) WHERE rowid = 1",
+            "UPDATE removed SET key = max(key, ?), residue = 1, removals = removals + 1 WHERE rowid = 1",
             "INSERT INTO hidden (aggregate, is_copy) VALUES (?, 0)",
             // No id of a session contains a slash, so the former id can be used again.
             "UPDATE aggregate SET id = 'removed/' || key, pending = 0 WHERE key = ?",
@@ -200,14 +190,20 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Deletes at most about `rows` entries of removed sessions, with the rows that belong to them.
-    pub fn purge(&self, rows: usize) -> Result<Purged, StoreError> {
+    /// Deletes at most about `rows` entries of removed sessions, with the rows that belong to them. Records the files
+    /// that they name, see [`removed_files`](Reader::removed_files). Returns true if rows of removed sessions remain.
+    pub fn purge(&self, rows: usize) -> Result<bool, StoreError> {
         let reader = self.reader();
         let Some(key) = reader.removed_session()? else {
-            return Ok(Purged::default());
+            return Ok(false);
         };
         let end = reader.end_of_step(key, rows)?;
-        let files = reader.files_before(key, end)?;
+        for path in reader.files_before(key, end)? {
+            self.run(
+                "INSERT INTO removed_file (path) VALUES (?) ON CONFLICT DO NOTHING",
+                [path],
+            )?;
+        }
         match end {
             Some(end) => {
                 for sql in [
@@ -222,7 +218,6 @@ impl Transaction<'_> {
             // Foreign keys delete the other rows.
             None => self.run("DELETE FROM aggregate WHERE key = ?", [key])?,
         }
-        let remains = end.is_some() || reader.removed_session()?.is_some();
-        Ok(Purged { files, remains })
+        Ok(end.is_some() || reader.removed_session()?.is_some())
     }
 }

@@ -84,10 +84,23 @@ impl Reader<'_> {
         let mut snapshots = Vec::new();
         for row in rows {
             let (session, staged): (SessionKey, Sequence) = row?;
+            snapshots.extend(self.snapshots_of(session, Some(staged))?);
+        }
+        Ok(snapshots)
+    }
+
+    /// Returns the snapshots of the session's steps with changes, and of its staged revert.
+    pub(crate) fn snapshots_of(
+        &self,
+        session: SessionKey,
+        staged: Option<Sequence>,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut snapshots = Vec::new();
+        if let Some(staged) = staged {
             snapshots.extend(self.staged_by(session, staged)?.snapshot);
-            for step in self.step_files(session, Sequence::FIRST)? {
-                snapshots.extend([step.start, step.end]);
-            }
+        }
+        for step in self.step_files(session, Sequence::FIRST)? {
+            snapshots.extend([step.start, step.end]);
         }
         Ok(snapshots)
     }

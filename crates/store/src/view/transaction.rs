@@ -19,6 +19,8 @@ pub(crate) struct Appended {
     /// Logs with new entries for which only their tails are notified, with their last sequences.
     /// The entries themselves are not kept, because a replayed log may be larger than memory.
     unannounced: Vec<(SessionKey, Sequence)>,
+    /// True if a secret was erased. The write-ahead log, which contains it, is emptied right after the commit.
+    pub(crate) erases: bool,
 }
 
 /// The extent of the appended entries at some point.
@@ -98,6 +100,7 @@ impl<'a> Transaction<'a> {
         let Appended {
             entries,
             unannounced,
+            ..
         } = &mut *self.appended;
         if entry.announced || self.hook.is_set() {
             entries.push(entry);
@@ -109,6 +112,11 @@ impl<'a> Transaction<'a> {
             _ => unannounced.push(end),
         }
         Ok(())
+    }
+
+    /// Empties the write-ahead log right after the commit.
+    pub(crate) fn erase_log(&mut self) {
+        self.appended.erases = true;
     }
 
     /// True if a subscriber wants the announcements that are derived from entries.

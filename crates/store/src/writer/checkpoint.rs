@@ -28,6 +28,12 @@ const LONG: u32 = 4 * LENGTH;
 /// Maximum wait for readers. A read takes microseconds to milliseconds.
 const READER_WAIT: Duration = Duration::from_millis(100);
 
+/// Number of times that the writer waits for readers to empty the log.
+const ATTEMPTS: u32 = 10;
+
+/// Number of log pages between two attempts to empty the log, so that few commits wait for readers.
+const PAUSE: u32 = 32;
+
 /// Number of log pages at which failed checkpoints stop the store: 64 MiB.
 const LIMIT: u32 = 16 * LENGTH;
 
@@ -42,11 +48,14 @@ pub(crate) struct Log {
     before: Cell<u32>,
     /// Number of pages at which the next checkpoint is due.
     due: Cell<u32>,
+    /// Number of pages at which a checkpoint must empty the log, because it contains something that was erased.
+    empties: Cell<Option<u32>>,
 }
 
 impl Log {
-    /// Follows the log of the writing connection and disables SQLite's automatic checkpoints.
-    pub(crate) fn follow(connection: &mut Connection) -> rusqlite::Result<Self> {
+    /// Follows the log of the writing connection and disables SQLite's automatic checkpoints. A log that the last host
+    /// left may contain something that was erased, so it is emptied after the first commit.
+    pub(crate) fn follow(connection: &mut Connection, inherits: bool) -> rusqlite::Result<Self> {
         let pages = Arc::new(AtomicU32::new(0));
         let newest = Arc::clone(&pages);
         connection.wal_hook(Some(move |_: &mut Wal, pages: i32| {
@@ -58,7 +67,23 @@ impl Log {
             pages,
             before: Cell::new(0),
             due: Cell::new(LENGTH),
+            empties: Cell::new(inherits.then_some(0)),
         })
+    }
+
+    /// Writes the whole log into the file and empties it. Waits for readers; if they read on and on, a later checkpoint
+    /// empties it.
+    pub(crate) fn empty(&self, connection: &Connection, hook: &Hook) -> rusqlite::Result<()> {
+        let mut emptied = checkpoint(connection, hook, "TRUNCATE");
+        for _ in 1..ATTEMPTS {
+            match &emptied {
+                Err(error) if is_busy(error) => emptied = checkpoint(connection, hook, "TRUNCATE"),
+                _ => break,
+            }
+        }
+        let pages = self.pages.load(Ordering::Relaxed);
+        self.empties.set(emptied.is_err().then_some(pages + PAUSE));
+        emptied
     }
 
     /// Runs a checkpoint if one is due. An error means that the store cannot continue.
@@ -70,17 +95,28 @@ impl Log {
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < self.before.replace(pages) {
             self.due.set(LENGTH);
+            self.empties.set(self.empties.get().and(Some(0)));
         }
-        if pages < self.due.get() {
+        let must_empty = self.empties.get().is_some_and(|at| at <= pages);
+        if pages < self.due.get() && !must_empty {
             return Ok(());
         }
         self.due.set(pages + LENGTH);
-        let mode = if pages < LONG { "PASSIVE" } else { "TRUNCATE" };
+        let mode = if pages < LONG && !must_empty {
+            "PASSIVE"
+        } else {
+            "TRUNCATE"
+        };
         let Err(error) = checkpoint(connection, hook, mode) else {
+            if mode == "TRUNCATE" {
+                self.empties.set(None);
+            }
             return Ok(());
         };
+        self.empties
+            .set(self.empties.get().and(Some(pages + PAUSE)));
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            _ if is_busy(&error) => {
                 tracing::warn!(pages, %error, "the write-ahead log is in use and grows");
                 Ok(())
             }
@@ -115,6 +151,13 @@ fn keep_log(connection: &Connection) {
     if let Err(error) = connection.set_db_config(keep, true) {
         tracing::debug!(%error, "the write-ahead log is folded after all");
     }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 fn checkpoint(connection: &Connection, hook: &Hook, mode: &str) -> rusqlite::Result<()> {

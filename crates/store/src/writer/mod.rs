@@ -3,6 +3,7 @@
 
 pub(crate) mod append;
 pub(crate) mod checkpoint;
+mod erase;
 pub(crate) mod worker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,6 +33,9 @@ const QUEUE: usize = 1024;
 /// A panic of the listener is logged and has no other effect: the entries stay committed.
 pub type CommitListener = Box<dyn Fn(&[Committed]) + Send>;
 
+/// Returns true when long work must end early.
+pub(crate) type Stop = Box<dyn Fn() -> bool + Send>;
+
 /// A unit of work for the writer.
 pub(crate) trait Command: Send {
     /// Runs inside the transaction. An error rolls back the changes of the command.
@@ -53,6 +57,8 @@ pub(crate) enum Task {
     Command(Box<dyn Command>),
     /// A read of a database without other connections. It sees the committed data.
     Read(Box<dyn FnOnce(&Connection) + Send>),
+    /// Erases what deleted rows left, and answers.
+    Erase(Stop, oneshot::Sender<Result<(), StoreError>>),
     /// Runs the tasks that were queued earlier, then closes the file.
     Close,
 }
@@ -77,12 +83,14 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// `inherits` is true if the last host left its write-ahead log.
     pub(crate) fn start(
         mut connection: Connection,
         held: Option<DatabaseHold>,
+        inherits: bool,
         options: WriterOptions,
     ) -> Result<Self, String> {
-        let log = Log::follow(&mut connection).map_err(|error| error.to_string())?;
+        let log = Log::follow(&mut connection, inherits).map_err(|error| error.to_string())?;
         let (queue, tasks) = mpsc::channel(QUEUE);
         let poison = Arc::new(OnceLock::new());
         let hook = options.hook.clone();
@@ -139,6 +147,14 @@ impl Writer {
             let _ = reply.send(value.unwrap_or_else(panicked));
         };
         let sent = self.queue.send(Task::Read(Box::new(read))).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Erases what deleted rows left in the file and its log.
+    pub(crate) async fn erase(&self, stop: Stop) -> Result<(), StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.queue.send(Task::Erase(stop, reply)).await;
         sent.map_err(|_| StoreError::Closed)?;
         answer.await.unwrap_or(Err(StoreError::Closed))
     }

@@ -23,12 +23,12 @@ const BATCH: usize = 256;
 
 /// The state of the writer thread.
 pub(crate) struct Worker {
-    connection: Connection,
+    pub(crate) connection: Connection,
     /// None for a database in memory.
-    held: Option<DatabaseHold>,
-    log: Log,
-    options: WriterOptions,
-    poison: Arc<OnceLock<String>>,
+    pub(crate) held: Option<DatabaseHold>,
+    pub(crate) log: Log,
+    pub(crate) options: WriterOptions,
+    pub(crate) poison: Arc<OnceLock<String>>,
 }
 
 /// The state of a command after its run.
@@ -60,12 +60,13 @@ impl Worker {
     }
 
     /// Runs the queued tasks until it receives `Close` or all senders are dropped.
-    pub(crate) fn run(self, mut tasks: mpsc::Receiver<Task>) {
+    pub(crate) fn run(mut self, mut tasks: mpsc::Receiver<Task>) {
         let mut next = None;
         while let Some(task) = next.take().or_else(|| tasks.blocking_recv()) {
             match task {
                 Task::Command(first) => next = self.batch(first, &mut tasks),
                 Task::Read(read) => read(&self.connection),
+                Task::Erase(stop, reply) => drop(reply.send(self.erase(stop))),
                 Task::Close => break,
             }
         }
@@ -198,6 +199,9 @@ impl Worker {
             });
         if result.is_ok() {
             hook.report(Moment::Committed(committed));
+            if appended.erases {
+                self.empty_log();
+            }
             self.notify(appended);
         }
         for command in kept {
@@ -227,6 +231,15 @@ impl Worker {
         }
     }
 
+    /// Empties the log, which contains a removed secret. If a reader prevents it, a later checkpoint does it.
+    fn empty_log(&self) {
+        if self.held.is_some()
+            && let Err(error) = self.log.empty(&self.connection, &self.options.hook)
+        {
+            tracing::warn!(%error, "the write-ahead log is emptied later");
+        }
+    }
+
     fn checkpoint(&self) {
         let hook = &self.options.hook;
         if self.poison.get().is_none()
@@ -236,14 +249,14 @@ impl Worker {
         }
     }
 
-    fn statement(&self, sql: &str) -> Result<(), StoreError> {
+    pub(crate) fn statement(&self, sql: &str) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         statement.execute([])?;
         Ok(())
     }
 
     /// Records a failure of storage. The next opening checks the state on disk.
-    fn record_failure(&self, error: StoreError) -> StoreError {
+    pub(crate) fn record_failure(&self, error: StoreError) -> StoreError {
         if let StoreError::Poisoned(reason) = &error {
             refuse(&self.poison, reason.clone());
         }

@@ -22,7 +22,7 @@ async fn of(bench: &Bench, integration: &'static str) -> Vec<Credential> {
 
 async fn write<T: Send + 'static>(
     bench: &Bench,
-    work: impl FnOnce(&Transaction<'_>) -> Result<T, opencode_store::StoreError> + Send + 'static,
+    work: impl FnOnce(&mut Transaction<'_>) -> Result<T, opencode_store::StoreError> + Send + 'static,
 ) -> T {
     let written = bench
         .store

@@ -9,7 +9,7 @@ use opencode_schema::event::{DURABLE_EVENTS, SessionEvent, is_streamed};
 use opencode_schema::id::{IdSource, MessageID, SessionID};
 use opencode_store::{
     Abort, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
-    OpenError, Order, Purged, Sequence, SessionRow, Store, StoreOptions, StoredEvent, TestHook,
+    OpenError, Order, Sequence, SessionRow, Store, StoreOptions, StoredEvent, TestHook,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -164,10 +164,21 @@ pub(crate) async fn remove(store: &Store, id: &str) -> bool {
     hidden
 }
 
-/// Runs one step of the deletion of removed sessions.
+/// The result of one step of the deletion.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Purged {
+    pub(crate) files: Vec<String>,
+    pub(crate) remains: bool,
+}
+
+/// Runs one step of the deletion of removed sessions, and takes the files that it recorded.
 pub(crate) async fn purge(store: &Store, rows: usize) -> Purged {
-    let purged =
-        store.write(move |transaction| Ok::<_, Abort<&'static str>>(transaction.purge(rows)?));
+    let purged = store.write(move |transaction| {
+        let remains = transaction.purge(rows)?;
+        let files = transaction.reader().removed_files(1000)?;
+        transaction.files_deleted(&files)?;
+        Ok::<_, Abort<&'static str>>(Purged { files, remains })
+    });
     purged.await.unwrap()
 }
 

@@ -23,6 +23,8 @@ mod derived;
 #[cfg(test)]
 mod epochs;
 #[cfg(test)]
+mod erasure;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod growing;

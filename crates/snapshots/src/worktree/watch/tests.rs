@@ -10,7 +10,9 @@ use std::{
 use tempfile::TempDir;
 
 use crate::engine::Engine;
+use crate::held::HeldTrees;
 use crate::options::SnapshotOptions;
+use crate::owner::Owner;
 
 /// A project that is large enough to be watched, with an outside hard link to one of its files.
 struct Watched {
@@ -33,6 +35,11 @@ impl Watched {
             worktree,
             scope: PathBuf::new(),
             private: Vec::new(),
+            owner: Owner {
+                name: "a".to_owned(),
+                is_lasting: true,
+            },
+            held: HeldTrees::default(),
         };
         let engine = Engine::new(options, Arc::default());
         Self { folder, engine }

@@ -16,7 +16,7 @@ use opencode_schema::{
     message::ToolContent,
 };
 
-pub use self::sweep::{remove_managed_output, sweep_managed_output};
+pub use self::sweep::{remove_managed_output, remove_managed_output_of, sweep_managed_output};
 use crate::bounding::OutputLimits;
 use crate::contract::output_owner::{self, PREFIX};
 use crate::output::settlement::Settlement;

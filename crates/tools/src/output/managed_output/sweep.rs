@@ -4,9 +4,10 @@ use std::{ffi::OsStr, fs, io, path::Path};
 
 use opencode_handles::Directory;
 use opencode_schema::clock::Millis;
+use opencode_schema::id::SessionID;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::output_owner::PREFIX;
+use crate::contract::output_owner::{self, PREFIX};
 
 /// Time that a file is kept after its last change, in milliseconds.
 const RETENTION: Millis = 7 * 24 * 60 * 60 * 1000;
@@ -37,32 +38,72 @@ fn is_managed(name: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.starts_with(b"_"))
 }
 
-/// Deletes the Managed Tool Output Files of removed sessions, and returns their number. Ignores each path that is not a
-/// file of this directory with the name of a Managed Tool Output File: the log of a session may come from another host.
-/// Blocks on the disk.
+/// Deletes the Managed Tool Output Files of removed sessions, and returns the paths of those that cannot be deleted.
+/// Ignores each path that is not a file of this directory with the name of a Managed Tool Output File: the log of a
+/// session may come from another host. Blocks on the disk.
 ///
 /// # Errors
 ///
 /// Fails if the directory cannot be read. A missing directory is not an error.
-pub fn remove_managed_output(directory: &Path, paths: &[String]) -> io::Result<usize> {
-    let names = paths.iter().map(Path::new).filter_map(|path| {
-        let name = path.file_name().filter(|_| path.is_absolute())?;
-        let is_here = path.parent() == Some(directory) && is_managed(name.as_encoded_bytes());
-        is_here.then_some(name)
-    });
-    let mut names = names.peekable();
-    if names.peek().is_none() {
-        return Ok(0);
-    }
-    let held = match hold(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        held => held?,
+pub fn remove_managed_output(directory: &Path, paths: &[String]) -> io::Result<Vec<String>> {
+    let is_here = |path: &Path| {
+        let name = path.file_name().filter(|_| path.is_absolute());
+        let is_managed = name.is_some_and(|name| is_managed(name.as_encoded_bytes()));
+        is_managed && path.parent() == Some(directory)
     };
-    let is_file = |name: &OsStr| matches!(held.stat(name), Ok(Some(it)) if it.kind.is_file());
-    // A file that stays is swept after a week.
-    Ok(names
-        .filter(|name| is_file(name) && held.remove(name).is_ok())
-        .count())
+    let paths = paths.iter().filter(|path| is_here(Path::new(path)));
+    let mut paths = paths.peekable();
+    if paths.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let Some(held) = hold_existing(directory)? else {
+        return Ok(Vec::new());
+    };
+    let stays = |path: &&String| match Path::new(path).file_name() {
+        Some(name) => remove(&held, name).is_err(),
+        None => false,
+    };
+    Ok(paths.filter(stays).cloned().collect())
+}
+
+/// Deletes all Managed Tool Output Files of the session trees with these roots. Blocks on the disk.
+///
+/// # Errors
+///
+/// Fails if the directory cannot be read, or if a file cannot be deleted; all others are deleted then. A missing
+/// directory is not an error.
+pub fn remove_managed_output_of(directory: &Path, roots: &[SessionID]) -> io::Result<()> {
+    let Some(held) = hold_existing(directory)? else {
+        return Ok(());
+    };
+    let mut removed = Ok(());
+    for child in held.children()? {
+        let name = child?.name;
+        let is_theirs = |root| output_owner::is_of(Path::new(&name), root);
+        if is_managed(name.as_encoded_bytes()) && roots.iter().any(is_theirs) {
+            removed = remove(&held, &name).and(removed);
+        }
+    }
+    removed
+}
+
+/// Deletes a file. Does nothing if it is not a regular file.
+fn remove(held: &Directory, name: &OsStr) -> io::Result<()> {
+    match held.stat(name)? {
+        Some(found) if found.kind.is_file() => match held.remove(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        },
+        _ => Ok(()),
+    }
+}
+
+/// Returns `None` if the directory does not exist.
+fn hold_existing(directory: &Path) -> io::Result<Option<Directory>> {
+    match hold(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        held => held.map(Some),
+    }
 }
 
 /// Opens the directory of the files. Fails if it is a link.
@@ -190,13 +231,35 @@ mod tests {
             "tool_b".to_owned(),
             String::new(),
         ];
-        let removed = remove_managed_output(&outputs.directory(), &paths).unwrap();
-        assert_eq!(removed, 1);
+        let stay = remove_managed_output(&outputs.directory(), &paths).unwrap();
+        assert_eq!(stay, [""; 0]);
         assert_eq!(outputs.names(), ["notes", "tool_b", "tool_c", "tool_d"]);
         assert!(outside.exists());
         let missing = outputs.temp.path().join("missing");
         let path = missing.join("tool_a").display().to_string();
-        assert_eq!(remove_managed_output(&missing, &[path]).unwrap(), 0);
+        assert_eq!(
+            remove_managed_output(&missing, &[path]).unwrap(),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn the_files_of_a_session_tree_are_deleted_by_their_names() {
+        let outputs = Outputs::new();
+        let root = |id: &str| SessionID::parse(id).unwrap();
+        let name = |n: usize, id: &str| {
+            output_owner::name(&format!("tool_{n:012}00000000000000"), &root(id))
+        };
+        let (own, media) = (name(1, "ses_a"), format!("{}.png", name(2, "ses_a")));
+        let other = name(3, "ses_b");
+        for file in [&own, &media, &other, &format!("x{own}")] {
+            outputs.file(file, 0);
+        }
+        let roots = [root("ses_c"), root("ses_a")];
+        remove_managed_output_of(&outputs.directory(), &roots).unwrap();
+        assert_eq!(outputs.names(), [other, format!("x{own}")]);
+        let missing = outputs.directory().join("missing");
+        remove_managed_output_of(&missing, &roots).unwrap();
     }
 
     #[test]
