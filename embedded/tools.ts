@@ -80,7 +80,7 @@ export class Tools {
           ? { outputSchema: tool.output.toJsonSchema() }
           : {}),
         action: tool.permission.action,
-        ...(hasStaticPermission(tool) ? { permission: { resources: ["*"], save: tool.permission.save ?? [] } } : {}),
+        ...(hasStaticPermission(tool) ? { permission: { resources: [], save: tool.permission.save ?? [] } } : {}),
         recovers: tool.recover !== undefined,
         timeoutMs: definition.timeoutMs,
       },
@@ -183,13 +183,18 @@ function hasStaticPermission({ input, permission }: RegisteredTool) {
 
 /** It awaits the resources: the rejection of an async function must not end the process. */
 async function neededPermission({ name, permission }: RegisteredTool, input: unknown) {
-  const given: unknown = (await permission.resources?.(input)) ?? ["*"];
+  const given: unknown = (await permission.resources?.(input)) ?? [];
   // A copy has no holes, and nothing changes it after the check.
   const resources: unknown[] = Array.isArray(given) ? Array.from<unknown>(given) : [undefined];
   if (!areTexts(resources)) {
     throw new TypeError(`permission.resources of the tool ${name} must return an array of strings`);
   }
-  return { action: permission.action ?? name, resources, save: permission.save ?? [] };
+  return { action: permission.action ?? name, resources: resources.map(named), save: permission.save ?? [] };
+}
+
+/** `*` means every resource, as an empty text does. */
+function named(resource: string) {
+  return resource === "*" ? "" : resource;
 }
 
 function areTexts(values: unknown[]): values is string[] {

@@ -1,6 +1,9 @@
 // Rules hold whatever their spelling, whatever a tool names, and whenever they were set.
 
+import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import type { OpenCodeHost, PermissionRule } from "../../index.js";
 import { createClient } from "../../index.js";
@@ -49,8 +52,6 @@ describe("a rule that names a tool", () => {
         }),
       );
       const rules: PermissionRule[] = [{ action: name, resource: "*", effect }];
-      // Only configuration may be misspelt: no diagnostic could tell the caller of a session.
-      if (place === "session" && ["wirte", "edits"].includes(name)) continue;
       const session = await host.sessions.create(place === "session" ? { permission: rules } : {});
       for (const change of CHANGES) {
         attack.model.reply({ tools: [change] }, { text: "Done." });
@@ -196,4 +197,81 @@ describe("an approval outside of a Git repository", () => {
     await host.permissions.removeSaved({ id });
     expect(await host.permissions.listSaved()).toEqual([]);
   });
+});
+
+describe("a rule of the user", () => {
+  test.each([
+    ["permission", { bash: "deny" }],
+    ["tools", { bash: false }],
+    ["permissions", [{ action: "bash", resource: "*", effect: "deny" }]],
+  ])("holds for an agent in `agents`, as %s", async (field, value) => {
+    const attack = await setUpAttack();
+    writeUserConfig(attack.setup, { agents: { build: { [field]: value } } });
+    const host = await attack.setup.open(hostOptions(attack, { config: { provider: providers(attack.model) } }));
+    expect((await runCalls(host, attack.model, bash("touch made.txt"))).calls).toEqual(["bash error"]);
+  });
+
+  test.each(["", " ", "\n\n", "\t\r\n"])("holds in front matter behind %j", async (blank) => {
+    const attack = await setUpAttack();
+    writeUserConfig(attack.setup, `${blank}---\npermission:\n  bash: deny\n---\nBuild.`, "agent/build.md");
+    const host = await attack.setup.open(hostOptions(attack, { config: { provider: providers(attack.model) } }));
+    expect((await runCalls(host, attack.model, bash("touch made.txt"))).calls).toEqual(["bash error"]);
+  });
+});
+
+test.each([undefined, null, [], [""], ["*"]])(
+  "a tool that names %j as its resources may use every one",
+  async (named) => {
+    const attack = await setUpAttack();
+    const options = {
+      config: { provider: providers(attack.model) },
+      permissions: { ceiling: { use: { secret: "deny" } } },
+    };
+    const host = await attack.setup.open(hostOptions(attack, options as never));
+    const execute = jest.fn(() => "Done.");
+    const permission = { resources: () => named as string[] };
+    host.tools.register({ name: "use", description: "Use", input: { type: "object" }, permission, execute });
+    expect((await runCalls(host, attack.model, call("use", {}))).calls).toEqual(["use error"]);
+    expect(execute).not.toHaveBeenCalled();
+    if (!Array.isArray(named)) return;
+    const { id: sessionID } = await host.sessions.create();
+    await expect(host.permissions.create({ sessionID, action: "use", resources: named })).resolves.toMatchObject({
+      effect: "deny",
+    });
+  },
+);
+
+test("a plan is written without a question, and other files of the directory are not", async () => {
+  const attack = await setUpAttack();
+  const host = await attack.setup.open(hostOptions(attack, { config: { provider: providers(attack.model) } }));
+  const write = (name: string) => call("write", { path: name, content: "Plan" });
+  const files = [".opencode/plans/p.md", "sub/.opencode/plans/p.md", ".opencode/plans/p.json", ".opencode/agent/p.md"];
+  const states = [];
+  for (const name of files) states.push(...(await runCalls(host, attack.model, write(name))).calls);
+  expect(states).toEqual(["write completed", "write completed", "write error", "write error"]);
+});
+
+test("a rule about an address holds for redirects and for other spellings of it", async () => {
+  const asked: string[] = [];
+  const server = http.createServer((request, response) => {
+    asked.push(request.url!);
+    const isRedirect = request.url === "/ok";
+    response.writeHead(isRedirect ? 302 : 200, isRedirect ? { location: "/evil" } : { "content-type": "text/plain" });
+    response.end("secret");
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const attack = await setUpAttack();
+  for (const effect of ["deny", "ask"] as const) {
+    const ceiling = [{ action: "webfetch", resource: `${url}/evil*`, effect }];
+    const options = { config: { provider: providers(attack.model) }, permissions: { ceiling } };
+    const host = await attack.setup.open(hostOptions(attack, options));
+    for (const place of ["/evil", "/ok", "/%65vil", "/e%76i%6C?x", "/fine"]) {
+      const { calls } = await runCalls(host, attack.model, call("webfetch", { url: url + place, format: "text" }));
+      expect({ place, calls }).toEqual({ place, calls: [place === "/fine" ? "webfetch completed" : "webfetch error"] });
+    }
+    await host.close();
+  }
+  expect(asked).toEqual(["/ok", "/fine", "/ok", "/fine"]);
+  server.close();
 });

@@ -58,6 +58,8 @@ impl GuardedFiles {
             environment.cache.clone(),
             environment.embedded(),
             environment.home.join(".config/git"),
+            // The user's configuration of Git is beside that of the host.
+            environment.config.with_file_name("git"),
         ];
         if let Some(Vcs::Git { store }) = &project.vcs {
             directories.push(PathBuf::from(store));
@@ -77,14 +79,17 @@ impl GuardedFiles {
     pub fn name_of(&self, path: &Path, others: &[String]) -> Option<String> {
         let others = others.iter().map(|other| self.root.join(other));
         let paths = std::iter::once(path.to_owned()).chain(others);
+        let mut is_plan = false;
         let real_root = real_path(&self.root).unwrap_or_else(|_| self.root.clone());
         for path in paths {
             // The directories above a Location tell nothing about its files.
             let below = path.strip_prefix(&self.root);
             let below = below.or_else(|_| path.strip_prefix(&real_root));
-            if let Some(name) = by_name(below.unwrap_or(&path)) {
+            let below = below.unwrap_or(&path);
+            if let Some(name) = by_name(below) {
                 return Some(name.to_owned());
             }
+            is_plan |= below.components().any(|it| it.as_os_str() == DOT_DIRECTORY);
         }
         let leads = |place: &&PathBuf| {
             let mut reached = reached_paths(place).into_iter();
@@ -95,7 +100,9 @@ impl GuardedFiles {
             path.starts_with(real.as_ref().unwrap_or(directory))
         };
         let directory = self.directories.iter().find(contains);
-        let place = directory.or_else(|| self.documents.iter().find(leads))?;
+        // Without a name that decides, a file in a directory of the host is a plan.
+        let documents = (!is_plan).then_some(&self.documents).into_iter().flatten();
+        let place = directory.or_else(|| documents.clone().find(leads))?;
         Some(place.file_name()?.to_string_lossy().into_owned())
     }
 

@@ -18,19 +18,24 @@ const PAGE_BYTES: usize = 32 * 1024 * 1024;
 /// Maximum number of ancestors that are examined. Imported sessions may be ancestors of each other.
 pub(crate) const MAX_ANCESTORS: usize = 1000;
 
-/// Returns the root of the tree of a session: the ancestor without a parent.
+/// Returns the root of the tree of a session: the ancestor without a parent. An import that names a session of this host
+/// as its parent does not belong to the tree of that session.
 pub(crate) fn root_of(reader: &Reader<'_>, session: &SessionRow) -> Result<SessionID, StoreError> {
-    let mut root = session.info.id.clone();
-    let mut parent = session.info.parent_id.clone();
+    let is_imported = |key| reader.is_imported(key, Sequence::FIRST);
+    let mut root = session.clone();
     for _ in 0..MAX_ANCESTORS {
-        let Some(id) = parent else { break };
-        let Some(found) = reader.session(&id)? else {
+        let Some(id) = &root.info.parent_id else {
             break;
         };
-        root = id;
-        parent = found.info.parent_id;
+        let Some(parent) = reader.session(id)? else {
+            break;
+        };
+        if is_imported(root.key)? && !is_imported(parent.key)? {
+            break;
+        }
+        root = parent;
     }
-    Ok(root)
+    Ok(root.info.id)
 }
 
 impl Sessions {

@@ -8,6 +8,7 @@ use opencode_schema::session::SessionBudget;
 use rusqlite::OptionalExtension;
 
 use crate::error::StoreError;
+use crate::integer::Sequence;
 use crate::projections::imported::BUDGET;
 use crate::view::reader::Reader;
 
@@ -100,22 +101,25 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Sums the work of a session and of the sessions below it, except forks.
+    /// Sums the work of a session and of the sessions below it, except forks, and except imports that name a session of
+    /// this host as their parent.
     fn spent_below(&self, id: &str) -> Result<Spent, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "WITH RECURSIVE tree (key, id) AS (
-               SELECT key, id FROM aggregate WHERE id = ?
+               SELECT key, id FROM aggregate WHERE id = ?1
                UNION
                SELECT a.key, a.id FROM tree
                JOIN session s ON s.parent = tree.id AND s.forked = 0
                JOIN aggregate a ON a.key = s.aggregate
+               WHERE NOT EXISTS (SELECT 1 FROM imported WHERE aggregate = a.key AND first = ?2)
+                 OR EXISTS (SELECT 1 FROM imported WHERE aggregate = tree.key AND first = ?2)
              )
              SELECT total(s.tokens_input + s.tokens_output + s.tokens_reasoning
                  + s.tokens_cache_read + s.tokens_cache_write),
                total(s.cost), total(s.turns), total(s.worked)
              FROM tree JOIN session s ON s.aggregate = tree.key",
         )?;
-        Ok(statement.query_row([id], |row| {
+        Ok(statement.query_row((id, Sequence::FIRST), |row| {
             Ok(Spent {
                 tokens: nearest_count(row.get(0)?),
                 cost: nearest_cost(row.get(1)?),

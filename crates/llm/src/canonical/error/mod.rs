@@ -359,10 +359,18 @@ impl LlmError {
         kind.is_retryable() || (self.without_output && matches!(kind, ErrorKind::Timeout))
     }
 
-    /// True if the answer ended without an end that its protocol knows.
+    /// True if the answer ended without an end that its protocol knows, or the connection was lost before the answer:
+    /// servers close connections that are not used for some seconds.
     #[must_use]
     pub const fn is_unfinished(&self) -> bool {
-        self.unfinished
+        let is_lost = matches!(
+            self.reason,
+            LlmErrorReason::Transport {
+                kind: TransportKind::Exchange,
+                ..
+            }
+        );
+        self.unfinished || is_lost
     }
 
     /// Marks the failure as one of a request that produced no output before.

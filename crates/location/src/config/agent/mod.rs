@@ -80,9 +80,15 @@ const OLDER: [&str; 7] = [
     "permission",
 ];
 
-/// Reads the agents of the newer generation.
+/// Reads the agents of the newer generation. Authors also write `permission`, `tools` and `disable` of the older one, and
+/// mean what they say.
 pub(super) fn decode(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> {
-    entries(value, |id, value| Ok((name(id)?, newer(object(value)?)?)))
+    entries(value, |id, value| {
+        let source = object(value)?;
+        let mut patch = newer(source)?;
+        older_limits(source, &mut patch)?;
+        Ok((name(id)?, patch))
+    })
 }
 
 /// Reads the agents of the older generation.
@@ -144,17 +150,23 @@ fn older(source: &Map<String, Value>) -> Decoded<AgentPatch> {
         None => optional(source, name, text),
     };
     patch.system = or(patch.system, "prompt")?;
-    let disable = optional(source, "disable", boolean)?;
-    patch.disabled = patch.disabled.or(disable);
     let max_steps = optional(source, "maxSteps", steps)?;
     patch.steps = patch.steps.or(max_steps);
-    let mut permissions = permission::of_agent(source)?;
-    permissions.append(&mut patch.permissions);
-    patch.permissions = permissions;
+    older_limits(source, &mut patch)?;
     let mut body = options(source)?;
     body.0.append(&mut patch.body.0);
     patch.body = body;
     Ok(patch)
+}
+
+/// Reads the older fields that limit an agent. The newer fields override them.
+fn older_limits(source: &Map<String, Value>, patch: &mut AgentPatch) -> Decoded<()> {
+    let disable = optional(source, "disable", boolean)?;
+    patch.disabled = patch.disabled.or(disable);
+    let mut permissions = permission::of_agent(source)?;
+    permissions.append(&mut patch.permissions);
+    patch.permissions = permissions;
+    Ok(())
 }
 
 /// The options that the older generation adds to requests: its `options` and every field that it does not know.

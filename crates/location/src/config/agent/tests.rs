@@ -191,3 +191,17 @@ fn invalid_values_are_reported_with_their_path() {
         }
     }
 }
+
+#[test]
+fn older_limits_count_in_the_newer_generation() {
+    let written = json!({"a": {
+        "permission": {"bash": "deny"}, "tools": {"read": false}, "disable": true,
+        "permissions": [{"action": "bash", "resource": "ls", "effect": "allow"}],
+    }});
+    let decoded = decode(&written).unwrap();
+    let (_, patch) = &decoded[0];
+    assert_eq!(patch.disabled, Some(true));
+    let older = decode_older(&written).unwrap();
+    assert_eq!(patch.permissions, older[0].1.permissions);
+    assert_eq!(patch.permissions.len(), 3);
+}

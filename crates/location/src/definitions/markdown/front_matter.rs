@@ -36,8 +36,12 @@ pub(super) struct YamlError {
     pub position: Option<Position>,
 }
 
-/// Splits a text: the front matter is between a first line `---` and the next such line.
+/// Splits a text: the front matter is between a first line `---` and the next such line. Blanks may precede it.
 pub(super) fn cut(text: &str) -> Cut<'_> {
+    let text = match text.trim_start() {
+        begun if begun.lines().next().is_some_and(is_fence) => begun,
+        _ => text,
+    };
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
     if !is_fence(first) {

@@ -170,11 +170,16 @@ impl Permissions {
         let id = ask
             .id
             .unwrap_or_else(|| PermissionID::generate(&self.journal.ids));
+        // A client that names `*` means every resource, as an empty text does.
+        let named = |resource: String| match resource.as_str() {
+            "*" => String::new(),
+            _ => resource,
+        };
         let request = PermissionRequest {
             id: id.clone(),
             session_id: ask.session_id,
             action: ask.action,
-            resources: ask.resources,
+            resources: ask.resources.into_iter().map(named).collect(),
             save: ask.save,
             metadata: ask.metadata,
             source: ask.source,

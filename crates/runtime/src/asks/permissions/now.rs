@@ -68,8 +68,8 @@ impl Permissions {
         Ok(now)
     }
 
-    /// Returns the limits that the rules of the ancestors of a task set now. The session contains those of the moment at
-    /// which the task began.
+    /// Returns the limits that the rules of the ancestors of a task, and of their agents, set now. The session contains
+    /// those of the moment at which the task began.
     async fn limits_of_ancestors(
         &self,
         session: SessionRow,
@@ -87,11 +87,26 @@ impl Permissions {
                 else {
                     break;
                 };
-                found.extend(limits(&Ruleset::of(&parent.permission)));
+                found.push(parent.clone());
                 session = parent;
             }
             Ok(found)
         });
-        Ok(reading.await?)
+        let mut found = Vec::new();
+        for ancestor in reading.await? {
+            found.extend(self.limits_of(ancestor).await?);
+        }
+        Ok(found)
+    }
+
+    async fn limits_of(&self, session: SessionRow) -> Result<Vec<PermissionRule>, RuntimeError> {
+        if session.activity.is_some() {
+            // The settings of a prompt may name another agent. Its rules were limits when the task began.
+            return Ok(limits(&Ruleset::of(&session.permission)));
+        }
+        let location = self.locations.get(&session.info.location.directory).await?;
+        let agent = agent_of(&session.info, &location);
+        let scope = RuleScope::new(location, agent, session.permission.into());
+        Ok(limits(&scope.rules()))
     }
 }

@@ -157,12 +157,15 @@ async fn a_server_failure_is_retried_without_a_record() {
 }
 
 #[tokio::test]
-async fn an_exchange_that_breaks_before_an_answer_is_not_repeated() {
-    let (events, cause, requests) = outcome(vec![Script::HangUp]).await;
+async fn an_exchange_that_breaks_before_an_answer_is_repeated_twice() {
+    let answer = Script::Answer(format!("{OK}{}{}", says("Hello."), stop()));
+    let (_, cause, requests) = outcome(vec![Script::HangUp, answer]).await;
+    assert_eq!((cause, requests), (Value::Null, 2));
+    let (events, cause, requests) = outcome(vec![Script::HangUp; 3]).await;
     let [before @ .., failed] = &events[..] else {
         panic!("{events:?}")
     };
-    assert_eq!((before, requests), (&ASKED.map(str::to_owned)[..], 1));
+    assert_eq!((before, requests), (&ASKED.map(str::to_owned)[..], 3));
     // The rest of the message comes from the operating system.
     assert!(failed.starts_with("step.failed wire/"), "{failed}");
     let transport = "/chat/completions broke the exchange off before an answer: ";

@@ -51,6 +51,13 @@ impl Visit<'_> {
     /// Returns the page at an address. `url` is the address as the model wrote it.
     pub(super) async fn page(&mut self, url: &str, address: Url) -> Result<Page, ToolFailure> {
         self.ask(url, &address).await?;
+        let request = self.context.permission_request("webfetch", Vec::new());
+        let rules = self.context.permissions.rules(request).await;
+        let effect = |url: &str, address: &Url| {
+            let [given, plain] = [url, &plain(address)].map(|it| rules.effect(it, &[]));
+            given.stricter(plain)
+        };
+        let allowed = effect(url, &address);
         let mut address = address;
         for _ in 0..=MAX_REDIRECTS {
             let response = self.exchange(&address).await?;
@@ -61,8 +68,10 @@ impl Visit<'_> {
                 .and_then(|location| address.join(location).ok())
                 .filter(|next| matches!(next.scheme(), "http" | "https"))
                 .ok_or_else(|| self.failed("the server redirects to no address of the web"))?;
-            if !is_same_site(&address, &next) {
-                // The permission was for the named address only.
+            // The permission was for the named address. On the same server it counts for addresses about which the
+            // rules are no stricter.
+            let found = effect(next.as_str(), &next);
+            if !is_same_site(&address, &next) || allowed.stricter(found) != allowed {
                 self.ask(next.as_str(), &next).await?;
             }
             address = next;
@@ -165,7 +174,30 @@ fn plain(address: &Url) -> String {
     if let Some(name) = name.filter(|name| !name.is_empty()) {
         let _ = plain.set_host(Some(name));
     }
-    plain.into()
+    with_plain_characters(plain.as_str())
+}
+
+/// Decodes the characters that mean the same with and without percent-encoding (RFC 3986, section 2.3).
+fn with_plain_characters(address: &str) -> String {
+    let mut parts = address.split('%');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part
+            .get(..2)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        let is_unreserved = |code: &u8| code.is_ascii_alphanumeric() || b"-._~".contains(code);
+        match code.filter(is_unreserved) {
+            Some(code) => {
+                plain.push(char::from(code));
+                plain.push_str(&part[2..]);
+            }
+            None => {
+                plain.push('%');
+                plain.push_str(part);
+            }
+        }
+    }
+    plain
 }
 
 fn headers(format: Format, agent: &'static str) -> HeaderMap {
@@ -184,4 +216,22 @@ fn headers(format: Format, agent: &'static str) -> HeaderMap {
         (ACCEPT_LANGUAGE, "en-US,en;q=0.9"),
     ];
     HeaderMap::from_iter(headers.map(|(name, value)| (name, HeaderValue::from_static(value))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_one_plain_form() {
+        for (address, expected) in [
+            ("http://u:p@a.example./%65vil#x", "http://a.example/evil"),
+            ("http://a.example/%2e%2E/%7Ea", "http://a.example/~a"),
+            ("http://a.example/a%2Fb%20c", "http://a.example/a%2Fb%20c"),
+            ("http://a.example/?q=%41%", "http://a.example/?q=A%"),
+            ("http://a.example/%e4%b8", "http://a.example/%e4%b8"),
+        ] {
+            assert_eq!(plain(&Url::parse(address).unwrap()), expected);
+        }
+    }
 }

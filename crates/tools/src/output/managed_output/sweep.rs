@@ -237,10 +237,7 @@ mod tests {
         assert!(outside.exists());
         let missing = outputs.temp.path().join("missing");
         let path = missing.join("tool_a").display().to_string();
-        assert_eq!(
-            remove_managed_output(&missing, &[path]).unwrap(),
-            [""; 0]
-        );
+        assert_eq!(remove_managed_output(&missing, &[path]).unwrap(), [""; 0]);
     }
 
     #[test]
