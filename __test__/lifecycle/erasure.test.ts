@@ -18,19 +18,19 @@ function found(setup: Setup, words: readonly string[]) {
 
 const word = (name: string) => `needle-${name}-`;
 
-/** A session with an answer, a long output and 4 MB of waiting prompts. */
+/** A session with an answer, a long output and 2 MB of waiting prompts. */
 async function fill(host: OpenCodeHost, { model }: Setup, name: string) {
   const { id } = await host.sessions.create({ title: word(name) });
   const command = `yes ${word(name)} | head -n 9000`;
   model.reply({ tools: [{ name: "bash", input: { command, description: "d" } }] }, { text: word(name) });
   await run(host, id, word(name));
   const prompt = word(name).repeat(20_000);
-  for (let n = 0; n < 20; n += 1) await host.sessions.prompt({ sessionID: id, prompt, resume: false });
+  for (let n = 0; n < 8; n += 1) await host.sessions.prompt({ sessionID: id, prompt, resume: false });
   return id;
 }
 
 /** Parts of the greatest length of the write-ahead log, at which the process is killed. */
-const PARTS = [0, 0.02, 0.2, 0.4, 0.6, 0.8, 0.97];
+const PARTS = [0, 0.02, 0.4, 0.97];
 
 /** Kills the process when the log of its database is that long, or when its work is done. Returns the greatest length. */
 async function killAt(child: Child, done: string, database: string, length: number) {
@@ -50,23 +50,22 @@ test("a kill during a removal and its erasure loses nothing of others, and the n
   const setup = await setUp();
   // The first run is not killed before its end, and measures.
   let longest = Infinity;
+  const first = await setup.open();
+  const kept = await fill(first, setup, "kept");
+  const before = JSON.stringify(await readMessages(first, kept));
+  const waiting = (await first.sessions.inbox.list({ sessionID: kept })).length;
+  await first.close();
   for (const part of [1, ...PARTS]) {
     const host = await setup.open();
-    const [kept, ...removed] = [
-      await fill(host, setup, "kept"),
-      await fill(host, setup, "one"),
-      await fill(host, setup, "two"),
-    ];
-    const before = JSON.stringify(await readMessages(host, kept!));
-    const waiting = (await host.sessions.inbox.list({ sessionID: kept! })).length;
+    const removed = [await fill(host, setup, "one"), await fill(host, setup, "two")];
     await host.close();
     const child = new Child("erasing", { work: "erase", options: setup.options(), removed });
     const reached = await killAt(child, "compacted", setup.database, part * longest);
     if (part === 1) longest = reached;
 
     const next = await setup.open();
-    expect(JSON.stringify(await readMessages(next, kept!))).toBe(before);
-    expect(await next.sessions.inbox.list({ sessionID: kept! })).toHaveLength(waiting);
+    expect(JSON.stringify(await readMessages(next, kept))).toBe(before);
+    expect(await next.sessions.inbox.list({ sessionID: kept })).toHaveLength(waiting);
     const { items } = await next.sessions.list();
     const left = items.map(({ id }) => id).filter((id) => id !== kept);
     if (child.lines.some(({ line }) => line === "removed")) expect(left).toEqual([]);
@@ -74,7 +73,6 @@ test("a kill during a removal and its erasure loses nothing of others, and the n
     expect(await next.storage.compact()).toMatchObject({ erased: true });
     expect(found(setup, [word("one"), word("two")])).toEqual([]);
     expect(found(setup, [word("kept")])).toEqual([word("kept")]);
-    await next.sessions.remove({ sessionID: kept! });
     await next.close();
   }
 }, 300_000);
@@ -88,7 +86,7 @@ test("a kill during an import leaves nothing of it or all of it as imported, and
   });
   await run(source, sessionID, "Hi");
   const prompt = "p".repeat(400_000);
-  for (let n = 0; n < 40; n += 1) await source.sessions.prompt({ sessionID, prompt, resume: false });
+  for (let n = 0; n < 15; n += 1) await source.sessions.prompt({ sessionID, prompt, resume: false });
   const exported = await collect(source.sessions.export({ sessionID }));
   // A prompt that became a message and has no answer: the work that a recovery would resume.
   const data = { timestamp: 9, sessionID, messageID: "msg_open", prompt: { text: "Run it" }, delivery: "steer" };
@@ -115,7 +113,7 @@ test("a kill during an import leaves nothing of it or all of it as imported, and
       expect(await host.sessions.inbox.list({ sessionID })).toEqual([]);
       await host.sessions.wait({ sessionID });
       const types = (await readHistory(host, sessionID)).map(({ type }) => type);
-      expect(types.filter((type) => type === "session.next.prompt.withdrawn").length).toBeGreaterThanOrEqual(40);
+      expect(types.filter((type) => type === "session.next.prompt.withdrawn").length).toBeGreaterThanOrEqual(15);
     }
     expect(await host.sessions.active()).toEqual({});
     expect(await host.sessions.interrupted()).toEqual([]);

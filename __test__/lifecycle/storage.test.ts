@@ -90,6 +90,19 @@ function tryOnSmallDisk() {
     expect(outcome).toMatchObject({ refusal: "StorePoisonedError", sessions: 0, applied: 21 });
   });
 
+  test("an erasure without enough space changes nothing, the host continues, and the next one succeeds", async () => {
+    const outcome = await finish(startOnSmall(await setUp(), "compact", "full"));
+    expect(outcome).toEqual({
+      line: "done",
+      error: { tag: "ServiceUnavailableError", message: expect.stringContaining("no space for a second copy") },
+      works: "",
+      before: true,
+      erased: true,
+      after: false,
+      kept: 700_000,
+    });
+  });
+
   test("does not open a database that cannot be written", async () => {
     const outcome = await finish(startOnSmall(await setUp(), "opening", "read-only"));
     expect(outcome).toMatchObject({ refusal: "DatabaseUnavailableError", again: "" });

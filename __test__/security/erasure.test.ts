@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import path from "node:path";
 import { inflateSync } from "node:zlib";
 import type { OpenCodeHost } from "../../index.js";
-import { readUntil, run, type Setup, setUpSession, subscribe } from "../embedded/support";
+import { readUntil, run, type Setup, setUp, setUpSession, subscribe } from "../embedded/support";
 
 // After a removal and `storage.compact`, no file of the host contains a text of the session.
 
@@ -155,7 +155,11 @@ test("a session that works during an erasure keeps the snapshots of its steps", 
 }, 60_000);
 
 test("a removed or replaced key is erased at once", async () => {
-  const { setup, host } = await setUpSession();
+  const setup = await setUp();
+  const config = setup.model.config();
+  // A provider with a variable is an integration that takes keys.
+  Object.assign(config.provider.mock, { env: ["MOCK_KEY"] });
+  const host = await setup.open({ config });
   const keys = Array.from({ length: 6 }, (_, n) => `sk-needle-${n}-${"k".repeat(900)}`);
   const read = async () => (await host.integrations.get({ integrationID: "mock" })).data?.connections ?? [];
   for (const [n, key] of keys.entries()) {

@@ -584,9 +584,10 @@ export interface OpenCodeOperations {
     /** Returns the use of the database. */
     stats(input?: StorageStatsInput, options?: RequestOptions): Promise<StorageStatsOutput>;
     /**
-     * Gives the free parts of the database back to the file system, in small steps between the work of sessions.
+     * Erases what removed sessions left in files, and gives the free parts of the database back to the file system.
      *
-     * Waits until the data of removed sessions is deleted.
+     * Waits until the data of removed sessions is deleted. Writes of other sessions wait while the database is built
+     * again.
      */
     compact(options?: RequestOptions): Promise<StorageCompactOutput>;
   };

@@ -117,6 +117,34 @@ const cases = {
     return { refusal, again, readable, exported: lines.length, acknowledged, kept, outcome };
   },
 
+  /** An erasure for which the disk has no space, and the same erasure when it has. */
+  async compact() {
+    const host = await open();
+    /** @param {string} letter @param {number} bytes */
+    const fillSession = async (letter, bytes) => {
+      const { id: sessionID } = await host.sessions.create();
+      await host.sessions.prompt({ sessionID, prompt: { text: letter.repeat(bytes) }, resume: false });
+      return sessionID;
+    };
+    const kept = await fillSession("k", 700_000);
+    const removed = await fillSession("needle-", 30_000);
+    await host.close();
+    const next = await open();
+    fault.begin();
+    fs.truncateSync(ballast, fs.statSync(ballast).size - 300_000);
+    await next.sessions.remove({ sessionID: removed });
+    let error;
+    await next.storage.compact().catch((caught) => (error = { tag: caught._tag, message: caught.message }));
+    const works = await tagOf(next.sessions.update({ sessionID: kept, title: "Works" }));
+    const before = fs.readFileSync(input.options.database).includes("needle-");
+    fault.end();
+    const { erased } = await next.storage.compact();
+    const after = fs.readFileSync(input.options.database).includes("needle-");
+    const [prompt] = await next.sessions.inbox.list({ sessionID: kept });
+    await next.close();
+    return { error, works, before, erased, after, kept: prompt?.prompt.text.length };
+  },
+
   /** A turn whose answer cannot be stored. */
   async turn() {
     const host = await open();

@@ -26,7 +26,7 @@ const NUMBER: &str = "erased";
 /// Pause after each folder, in which a waiting capture gets its lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What an erasure must keep, and when it ends early.
+/// The parts of a store that an erasure keeps, and the condition that ends it early.
 pub struct Erasure {
     /// The database whose sessions are known.
     pub owner: Owner,

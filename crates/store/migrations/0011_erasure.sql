@@ -1,4 +1,4 @@
--- What is left to erase of removed sessions. It stays due after a crash.
+-- The erasures that are due after removals of sessions. They stay due after a crash.
 
 ALTER TABLE removed ADD COLUMN residue INTEGER NOT NULL DEFAULT 0;  -- 1: the file may contain parts of deleted rows
 ALTER TABLE removed ADD COLUMN removals INTEGER NOT NULL DEFAULT 0; -- number of removals

@@ -29,9 +29,10 @@ operations! {
         extension: true,
     }
 
-    /// Gives the free parts of the database back to the file system, in small steps between the work of sessions.
+    /// Erases what removed sessions left in files, and gives the free parts of the database back to the file system.
     ///
-    /// Waits until the data of removed sessions is deleted.
+    /// Waits until the data of removed sessions is deleted. Writes of other sessions wait while the database is built
+    /// again.
     StorageCompact = "v2.storage.compact" => "storage.compact" {
         Post "/api/storage/compact",
         success: value(StorageCompaction),

@@ -1,4 +1,4 @@
-//! What is left to erase of removed sessions. It is stored, so it stays due after a crash.
+//! Erasures that are due after removals of sessions. They are stored, so they stay due after a crash.
 
 use opencode_schema::id::SessionID;
 use rusqlite::params;
@@ -8,7 +8,7 @@ use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
-/// What removed sessions left outside of their rows.
+/// The traces of removed sessions outside of their rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remains {
     /// True if the database file or its log may contain parts of deleted rows.

@@ -8,7 +8,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use crate::error::StoreError;
 use crate::view::test_hook::Moment;
-use crate::writer::Stop;
+use crate::writer::IsStopped;
 use crate::writer::worker::Worker;
 
 /// Number of SQLite VM steps between two checks whether the work is stopped.
@@ -16,11 +16,11 @@ const STEPS: i32 = 100;
 
 impl Worker {
     /// Builds the file again from its rows, and empties the log.
-    pub(crate) fn erase(&mut self, stop: Stop) -> Result<(), StoreError> {
+    pub(crate) fn erase(&mut self, is_stopped: IsStopped) -> Result<(), StoreError> {
         if let Some(reason) = self.poison.get() {
             return Err(StoreError::Poisoned(reason.clone()));
         }
-        let rebuilt = self.rebuild(stop);
+        let rebuilt = self.rebuild(is_stopped);
         // Also after a failure, so that the log gives back the space that it took.
         let emptied = self.log.empty(&self.connection, &self.options.hook);
         rebuilt.and(emptied).map_err(|error| self.failed(error))?;
@@ -34,15 +34,15 @@ impl Worker {
         erased.map_err(|error| self.record_failure(error))
     }
 
-    fn rebuild(&mut self, stop: Stop) -> rusqlite::Result<()> {
+    fn rebuild(&mut self, is_stopped: IsStopped) -> rusqlite::Result<()> {
         self.options.hook.at(Moment::Begin)?;
-        if stop() {
+        if is_stopped() {
             let stopped = ffi::Error::new(ffi::SQLITE_INTERRUPT);
             return Err(rusqlite::Error::SqliteFailure(stopped, None));
         }
-        self.connection.progress_handler(STEPS, Some(stop))?;
+        self.connection.progress_handler(STEPS, Some(is_stopped))?;
         let rebuilt = self.connection.execute_batch("VACUUM");
-        self.connection.progress_handler(0, None::<Stop>)?;
+        self.connection.progress_handler(0, None::<IsStopped>)?;
         rebuilt
     }
 

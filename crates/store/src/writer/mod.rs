@@ -34,7 +34,7 @@ const QUEUE: usize = 1024;
 pub type CommitListener = Box<dyn Fn(&[Committed]) + Send>;
 
 /// Returns true when long work must end early.
-pub(crate) type Stop = Box<dyn Fn() -> bool + Send>;
+pub(crate) type IsStopped = Box<dyn Fn() -> bool + Send>;
 
 /// A unit of work for the writer.
 pub(crate) trait Command: Send {
@@ -58,7 +58,7 @@ pub(crate) enum Task {
     /// A read of a database without other connections. It sees the committed data.
     Read(Box<dyn FnOnce(&Connection) + Send>),
     /// Erases what deleted rows left, and answers.
-    Erase(Stop, oneshot::Sender<Result<(), StoreError>>),
+    Erase(IsStopped, oneshot::Sender<Result<(), StoreError>>),
     /// Runs the tasks that were queued earlier, then closes the file.
     Close,
 }
@@ -152,9 +152,9 @@ impl Writer {
     }
 
     /// Erases what deleted rows left in the file and its log.
-    pub(crate) async fn erase(&self, stop: Stop) -> Result<(), StoreError> {
+    pub(crate) async fn erase(&self, is_stopped: IsStopped) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.queue.send(Task::Erase(stop, reply)).await;
+        let sent = self.queue.send(Task::Erase(is_stopped, reply)).await;
         sent.map_err(|_| StoreError::Closed)?;
         answer.await.unwrap_or(Err(StoreError::Closed))
     }

@@ -66,7 +66,7 @@ impl Worker {
             match task {
                 Task::Command(first) => next = self.batch(first, &mut tasks),
                 Task::Read(read) => read(&self.connection),
-                Task::Erase(stop, reply) => drop(reply.send(self.erase(stop))),
+                Task::Erase(is_stopped, reply) => drop(reply.send(self.erase(is_stopped))),
                 Task::Close => break,
             }
         }

@@ -1,4 +1,4 @@
-//! What removed sessions and removed secrets leave in the files of a database.
+//! The traces that removed sessions and removed secrets leave in the files of a database.
 
 use std::fs;
 use std::path::{Path, PathBuf};
