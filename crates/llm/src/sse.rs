@@ -3,7 +3,8 @@
 //! The protocols here only need `data`, because event names repeat its content. The exception is an
 //! `error` event that a proxy adds to the stream of another server. The decoder accepts the
 //! variations of servers: any line end, an optional space after the colon, a byte order mark,
-//! comments as keep-alive, and a last frame without a blank line.
+//! comments as keep-alive, a last frame without a blank line, a failure in a field of its own
+//! (`error: {…}`), and an object without a field in a stream of fields.
 
 use memchr::memchr2;
 
@@ -26,7 +27,7 @@ pub(crate) struct FrameTooLarge;
 pub(crate) struct Frame<'a> {
     /// The data. Never empty.
     pub(crate) data: &'a [u8],
-    /// True if the event is named `error`.
+    /// True if the event is named `error`, or stands in a field of this name.
     pub(crate) is_error: bool,
 }
 
@@ -41,6 +42,8 @@ pub(crate) struct SseFraming {
     /// True if the current frame is named `error`.
     is_error: bool,
     past_first_line: bool,
+    /// The first line with content tells whether the body is a stream. The lines of a JSON document are no data.
+    is_stream: Option<bool>,
     /// True if the last chunk ended in a carriage return. A line feed that follows belongs to it.
     ended_in_return: bool,
 }
@@ -70,9 +73,7 @@ impl SseFraming {
                 Some(after) if is_return => after,
                 _ => after,
             };
-            if self.complete_line(line)? {
-                self.dispatch(&mut on_frame)?;
-            }
+            self.complete_line(line, &mut on_frame)?;
         }
         self.hold(rest)?;
         Ok(())
@@ -87,25 +88,34 @@ impl SseFraming {
         &mut self,
         mut on_frame: impl FnMut(Frame<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.complete_line(b"")?;
+        self.complete_line(b"", &mut on_frame)?;
         self.dispatch(&mut on_frame)
     }
 
-    /// Takes the rest of a line. Returns true if the line is blank, which completes a frame.
-    fn complete_line(&mut self, end_of_line: &[u8]) -> Result<bool, FrameTooLarge> {
+    /// Takes the rest of a line.
+    fn complete_line<E: From<FrameTooLarge>>(
+        &mut self,
+        end_of_line: &[u8],
+        on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.partial.is_empty() {
-            return self.take_line(end_of_line);
+            return self.take_line(end_of_line, on_frame);
         }
         self.hold(end_of_line)?;
         let mut line = std::mem::take(&mut self.partial);
-        let blank = self.take_line(&line)?;
+        self.take_line(&line, on_frame)?;
         line.clear();
         line.shrink_to(KEPT_CAPACITY);
         self.partial = line;
-        Ok(blank)
+        Ok(())
     }
 
-    fn take_line(&mut self, line: &[u8]) -> Result<bool, FrameTooLarge> {
+    /// Takes a line. A blank one completes a frame.
+    fn take_line<E: From<FrameTooLarge>>(
+        &mut self,
+        line: &[u8],
+        on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let line = if self.past_first_line {
             line
         } else {
@@ -113,17 +123,34 @@ impl SseFraming {
             line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
         };
         if line.is_empty() {
-            return Ok(true);
+            return self.dispatch(on_frame);
         }
+        let is_object = line[0] == b'{';
+        let is_stream = *self
+            .is_stream
+            .get_or_insert(!is_object && !matches!(line[0], b'[' | b'<'));
         let value = match line.strip_prefix(b"data") {
             Some([]) => &[],
             Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
-            // A comment, or a field that `data` repeats.
+            _ if is_object && is_stream => line,
             _ => {
+                if let Some(failure) = failure_in(line) {
+                    // The lines before it are a frame of their own.
+                    self.dispatch(on_frame)?;
+                    self.is_error = true;
+                    self.add(failure)?;
+                    return self.dispatch(on_frame);
+                }
+                // A comment, or a field that `data` repeats.
                 self.is_error |= matches!(line, b"event: error" | b"event:error");
-                return Ok(false);
+                return Ok(());
             }
         };
+        Ok(self.add(value)?)
+    }
+
+    /// Adds a line to the data of the current frame.
+    fn add(&mut self, value: &[u8]) -> Result<(), FrameTooLarge> {
         if self.data.len() + value.len() >= MAX_FRAME_BYTES {
             return Err(FrameTooLarge);
         }
@@ -132,7 +159,7 @@ impl SseFraming {
         }
         self.has_data = true;
         self.data.extend_from_slice(value);
-        Ok(false)
+        Ok(())
     }
 
     fn hold(&mut self, bytes: &[u8]) -> Result<(), FrameTooLarge> {
@@ -161,6 +188,13 @@ impl SseFraming {
     }
 }
 
+/// Returns the value of a field `error`, unless it tells of none.
+fn failure_in(line: &[u8]) -> Option<&[u8]> {
+    let value = line.strip_prefix(b"error:")?.trim_ascii();
+    let is_told = !matches!(value, b"" | b"null" | b"false" | b"{}" | b"[]" | b"\"\"");
+    is_told.then_some(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +220,7 @@ mod tests {
 
     #[test]
     fn lines_make_frames() {
-        let rows: [(&str, &[&str]); 16] = [
+        let rows: [(&str, &[&str]); 22] = [
             ("data: a\n\n", &["a"]),
             ("data:a\n\n", &["a"]),
             ("data:  a\n\n", &[" a"]),
@@ -206,6 +240,12 @@ mod tests {
                 "data: a\nevent:error\n\nevent: error\n\nevent: errors\ndata: b",
                 &["error a", "b"],
             ),
+            ("error: {\"a\":1}\n\ndata: b\n\n", &["error {\"a\":1}", "b"]),
+            ("data: a\nerror:x\ndata: b\n\n", &["a", "error x", "b"]),
+            ("error: null\nerror:\nerror: {}\nerrors: x\ndata: a", &["a"]),
+            (": ping\n\n{\"error\":1}\n\n", &["{\"error\":1}"]),
+            ("event: error\n{\"a\":1}\n\n", &["error {\"a\":1}"]),
+            ("{\n\"a\":\n{}\n}\n\n[\n{}\n]", &[]),
         ];
         for (text, expected) in rows {
             assert_eq!(frames(&[text.as_bytes()]), expected, "{text:?}");
