@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::chunk::ToolDelta;
+use super::chunk::{FunctionDelta, ToolDelta};
 use super::sealed;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::FinishReason;
@@ -15,6 +15,8 @@ use crate::protocol::tool_input;
 /// The calls of one step, in order of their first deltas.
 pub(super) struct Calls {
     calls: Vec<Call>,
+    /// True if the first call came in the form before tools. Some servers write one call in both forms.
+    is_former: bool,
     input_bytes: usize,
     /// The tools of the request, which show where a name ends.
     tools: Arc<[ToolDefinition]>,
@@ -29,6 +31,8 @@ struct Call {
     written: OpenCall,
     /// The signature that the server wants back.
     signature: Option<String>,
+    /// True if a further piece came with another identifier. The server then writes one into each piece.
+    is_named_anew: bool,
     done: bool,
 }
 
@@ -58,6 +62,7 @@ impl Calls {
     pub(super) fn new(tools: Arc<[ToolDefinition]>) -> Self {
         Self {
             calls: Vec::new(),
+            is_former: false,
             input_bytes: 0,
             tools,
         }
@@ -67,9 +72,36 @@ impl Calls {
         self.calls.is_empty()
     }
 
+    /// Handles a delta in the form before tools, which knows one call. Behind a call, it repeats that call.
+    pub(super) fn push_former(
+        &mut self,
+        delta: FunctionDelta,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        if !self.calls.is_empty() && !self.is_former {
+            return Ok(());
+        }
+        self.add(ToolDelta::of_function(delta).into(), sink)?;
+        self.is_former = !self.calls.is_empty();
+        Ok(())
+    }
+
     /// Handles one delta.
     pub(super) fn push(&mut self, delta: ToolDelta, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let fragment = Fragment::from(delta);
+        if self.is_former && self.is_repeated_by(&fragment) {
+            return Ok(());
+        }
+        self.add(fragment, sink)
+    }
+
+    /// True if a delta may repeat the only call in the form before tools.
+    fn is_repeated_by(&self, fragment: &Fragment) -> bool {
+        let is_named = |name: &String| self.calls.first().is_some_and(|call| call.name == *name);
+        fragment.index.unwrap_or_default() == 0 && fragment.name.as_ref().is_none_or(is_named)
+    }
+
+    fn add(&mut self, fragment: Fragment, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         if fragment.is_empty() {
             return Ok(());
         }
@@ -137,6 +169,7 @@ impl Calls {
             name: String::new(),
             written: OpenCall::new(fragment.id.as_deref(), sink),
             signature: None,
+            is_named_anew: false,
             done: false,
         });
         self.calls.len() - 1
@@ -156,13 +189,18 @@ impl Fragment {
 
 impl Call {
     /// True if the delta belongs to this call. A new identifier with a known index starts another call,
-    /// unless the server sent none before and the delta has no name. A delta with a name and input starts
-    /// another call if the input of this call is complete, unless the delta repeats it.
+    /// unless the delta has no name, and the server sent no identifier before or the input is incomplete.
+    /// A delta with a name and input starts another call if the input of this call is complete, unless the
+    /// delta repeats it.
     fn is_continued_by(&self, fragment: &Fragment) -> bool {
         let is_same = match (&fragment.id, &self.given) {
             (None, _) => true,
             (Some(id), Some(known)) if id == known => true,
-            (Some(_), known) => return known.is_none() && fragment.name.is_none(),
+            (Some(_), known) => {
+                let is_begun =
+                    known.is_none() || self.is_named_anew || !is_whole(self.written.input());
+                return fragment.name.is_none() && is_begun;
+            }
         };
         let is_named = fragment.name.is_some() && !fragment.input.is_empty();
         let is_identified = fragment.index.is_some() || fragment.id.is_some();
@@ -186,6 +224,8 @@ impl Call {
             // The call has run.
             return Ok(());
         }
+        self.is_named_anew |=
+            self.given.is_some() && fragment.id.is_some() && fragment.id != self.given;
         self.signature = fragment.signature.or(self.signature.take());
         let has_input = !fragment.input.is_empty() || !self.written.input().is_empty();
         let follows_name = fragment.name.is_none() && has_input;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::calls::Calls;
-use super::chunk::{Choice, Chunk, Delta, Reason, ToolDelta};
+use super::chunk::{Choice, Chunk, Delta, Reason};
 use super::cited::CitedPages;
 use super::sealed::Collector;
 use super::{failure, usage};
@@ -179,11 +179,14 @@ impl ChatFrames {
         }
         let annotations = std::mem::take(&mut delta.annotations.0);
         self.annotations.add(annotations, sink)?;
-        let former = delta.function_call.0.take().map(ToolDelta::of_function);
-        let calls = std::mem::take(&mut delta.tool_calls.0);
-        for call in calls.into_iter().chain(former) {
+        let former = delta.function_call.0.take();
+        for call in std::mem::take(&mut delta.tool_calls.0) {
             self.close_reasoning(sink)?;
             self.calls.push(call, sink)?;
+        }
+        if let Some(former) = former {
+            self.close_reasoning(sink)?;
+            self.calls.push_former(former, sink)?;
         }
         for (mime, content) in delta.images() {
             self.close_reasoning(sink)?;
