@@ -24,6 +24,27 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for One<T> {
     }
 }
 
+/// The first object of a list, and the further ones, which hardly any server sends.
+pub(super) struct First<T> {
+    pub(super) first: Option<T>,
+    pub(super) others: Vec<T>,
+}
+
+impl<T> Default for First<T> {
+    fn default() -> Self {
+        Self {
+            first: None,
+            others: Vec::new(),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FirstVisitor(PhantomData))
+    }
+}
+
 /// Objects with known members. Some servers send the only object in place of the list.
 pub(super) struct Many<T>(pub(super) Vec<T>);
 
@@ -40,6 +61,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
 }
 
 struct OneVisitor<T>(PhantomData<T>);
+
+struct FirstVisitor<T>(PhantomData<T>);
 
 struct ManyVisitor<T>(PhantomData<T>);
 
@@ -103,6 +126,31 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneVisitor<T> {
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(One(first))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
+    type Value = First<T>;
+
+    skip_scalars!("a list");
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<First<T>, A::Error> {
+        let first = T::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(First {
+            first: Some(first),
+            others: Vec::new(),
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<First<T>, A::Error> {
+        let mut found = First::default();
+        while let Some(One(element)) = seq.next_element::<One<T>>()? {
+            match element {
+                Some(element) if found.first.is_some() => found.others.push(element),
+                element => found.first = found.first.or(element),
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -8,14 +8,15 @@ use serde_json::value::RawValue;
 
 use super::content::Content;
 use crate::canonical::cited_source::is_web_address;
+use crate::protocol::deviations::note;
 use crate::protocol::generated_file;
 use crate::protocol::loose::{self, Id, JsonText, Loose, Member, Members, Prose, Values, Whole};
-use crate::protocol::loose_objects::{Many, One};
+use crate::protocol::loose_objects::{First, Many, One};
 
 #[derive(serde::Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
-    pub(super) choices: One<Choice<'a>>,
+    pub(super) choices: First<Choice<'a>>,
     #[serde(borrow, default)]
     usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -62,7 +63,7 @@ pub(super) struct Choice<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Default, serde::Deserialize)]
 pub(super) struct Delta {
     #[serde(default)]
     content: Content,
@@ -121,11 +122,66 @@ pub(super) struct FunctionDelta {
 }
 
 impl<'a> Chunk<'a> {
+    /// Takes the choice that is the answer. No request asks for alternatives, but some servers write each call into
+    /// a choice of its own. So the calls of the others count if the first one has none.
+    pub(super) fn take_choice(&mut self) -> Option<Choice<'a>> {
+        let mut answer = self.choices.first.take()?;
+        if self.choices.others.is_empty() {
+            return Some(answer);
+        }
+        note("one choice", "several choices");
+        let others = std::mem::take(&mut self.choices.others);
+        let is_without_calls = !answer.has_calls();
+        for mut other in others {
+            if is_without_calls {
+                answer.add_calls(other.take_calls());
+            }
+            if matches!(answer.finish_reason, Reason::None) {
+                answer.finish_reason = other.finish_reason;
+                answer.native_finish_reason = other.native_finish_reason;
+            }
+        }
+        Some(answer)
+    }
+
     /// Returns the report of the token counts, wherever the server puts it.
     pub(super) fn usage(&self) -> Option<&'a RawValue> {
-        let of_choice = self.choices.0.as_ref().and_then(|choice| choice.usage);
+        let of_choice = self.choices.first.as_ref().and_then(|choice| choice.usage);
         let of_groq = self.x_groq.0.as_ref().and_then(|it| it.usage);
         self.usage.or(of_choice).or(of_groq)
+    }
+}
+
+impl Choice<'_> {
+    /// Returns the delta, or the message in its place.
+    fn content(&mut self) -> &mut Option<Box<Delta>> {
+        match self.delta.0.is_some() {
+            true => &mut self.delta.0,
+            false => &mut self.message.0,
+        }
+    }
+
+    fn has_calls(&mut self) -> bool {
+        let content = self.content().as_ref();
+        content.is_some_and(|it| !it.tool_calls.0.is_empty() || it.function_call.0.is_some())
+    }
+
+    fn take_calls(&mut self) -> Vec<ToolDelta> {
+        let Some(content) = self.content() else {
+            return Vec::new();
+        };
+        let calls = std::mem::take(&mut content.tool_calls.0);
+        match content.function_call.0.take() {
+            Some(former) if calls.is_empty() => vec![ToolDelta::of_function(former)],
+            _ => calls,
+        }
+    }
+
+    fn add_calls(&mut self, calls: Vec<ToolDelta>) {
+        if !calls.is_empty() {
+            let content = self.content().get_or_insert_default();
+            content.tool_calls.0.extend(calls);
+        }
     }
 }
 

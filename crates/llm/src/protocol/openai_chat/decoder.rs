@@ -85,7 +85,7 @@ impl Frames for ChatFrames {
             return self.end(sink);
         }
         let mut mended = Vec::new();
-        let chunk: Chunk<'_> = sink.parse(data, &mut mended)?;
+        let mut chunk: Chunk<'_> = sink.parse(data, &mut mended)?;
         if let Some(failure) = failure::reported(&chunk, data) {
             return sink.emit(failure);
         }
@@ -94,7 +94,7 @@ impl Frames for ChatFrames {
             self.usage.push_str(report.get());
         }
         self.cited.update(&chunk);
-        match chunk.choices.0 {
+        match chunk.take_choice() {
             Some(choice) => self.choice(choice, sink),
             None => Ok(()),
         }

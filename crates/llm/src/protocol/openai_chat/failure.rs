@@ -24,7 +24,7 @@ pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
     if let Some(failure) = chunk.base_resp.and_then(outcome) {
         return Some(failure);
     }
-    let is_bare = chunk.choices.0.is_none() && chunk.usage().is_none();
+    let is_bare = chunk.choices.first.is_none() && chunk.usage().is_none();
     if !in_member && !is_bare {
         return None;
     }
