@@ -126,7 +126,12 @@ impl Frames for ResponseFrames {
             | "response.failed"
             | "response.cancelled" => {
                 let response = sink.read(event.response).unwrap_or_default();
-                self.finish(kind.trim_start_matches("response."), &response, sink)
+                self.finish(kind.trim_start_matches("response."), response, sink)
+            }
+            // Some servers answer with one document.
+            "" if event.output.is_some() => {
+                let response = sink.parse(data, &mut Vec::new())?;
+                self.finish("completed", response, sink)
             }
             "error" => sink.emit(failure::named(data)),
             // Some proxies report their own errors in the format of another protocol.
@@ -394,12 +399,15 @@ impl ResponseFrames {
     fn finish(
         &mut self,
         kind: &str,
-        response: &Value,
+        mut response: Value,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        let end = end_of(kind, response);
+        let end = end_of(kind, &response);
         if end.is_failure() {
             return sink.finish(&end, false, None, None);
+        }
+        if let Some(Value::Array(items)) = response.get_mut("output").map(Value::take) {
+            self.not_streamed(items, sink)?;
         }
         self.calls.complete_all(sink)?;
         // xAI lists all pages that it read.
@@ -409,15 +417,36 @@ impl ResponseFrames {
             sink.cite(Some(CitedSource::at(page, None)))?;
         }
         let usage = response.get("usage").cloned();
-        let id = text(response, "id").or(self.response.as_deref());
+        let id = text(&response, "id").or(self.response.as_deref());
         let id = id.map(|id| ("responseId", id.into()));
-        let tier = text(response, "service_tier").map(|tier| ("serviceTier", tier.into()));
+        let tier = text(&response, "service_tier").map(|tier| ("serviceTier", tier.into()));
         sink.finish(
             &end,
             !self.calls.is_empty(),
             usage.and_then(usage::parse),
             metadata(id.into_iter().chain(tier)),
         )
+    }
+
+    /// Handles the items of a whole response, from servers that do not stream them. Of a kind that was streamed, all
+    /// items were.
+    fn not_streamed(&mut self, items: Vec<Value>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let has_reasoning = !self.reasoning.is_empty();
+        let has_texts = self.texts.iter().any(|text| text.is_begun);
+        let (has_calls, has_hosted) = (!self.calls.is_empty(), !self.hosted.is_empty());
+        for (place, it) in (0..).zip(items) {
+            let it = item(it);
+            let is_streamed = match text(&it, "type").unwrap_or_default() {
+                "reasoning" => has_reasoning,
+                "message" => has_texts,
+                "function_call" => has_calls,
+                _ => has_hosted,
+            };
+            if !is_streamed {
+                self.done(Some(place), it, sink)?;
+            }
+        }
+        Ok(())
     }
 
     fn count_item(&mut self, sink: &Sink<'_>) -> Result<(), LlmError> {

@@ -27,6 +27,9 @@ pub(super) struct Event<'a> {
     pub(super) annotation: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) response: Option<&'a RawValue>,
+    /// The items of a document in place of a stream.
+    #[serde(borrow, default)]
+    pub(super) output: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
 }
