@@ -238,8 +238,24 @@ fn every_name_has_one_meaning_in_every_protocol() {
                     (ProtocolId::Program(_), "unknown") => "unknown",
                     _ => expected,
                 };
-                let end = end_of(id, &answer(id, Before::Text, &name));
+                let before = match expected {
+                    "tool-calls" => Before::Call,
+                    _ => Before::Text,
+                };
+                let end = end_of(id, &answer(id, before, &name));
                 assert_eq!(end, expected, "{id:?} {name:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_end_that_announces_a_call_is_a_failure_without_one() {
+    for id in ALL {
+        for before in [Before::Nothing, Before::Text] {
+            for name in NAMES[1].1.split_whitespace() {
+                let end = end_of(id, &answer(id, before, name));
+                assert_eq!(end, "invalid-output again", "{id:?} {name:?}");
             }
         }
     }

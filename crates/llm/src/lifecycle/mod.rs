@@ -67,6 +67,11 @@ impl Lifecycle {
         self.phase != Phase::Fresh
     }
 
+    /// True if the answer has a call, also one that the provider ran itself.
+    pub(crate) fn has_calls(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
     /// True if a terminal event was forwarded or a failure was reported.
     #[must_use]
     pub fn is_over(&self) -> bool {

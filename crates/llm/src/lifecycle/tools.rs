@@ -29,6 +29,10 @@ enum Phase {
 }
 
 impl Tools {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn start_input(
         &mut self,
         id: &BlockId,

@@ -104,6 +104,21 @@ impl End {
         }
     }
 
+    /// Returns the failure of an answer whose end announces a call, but which has none. Such an answer broke off: the
+    /// model waits for a result that no tool can give.
+    pub(super) fn without_call(&self) -> LlmEvent {
+        let message = format!(
+            "The provider ended its answer with {:?}: it announced a tool call and sent none",
+            self.name
+        );
+        LlmEvent::ProviderError {
+            message,
+            kind: ErrorKind::InvalidOutput,
+            retryable: true,
+            provider_metadata: None,
+        }
+    }
+
     /// Returns the failure of the answer, if it failed. A window that is full before any output is a refusal of the
     /// request because of its size.
     pub(super) fn failure(&self, has_output: bool) -> Option<LlmEvent> {

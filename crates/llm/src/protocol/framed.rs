@@ -183,6 +183,9 @@ impl Sink<'_> {
         let reason = end.reason(has_calls);
         self.release(Some(reason));
         self.release_calls()?;
+        if reason == FinishReason::ToolCalls && !self.lifecycle.has_calls() {
+            return self.emit(end.without_call());
+        }
         for missing in self.halves.end_all() {
             self.lifecycle.accept(missing, self.out)?;
         }

@@ -307,7 +307,6 @@ fn every_stop_reason_is_mapped() {
             metadata(json!({"pauseTurn": true})),
         ),
         ("max_tokens", FinishReason::Length, None),
-        ("tool_use", FinishReason::ToolCalls, None),
         ("refusal", FinishReason::ContentFilter, None),
         ("compaction", FinishReason::Stop, None),
     ];
@@ -319,6 +318,9 @@ fn every_stop_reason_is_mapped() {
             "{reason}"
         );
     }
+    // Without a call, its end is a failure.
+    let announced = events_of(&[message_start(), end("tool_use")]);
+    assert!(matches!(announced[..], [_, LlmEvent::ProviderError { .. }]));
     let mut stopped = end("stop_sequence");
     stopped["delta"]["stop_sequence"] = json!("END");
     let attached = metadata(json!({"stopSequence": "END"}));

@@ -76,8 +76,6 @@ fn finish_reasons() {
         ("stop", FinishReason::Stop),
         ("length", FinishReason::Length),
         ("content_filter", FinishReason::ContentFilter),
-        ("tool_calls", FinishReason::ToolCalls),
-        ("function_call", FinishReason::ToolCalls),
         ("end_turn", FinishReason::Stop),
         ("eos", FinishReason::Stop),
     ];
