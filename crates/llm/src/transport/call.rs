@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::canonical::authorizer::OutgoingRequest;
 use crate::canonical::error::{
-    HttpFailure, LlmError, LlmErrorReason, TransportKind, is_page, page_message, place,
+    HttpFailure, LlmError, LlmErrorReason, TransportKind, page_message, place,
 };
 use crate::canonical::model::{Auth, ResolvedModel, Timeouts};
 use crate::canonical::request::LlmRequest;
@@ -115,12 +115,12 @@ impl Call {
             .await
             .ok_or_else(|| self.target.timed_out())?
             .map_err(|error| self.target.transport(&error))?;
-        // Redirects are not followed, so every status from 300 on is a refusal.
-        if response.status().as_u16() < 300 {
-            return self.target.accept(response, deadline);
-        }
         let opened = Opened { response, deadline };
-        Err(self.refused(opened, now).await)
+        // Redirects are not followed, so every status from 300 on is a refusal.
+        match opened.response.status().as_u16() < 300 {
+            true => Ok(opened),
+            false => Err(self.refused(opened, now).await),
+        }
     }
 
     async fn refused(&self, mut opened: Opened, now: SystemTime) -> LlmError {
@@ -160,15 +160,6 @@ impl Call {
 }
 
 impl Target {
-    /// Accepts an answer that may be a stream. Fails if it is an HTML page.
-    fn accept(&self, response: Response, deadline: Option<Instant>) -> Result<Opened, LlmError> {
-        let kind = response.headers().get(http::header::CONTENT_TYPE);
-        if is_page(kind.and_then(|kind| kind.to_str().ok()), &[]) {
-            return Err(self.page(response.status().as_u16()));
-        }
-        Ok(Opened { response, deadline })
-    }
-
     /// Returns the failure of an answer that is an HTML page.
     pub(super) fn page(&self, status: u16) -> LlmError {
         LlmError::invalid_output(&self.route, page_message(&self.place(), status))

@@ -82,6 +82,10 @@ impl Reply {
             Some(chunk) => {
                 let missing = BEGINNING.saturating_sub(self.beginning.len());
                 self.beginning.extend(chunk.iter().take(missing));
+                // The rest of a page is not needed.
+                if missing > 0 && self.beginning.len() == BEGINNING && self.is_page() {
+                    return Err(self.page());
+                }
                 self.decode(|decoder| decoder.push(&chunk, events))?;
                 if self.decoder.is_over() {
                     self.phase = Phase::Drain;
@@ -101,10 +105,20 @@ impl Reply {
         decode: impl FnOnce(&mut dyn Decoder) -> Result<(), LlmError>,
     ) -> Result<(), LlmError> {
         let decoded = decode(self.decoder.as_mut());
-        if decoded.is_err() && is_page(None, &self.beginning) {
-            return Err(self.target.page(self.opened.response.status().as_u16()));
+        match decoded.is_err() && self.is_page() {
+            true => Err(self.page()),
+            false => decoded,
         }
-        decoded
+    }
+
+    fn is_page(&self) -> bool {
+        let headers = self.opened.response.headers();
+        let kind = headers.get(http::header::CONTENT_TYPE);
+        is_page(kind.and_then(|kind| kind.to_str().ok()), &self.beginning)
+    }
+
+    fn page(&self) -> LlmError {
+        self.target.page(self.opened.response.status().as_u16())
     }
 
     async fn read(&mut self) -> Result<Option<Bytes>, LlmError> {

@@ -71,6 +71,17 @@ async fn a_page_instead_of_a_stream_is_reported_as_a_page() {
 }
 
 #[tokio::test]
+async fn a_stream_with_the_content_type_of_a_page_is_read() {
+    let typed = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\n\r\n{HELLO}data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\n"
+    );
+    let server = Server::start(vec![typed]).await;
+    let (events, error) = outcome(request(&server.base_url, |_| {})).await;
+    assert!(error.is_none(), "{error:?}");
+    assert!(matches!(events.last(), Some(LlmEvent::Finish { .. })));
+}
+
+#[tokio::test]
 async fn events_before_a_broken_frame_come_first() {
     let server = Server::start(vec![ok(&format!("{HELLO}data: oops\n\n"))]).await;
     let items = items(request(&server.base_url, |_| {})).await;

@@ -17,13 +17,18 @@ pub(crate) fn place(model: &str, url: &Url) -> String {
 /// Number of bytes of a body that suffice to detect a page.
 pub(crate) const BEGINNING: usize = 64;
 
-/// True if an answer is an HTML page, by its content type or its first bytes.
+/// True if an answer is an HTML page, by its first bytes, or by its content type if they are not those of an event or
+/// of JSON. Some servers send streams with the content type of a page.
 pub(crate) fn is_page(content_type: Option<&str>, body: &[u8]) -> bool {
     let typed = content_type.is_some_and(|it| begins_with(it.trim_start().as_bytes(), "text/html"));
     let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let text = text.trim_ascii_start();
-    typed || begins_with(text, "<!doctype html") || begins_with(text, "<html")
+    let is_data = DATA.iter().any(|it| text.starts_with(it.as_bytes()));
+    typed && !is_data || begins_with(text, "<!doctype html") || begins_with(text, "<html")
 }
+
+/// The beginnings of server-sent events and of JSON.
+const DATA: [&str; 8] = ["data:", "event:", "id:", "retry:", "error:", ":", "{", "["];
 
 fn begins_with(text: &[u8], beginning: &str) -> bool {
     let head = text.get(..beginning.len());
@@ -49,7 +54,10 @@ mod tests {
     fn html_pages_are_recognised_by_media_type_or_first_bytes() {
         for (content_type, body, page) in [
             (Some("text/html; charset=utf-8"), "", true),
-            (Some("Text/HTML"), "{}", true),
+            (Some("Text/HTML"), "Welcome", true),
+            (Some("Text/HTML"), "{}", false),
+            (Some("text/html"), "\n: ping\n\n", false),
+            (Some("text/html"), "event: message_start\n", false),
             (None, "<!DOCTYPE html><html>", true),
             (Some("text/event-stream"), "\u{feff} \n<HTML lang=en>", true),
             (Some("text/event-stream"), "data: <html>", false),
