@@ -1,6 +1,6 @@
 //! Failures that a server reports inside an answer with a success status.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::canonical::error::{InStreamReport, bounded, window_in};
 use crate::canonical::event::LlmEvent;
@@ -65,9 +65,14 @@ pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
         value => value,
     };
     if let Some(error) = value.get("error").filter(|error| is_told(error)) {
-        return Some(event_in(error, value));
+        return Some(match error {
+            Value::Bool(_) => event(value),
+            Value::Number(status) => event(&with_code(value, status)),
+            error => event_in(error, value),
+        });
     }
-    let has_report = message_of(value).is_some()
+    // Gateways also write such a text beside an answer.
+    let has_report = (message_of(value).is_some() && !is_list(&value["choices"]))
         || ["errors", "detail"]
             .iter()
             .any(|name| is_list(&value[*name]))
@@ -75,6 +80,15 @@ pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
             .pointer("/base_resp/status_code")
             .is_some_and(is_failure_code);
     has_report.then(|| event(value))
+}
+
+/// Returns a report whose error is only a number, with this number as its code.
+fn with_code(value: &Value, status: &Number) -> Value {
+    let mut members = value.as_object().cloned().unwrap_or_default();
+    members
+        .entry("code")
+        .or_insert_with(|| Value::Number(status.clone()));
+    Value::Object(members)
 }
 
 /// True for a list that is not empty.
@@ -93,7 +107,9 @@ pub(super) fn is_told(error: &Value) -> bool {
         Value::String(text) => !text.is_empty(),
         Value::Object(members) => !members.is_empty(),
         Value::Array(errors) => errors.iter().any(is_told),
-        _ => false,
+        Value::Bool(is_error) => *is_error,
+        Value::Number(status) => status.as_i64() != Some(0),
+        Value::Null => false,
     }
 }
 
@@ -107,6 +123,17 @@ pub(super) fn named(data: &[u8]) -> LlmEvent {
 
 /// Returns the message of an error.
 fn message_of(error: &Value) -> Option<&str> {
-    let text = |name: &str| error.get(name)?.as_str().filter(|text| !text.is_empty());
-    text("message").or_else(|| text("detail"))
+    const NAMES: [&str; 9] = [
+        "message",
+        "detail",
+        "msg",
+        "error_message",
+        "errorMessage",
+        "error_msg",
+        "errorMsg",
+        "error_description",
+        "Message",
+    ];
+    let text = |name: &&str| error.get(*name)?.as_str().filter(|text| !text.is_empty());
+    NAMES.iter().find_map(text)
 }

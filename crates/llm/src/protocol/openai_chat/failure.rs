@@ -35,7 +35,11 @@ pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
     }
     // A chunk with a message alone may be a sign of life.
     let marks = ["code", "type", "status", "errors", "detail", "base_resp"];
+    let is_success =
+        |code: &Value| [0, 200].iter().any(|it| code == it) || code == "0" || code == "200";
     let is_failure = chunk.get("object").is_some_and(|object| object == "error")
-        || marks.iter().any(|mark| chunk.get(mark).is_some());
+        || marks
+            .iter()
+            .any(|mark| chunk.get(mark).is_some_and(|it| !is_success(it)));
     is_failure.then(|| failure::reported(&chunk))?
 }
