@@ -1,6 +1,5 @@
 // Sends the events of a model to the native host.
 
-import { encodeJson } from "../client/request.js";
 import { timers } from "./builtins.js";
 import { describe } from "./checks.js";
 import type { ModelEvent } from "../index.js";
@@ -60,5 +59,6 @@ function encodeEvent(event: unknown) {
   if (typeof event !== "object" || event === null) {
     throw new TypeError(`An event must be an object, got ${describe(event)}`);
   }
-  return encodeJson(event);
+  // Halves of a surrogate pair stay: the native host joins the halves of a character that two deltas share.
+  return JSON.stringify(event);
 }

@@ -36,6 +36,16 @@ test("events of one turn of the event loop are one batch", async () => {
   expect(messages.map((message) => JSON.parse(message))).toEqual([{ events: [delta("a"), delta("b")] }]);
 });
 
+test("the halves of a character that two deltas share reach the native host", async () => {
+  const { messages, call } = await startCall();
+  const batches = new EventBatches(call);
+  batches.add(delta("a\ud83d"));
+  batches.add(delta("\ude00b"));
+  batches.flush();
+  expect(messages.join("")).toContain("a\\ud83d");
+  expect(messages.map((message) => JSON.parse(message))).toEqual([{ events: [delta("a\ud83d"), delta("\ude00b")] }]);
+});
+
 test("a long batch is sent at once", async () => {
   const { messages, call } = await startCall();
   new EventBatches(call).add(delta("a".repeat(70_000)));
