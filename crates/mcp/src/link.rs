@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rmcp::model::{
-    ClientJsonRpcMessage, GetExtensions as _, GetMeta as _, JsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage,
     ProgressNotificationParam, ProgressToken, RequestId, ServerJsonRpcMessage, ServerNotification,
 };
 use tokio_util::sync::CancellationToken;
@@ -67,6 +67,8 @@ struct Requests {
     sent: HashMap<ProgressToken, (RequestId, Arc<InFlight>)>,
     /// Tool calls, the newest last.
     calls: Vec<Arc<InFlight>>,
+    /// The handshake without an answer.
+    handshake: Option<RequestId>,
     /// Requests of the server.
     received: HashSet<RequestId>,
 }
@@ -130,6 +132,16 @@ impl Link {
         sent.any(|(sent, _)| sent.to_string() == id)
     }
 
+    /// Returns the id of the handshake if this is the id of an answer to it.
+    pub(crate) fn handshake(&self, answered: &RequestId) -> Option<RequestId> {
+        let requests = self.requests.lock();
+        let handshake = requests.handshake.as_ref();
+        // Some servers return the number as a text.
+        handshake
+            .filter(|id| id.to_string() == answered.to_string())
+            .cloned()
+    }
+
     /// Returns the requests of the host without an answer.
     pub(crate) fn waiting(&self) -> Waiting {
         let requests = self.requests.lock();
@@ -146,6 +158,9 @@ impl Link {
         match message {
             JsonRpcMessage::Request(message) => {
                 let request = &message.request;
+                if matches!(request, ClientRequest::InitializeRequest(_)) {
+                    self.requests.lock().handshake = Some(message.id.clone());
+                }
                 let tracked = request.extensions().get::<Arc<InFlight>>();
                 let token = request.get_meta().get_progress_token();
                 if let (Some(tracked), Some(token)) = (tracked, token) {
@@ -208,6 +223,7 @@ impl Link {
         requests
             .sent
             .retain(|_, (id, _)| id.to_string() != answered);
+        requests.handshake.take_if(|id| id.to_string() == answered);
     }
 
     /// True if a request of the server may be answered.

@@ -226,7 +226,11 @@ fn refused(error: ClientInitializeError) -> OpenError {
                 Some(_) => OpenError::Final(reason),
             }
         }
-        ClientInitializeError::ExpectedInitResult(_)
+        ClientInitializeError::ExpectedInitResult(Some(_)) => broken(
+            "The answer of the server to the handshake has no usable member \"protocolVersion\"."
+                .to_owned(),
+        ),
+        ClientInitializeError::ExpectedInitResult(None)
         | ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ConflictInitResponseId(..)
         | ClientInitializeError::UncorrelatedErrorResponse { .. } => {

@@ -16,6 +16,7 @@ use crate::link::End;
 use crate::listing::ListError;
 use crate::prompts::list_prompts;
 use crate::tools::{ServerTool, Tools, list_tools};
+use crate::transport::has_unclear_tools;
 
 /// The reason why a connection is not served any more.
 enum Served {
@@ -161,7 +162,15 @@ async fn tools(server: &Arc<Server>, connection: &Connection) -> Result<Tools, L
         return Ok(Tools::default());
     }
     let before: Vec<Arc<ServerTool>> = server.now.lock().lists.tools.tools.clone();
-    let tools = list_tools(connection, &server.slot, &before, &server.stop).await?;
+    let tools = match list_tools(connection, &server.slot, &before, &server.stop).await {
+        Err(ListError::Request(error @ RequestError::Refused(_)))
+            if has_unclear_tools(connection.capabilities()) =>
+        {
+            connection.link.log.line(&error.to_string());
+            return Ok(Tools::default());
+        }
+        listed => listed?,
+    };
     for problem in &tools.problems {
         connection.link.log.line(problem);
     }

@@ -1,5 +1,6 @@
 //! Messages as lines over the standard streams of a child process.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -8,11 +9,12 @@ use rmcp::model::{
     ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::io::{AsyncReadExt as _, BufReader};
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::SendError};
 use tokio::time::timeout;
 
 use super::answer::{self, Read};
@@ -24,6 +26,9 @@ const WAITING: usize = 4;
 
 /// Number of bytes per read, which is the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
+
+/// Maximum number of messages of a line. A line with more is no message.
+const MAX_BATCH: usize = 1000;
 
 /// Maximum length of a logged line, in bytes. The rest of a longer one is read and discarded.
 const MAX_LINE: usize = 4096;
@@ -137,10 +142,7 @@ async fn read(
         if !matches!(read, Ok(bytes) if bytes > 0) {
             return;
         }
-        let Some(message) = parse(&line, &link) else {
-            continue;
-        };
-        if messages.send(message).await.is_err() {
+        if forward(&line, &messages, &link).await.is_err() {
             return;
         }
         if line.capacity() > CHUNK {
@@ -149,10 +151,63 @@ async fn read(
     }
 }
 
-/// Reads a line. Servers sometimes print other text, which is logged.
-fn parse(line: &[u8], link: &Link) -> Option<ServerJsonRpcMessage> {
+/// Forwards the messages of a line.
+///
+/// # Errors
+///
+/// Fails if the connection takes no more messages.
+async fn forward(
+    line: &[u8],
+    messages: &mpsc::Sender<ServerJsonRpcMessage>,
+    link: &Link,
+) -> Result<(), SendError<ServerJsonRpcMessage>> {
     let text = answer::text_of(line);
     let text = text.trim();
+    let batch = serde_json::from_str::<Batch<'_>>(text);
+    let parts = batch.map_or_else(|_| vec![text], |batch| batch.0);
+    for part in parts {
+        if let Some(message) = parse(part, link) {
+            messages.send(message).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Messages that a server sent as one line.
+struct Batch<'a>(Vec<&'a str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Batch<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Parts).map(Self)
+    }
+}
+
+struct Parts;
+
+impl<'de> Visitor<'de> for Parts {
+    type Value = Vec<&'de str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "1 to {MAX_BATCH} messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut batch: A) -> Result<Self::Value, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(part) = batch.next_element::<&RawValue>()? {
+            if parts.len() == MAX_BATCH {
+                return Err(A::Error::invalid_length(parts.len() + 1, &self));
+            }
+            parts.push(part.get());
+        }
+        match parts.is_empty() {
+            true => Err(A::Error::invalid_length(0, &self)),
+            false => Ok(parts),
+        }
+    }
+}
+
+/// Reads a message. Servers sometimes print other text, which is logged.
+fn parse(text: &str, link: &Link) -> Option<ServerJsonRpcMessage> {
     if text.is_empty() {
         return None;
     }
@@ -179,7 +234,11 @@ fn message(
     whole: Option<(RequestId, String)>,
     link: &Link,
 ) -> Option<ServerJsonRpcMessage> {
-    // The result of the handshake has a type.
+    if let Some((id, _)) = &whole
+        && let Some(id) = link.handshake(id)
+    {
+        return answer_to(&id, line, true);
+    }
     let whole = whole.filter(|(id, _)| link.is_waiting(id));
     let parsed = match &whole {
         Some((_, message)) => serde_json::from_str(message),
@@ -198,7 +257,7 @@ fn message(
         (Some(id), given, Some(error)) => {
             // The library reads no error without a code or a message.
             if given.is_some()
-                && let Some(message) = answer_to(&id, line)
+                && let Some(message) = answer_to(&id, line, false)
             {
                 return Some(message);
             }
@@ -209,15 +268,15 @@ fn message(
         (None, Some(_), _) => match link.waiting() {
             // It answers the handshake.
             Waiting::Nothing => serde_json::from_str(line).ok(),
-            Waiting::One(id) => answer_to(&id, line),
+            Waiting::One(id) => answer_to(&id, line, false),
             Waiting::Several => None,
         },
         _ => None,
     }
 }
 
-fn answer_to(id: &RequestId, line: &str) -> Option<ServerJsonRpcMessage> {
-    match answer::read(line.as_bytes(), id, false) {
+fn answer_to(id: &RequestId, line: &str, is_typed: bool) -> Option<ServerJsonRpcMessage> {
+    match answer::read(line.as_bytes(), id, is_typed) {
         Read::Answer { message, .. } => Some(*message),
         Read::Other | Read::Unknown => None,
     }

@@ -42,7 +42,19 @@ async fn a_wrong_handshake_fails_the_server() {
         ),
         (
             json!({"initialize": [answer(json!({"tools": []}))]}),
-            "The server did not answer the handshake.",
+            "The answer of the server to the handshake has no usable member \"protocolVersion\".",
+        ),
+        (
+            json!({"initialize": [answer(json!({"protocolVersion": ["2025-11-25"], "capabilities": {}}))]}),
+            "The answer of the server to the handshake has no usable member \"protocolVersion\".",
+        ),
+        (
+            json!({"initialize": [answer(json!("2025-11-25"))]}),
+            "The answer of the server to the handshake has no usable member \"protocolVersion\".",
+        ),
+        (
+            json!({"initialize": [answer(json!({"protocolVersion": 20251125}))]}),
+            "The server speaks version 20251125 of the protocol, which the host does not know.",
         ),
         (
             json!({"version": "1999-01-01"}),

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use opencode_mcp::{CallError, CallOutput};
+use opencode_mcp::{CallError, CallOutput, State};
 use opencode_schema::message::ToolContent;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -176,4 +176,98 @@ async fn odd_texts_of_remote_servers_are_read() {
         }
         bench.servers.close().await;
     }
+}
+
+/// The results of `initialize` that servers send despite the protocol. A server with the result is connected and has its
+/// tool.
+fn odd_introductions() -> [Value; 9] {
+    let info = json!({"name": "odd", "version": "1"});
+    [
+        json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}),
+        json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "odd"}}),
+        json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": null, "instructions": ["a"], "_meta": 1}),
+        json!({"protocolVersion": "2025-11-25", "serverInfo": info}),
+        json!({"protocolVersion": "2025-11-25", "serverInfo": info, "capabilities": null}),
+        json!({"protocolVersion": "2025-11-25", "serverInfo": info, "capabilities": []}),
+        json!({"protocolVersion": "2025-11-25", "serverInfo": info, "capabilities": {"tools": null, "prompts": true}}),
+        json!({"protocolVersion": "2025-11-25", "serverInfo": info, "capabilities": {"tools": true, "logging": 1}}),
+        json!({"protocolVersion": "2025-11-25", "serverInfo": info, "capabilities": {"tools": {"listChanged": "yes"}, "prompts": []}}),
+    ]
+}
+
+fn answered(result: &Value) -> Value {
+    json!([{"jsonrpc": "2.0", "id": "$id", "result": result}])
+}
+
+#[tokio::test]
+async fn odd_introductions_of_local_servers_are_read() {
+    for result in odd_introductions() {
+        let script = json!({"initialize": answered(&result), "tools": [tool("echo")]});
+        let bench = Bench::local(script).await;
+        assert_eq!(bench.state("s"), State::Connected, "{result}");
+        bench.tool("s_echo");
+        bench.servers.close().await;
+    }
+}
+
+#[tokio::test]
+async fn odd_introductions_of_remote_servers_are_read() {
+    for is_stream in [false, true] {
+        for given in odd_introductions() {
+            let sent = given.clone();
+            let server = HttpServer::start(move |request| {
+                (request.method() == "initialize").then(|| {
+                    let message = result(request, sent.clone());
+                    match is_stream {
+                        true => Answer::events(&[message], false),
+                        false => Answer::json(&message),
+                    }
+                })
+            })
+            .await;
+            let bench = bench_of(&server).await;
+            assert_eq!(bench.state("s"), State::Connected, "{given}");
+            bench.tool("s_echo");
+            bench.servers.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_say_whether_it_has_tools_may_have_none() {
+    let refused = json!([{"jsonrpc": "2.0", "id": "$id", "error": {"code": -32601, "message": "no such method"}}]);
+    let introduced = json!({"protocolVersion": "2025-11-25", "capabilities": null});
+    let script = json!({"initialize": answered(&introduced), "tools/list": refused});
+    let bench = Bench::local(script).await;
+    assert_eq!(bench.state("s"), State::Connected);
+    assert!(bench.servers.tools().is_empty());
+    bench.servers.close().await;
+}
+
+#[tokio::test]
+async fn batches_of_local_servers_are_their_messages() {
+    let introduced = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+        "serverInfo": {"name": "batch", "version": "1"}});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "a"}});
+    let listed = json!({"tools": [tool("lines")]});
+    let bench = Bench::local(json!({
+        "initialize": [answered(&introduced)],
+        "tools/list": [[note, 7, {"jsonrpc": "2.0", "id": "$id", "result": listed}]],
+    }))
+    .await;
+    assert_eq!(bench.state("s"), State::Connected);
+    let tool = bench.tool("s_lines");
+    let said = |text: &str| json!({"jsonrpc": "2.0", "id": "$id", "result": {"content": text}});
+    let many: Vec<Value> = (0..1001).map(|_| note.clone()).collect();
+    for lines in [
+        json!([[said("batched")]]),
+        json!([[note, note, note, note, note, said("batched"), note]]),
+        json!([[], [null, {}, "a"], "[info] text", many, said("batched")]),
+        json!([[{"id": "$id", "error": "batched"}]]),
+        json!([[{"error": {"message": "batched"}}, note]]),
+    ] {
+        let found = call(&tool, json!({ "lines": lines })).await;
+        assert_eq!(told(found), "batched", "{lines}");
+    }
+    bench.servers.close().await;
 }

@@ -1,6 +1,8 @@
 //! The answer to the request of one HTTP exchange. The exchange tells which request an answer belongs to, so an error
 //! without the id of the request ends that request, too.
 
+mod introduction;
+
 use std::borrow::Cow;
 
 use rmcp::model::{
@@ -14,6 +16,8 @@ use serde_json::{Value, json};
 
 use crate::limits::{MAX_ERROR, cut};
 use crate::link::{Link, Waiting};
+
+pub(crate) use introduction::has_unclear_tools;
 
 /// The member that holds a result. The library reads results as the first type that fits, and drops all members that this
 /// type does not have. No type has this member, so a result in it arrives as the server sent it.
@@ -65,7 +69,7 @@ fn integer(number: &Value) -> Option<i64> {
     is_exact.then_some(number as i64)
 }
 
-/// Reads a message. `is_typed` if the library must know the type of the result.
+/// Reads a message. `is_typed` if it answers the handshake, because the library must know the type of that result.
 pub(super) fn read(body: &[u8], id: &RequestId, is_typed: bool) -> Read {
     let body = text_of(body);
     match serde_json::from_str(&body) {
@@ -138,10 +142,9 @@ pub(super) fn event(data: &str, id: &RequestId, is_typed: bool, link: &Link) -> 
         return readable(message, &given);
     }
     let head = serde_json::from_str::<Head<'_>>(data).ok();
-    if head
-        .as_ref()
-        .is_some_and(|it| it.method.is_some() || it.result.is_some() && it.id.as_ref() == Some(id))
-    {
+    if head.as_ref().is_some_and(|it| {
+        it.method.is_some() || !is_typed && it.result.is_some() && it.id.as_ref() == Some(id)
+    }) {
         return None;
     }
     let other = head.and_then(|it| it.id);
@@ -212,10 +215,8 @@ fn one(mut message: Value, id: &RequestId, is_typed: bool) -> Read {
         return answer(failure(FOREIGN, id));
     }
     let result = match is_typed {
-        true => match serde_json::from_value(result) {
-            Ok(result) => result,
-            Err(error) => return answer(unreadable(&error, id)),
-        },
+        true => introduction::introduction(&result)
+            .unwrap_or_else(|| ServerResult::CustomResult(CustomResult(result))),
         false => ServerResult::CustomResult(CustomResult(json!({ RESULT: result }))),
     };
     answer(ServerJsonRpcMessage::response(result, id.clone()))

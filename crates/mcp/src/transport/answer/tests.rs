@@ -114,9 +114,13 @@ fn a_normal_message_has_each_member_once_and_an_integer_as_its_id() {
 #[test]
 fn events_change_only_if_they_need_to() {
     let (id, link) = (RequestId::Number(7), Link::new("s"));
+    let handshake =
+        r#"{"id":7,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":true}}}"#;
+    let read = event(handshake, &id, true, &link).unwrap();
     assert_eq!(
-        event(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, &id, true, &link),
-        None
+        serde_json::from_str::<Value>(&read).unwrap(),
+        json!({"jsonrpc": "2.0", "id": 7, "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "unnamed", "version": "0"}}})
     );
     for same in [
         r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#,
