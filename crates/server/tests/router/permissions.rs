@@ -144,8 +144,8 @@ async fn saved_permissions_are_listed_and_removed() {
     api.f.project.write("below/a.txt", "a");
     let below = api.f.project.path("below");
     let below = format!("location[directory]={}", below.display());
-    let removed = api.delete(&format!("/api/permission/saved/{id}?{below}"));
-    removed.await.is_bare(204);
+    let saved = format!("/api/permission/saved/{id}?{below}");
+    api.delete(&saved).await.is_bare(204);
     for query in [below.clone(), format!("projectID=global&{below}")] {
         let elsewhere = api.get(&format!("/api/permission/saved?{query}")).await;
         assert_eq!(elsewhere.ok(), json!({"data": []}), "{query}");
