@@ -4,10 +4,8 @@ use serde::de::IgnoredAny;
 
 use super::failure;
 use crate::canonical::event::LlmEvent;
+use crate::sse::MAX_FRAME_BYTES;
 use crate::surrogates;
-
-/// Maximum number of bytes kept of a body.
-const MAX_BODY: usize = 64 << 10;
 
 /// The start of a body, kept while it may be one JSON value instead of a stream.
 #[derive(Default)]
@@ -22,9 +20,13 @@ impl BodyStart {
         if self.is_stream {
             return;
         }
-        let room = MAX_BODY - self.text.len();
+        let chunk = match self.text.is_empty() {
+            true => chunk.trim_ascii_start(),
+            false => chunk,
+        };
+        let room = MAX_FRAME_BYTES - self.text.len();
         self.text.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        match self.text.trim_ascii_start().first() {
+        match self.text.first() {
             None | Some(b'{' | b'[') => {}
             Some(_) => self.found_stream(),
         }
@@ -49,5 +51,23 @@ impl BodyStart {
     /// Returns the failure that the body reports instead of a stream.
     pub(super) fn failure(&self) -> Option<LlmEvent> {
         failure::reported(&surrogates::parse(&self.text).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_document_behind_blank_lines_is_kept() {
+        let document = format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20));
+        let mut start = BodyStart::default();
+        for piece in [b"\n \r\n".as_slice(), b" "]
+            .into_iter()
+            .chain(document.as_bytes().chunks(1000))
+        {
+            start.push(piece);
+        }
+        assert_eq!(start.take_document(), Some(document.into_bytes()));
     }
 }
