@@ -208,6 +208,48 @@ fn a_call_may_be_streamed_or_come_whole() {
 }
 
 #[test]
+fn a_call_without_an_id_or_a_name_concerns_itself_alone() {
+    let events = answer(json!([
+        {"type": "tool-call", "name": "read", "input": {"n": 1}},
+        {"type": "tool-call", "id": null, "name": "read", "input": {"n": 2}},
+        {"type": "tool-call", "id": 7, "name": "read", "inputText": {"n": 3}, "providerExecuted": null},
+        {"type": "tool-call", "id": "c", "input": {}},
+        {"type": "tool-call", "id": "d", "name": {}, "input": {}},
+        {"type": "tool-input-start", "name": "read"},
+        {"type": "tool-input-delta", "text": "{\"n\""},
+        {"type": "tool-input-delta", "text": ":4}"},
+        {"type": "tool-input-end"},
+        {"type": "tool-call", "inputText": "{\"n\":4}"},
+        {"type": "tool-input-start", "id": "e"},
+        {"type": "tool-input-delta", "id": "e", "text": "{\"n\":5}"},
+        {"type": "tool-call", "name": "read", "inputText": "{\"n\":5}"},
+        {"type": "tool-input-start", "id": "f"},
+        {"type": "tool-call", "id": "f", "input": {}},
+        {"type": "finish", "reason": "tool-calls"},
+    ]));
+    let calls = events.iter().filter_map(|event| match event {
+        LlmEvent::ToolCall { id, input, .. } => Some((id.to_string(), input["n"].clone())),
+        _ => None,
+    });
+    let (ids, inputs): (Vec<_>, Vec<_>) = calls.unzip();
+    assert_eq!(inputs, [json!(1), json!(2), json!(3), json!(4), json!(5)]);
+    assert_eq!([&*ids[2], &*ids[4]], ["7", "e"]);
+    let random = [&ids[0], &ids[1], &ids[3]];
+    assert!(random.iter().all(|id| !id.is_empty()), "{random:?}");
+    assert!(ids[0] != ids[1] && ids[0] != ids[3] && ids[1] != ids[3]);
+    let invalid = events.iter().filter_map(|event| match event {
+        LlmEvent::InvalidToolCall {
+            id, name, problem, ..
+        } => Some(format!("{id} {name} {problem:?}")),
+        _ => None,
+    });
+    assert_eq!(
+        invalid.collect::<Vec<_>>(),
+        ["c", "d", "f"].map(|id| format!("{id} unnamed_tool Name(\"The call names no tool\")"))
+    );
+}
+
+#[test]
 fn a_call_of_the_provider_has_its_result_in_the_stream() {
     let events = answer(json!([
         {"type": "tool-call", "id": "c1", "name": "web_search", "input": {"q": 1}, "providerExecuted": true},
@@ -245,14 +287,6 @@ fn invalid_events_name_their_problem() {
         (
             json!({"type": "finish"}),
             "finish must have the member reason",
-        ),
-        (
-            json!({"type": "tool-call", "name": "a"}),
-            "tool-call must have the member id",
-        ),
-        (
-            json!({"type": "tool-call", "id": "a"}),
-            "tool-call must have the member name",
         ),
         (
             json!({"type": "tool-result", "id": "a", "result": {"type": "text", "value": ""}}),

@@ -99,8 +99,8 @@ struct ProgramFrames {
 }
 
 struct Call {
-    /// The id that the program gave.
-    given: String,
+    /// The id that the program gave, if any.
+    given: Option<String>,
     phase: Phase,
     written: OpenCall,
     /// The metadata of the end of its input.
@@ -284,29 +284,28 @@ impl ProgramFrames {
         })?)
     }
 
-    /// Returns the first call of an event in this phase.
+    /// Returns the first call of an event in this phase. An event without an id belongs to a call without one, or to the
+    /// only call.
     fn known_call(&mut self, event: &ProgramEvent<'_>, phase: Phase) -> Result<&mut Call, Problem> {
-        let id = required(event.id.as_deref(), "id")?;
-        let mut calls = self.calls.iter_mut();
-        let found = calls.find(|call| call.phase == phase && call.given == id);
+        let id = event.id.as_deref();
+        let is_in_phase = |call: &Call| call.phase == phase;
+        let is_only = self.calls.iter().filter(|it| is_in_phase(it)).count() == 1;
+        let mut calls = self.calls.iter_mut().filter(|it| is_in_phase(it));
+        let found = calls.find(|it| it.given.as_deref() == id || id.is_none() && is_only);
         found.ok_or(Problem::UnknownCall)
     }
 
     fn new_call(
         &mut self,
         event: &ProgramEvent<'_>,
-        provider_metadata: Option<ProviderMetadata>,
         sink: &mut Sink<'_>,
     ) -> Result<&mut Call, Problem> {
-        let id = required(event.id.as_deref(), "id")?;
-        let name = required(event.name.as_deref(), "name")?;
+        let id = event.id.as_deref();
         tool_input::check_size(self.calls.len() + 1, self.held, sink)?;
-        let mut written = OpenCall::new(Some(id), sink);
-        written.announce(name, provider_metadata, sink)?;
         self.calls.push(Call {
-            given: id.to_owned(),
+            given: id.map(str::to_owned),
             phase: Phase::Input,
-            written,
+            written: OpenCall::new(id, sink),
             attached: None,
         });
         self.calls.last_mut().ok_or(Problem::UnknownCall)
@@ -314,8 +313,14 @@ impl ProgramFrames {
 
     fn start_input(&mut self, mut event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
         let provider_metadata = event.provider_metadata.take();
-        self.new_call(&event, provider_metadata, sink)?;
-        Ok(())
+        let call = self.new_call(&event, sink)?;
+        match event.name.as_deref() {
+            Some(name) => Ok(call.written.announce(name, provider_metadata, sink)?),
+            None => {
+                call.attached = provider_metadata;
+                Ok(())
+            }
+        }
     }
 
     fn input(&mut self, mut event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
@@ -327,28 +332,33 @@ impl ProgramFrames {
     }
 
     fn end_input(&mut self, mut event: ProgramEvent<'_>) -> Outcome {
-        let attached = event.provider_metadata.take();
-        self.known_call(&event, Phase::Input)?.attached = attached;
+        let provider_metadata = event.provider_metadata.take();
+        let call = self.known_call(&event, Phase::Input)?;
+        if let Some(more) = provider_metadata {
+            merge_metadata(&mut call.attached, more);
+        }
         Ok(())
     }
 
     /// Completes a call, which its input may precede.
     fn call(&mut self, mut event: ProgramEvent<'_>, sink: &mut Sink<'_>) -> Outcome {
-        let is_hosted = event.provider_executed;
+        let is_hosted = event.provider_executed.0;
         self.has_local_calls |= !is_hosted;
         let whole = match (event.input.take(), event.input_text.take()) {
             (Some(input), _) => WholeInput::Value(input),
-            (None, Some(text)) => WholeInput::Text(text.into_owned()),
+            (None, Some(text)) => WholeInput::Text(text.0),
             (None, None) => WholeInput::Value(Value::Object(Map::new())),
         };
         let provider_metadata = event.provider_metadata.take();
         let is_begun = self.known_call(&event, Phase::Input).is_ok();
         let call = match is_begun {
             true => self.known_call(&event, Phase::Input)?,
-            false => self.new_call(&event, None, sink)?,
+            false => self.new_call(&event, sink)?,
         };
-        if let (true, Some(name)) = (is_begun, event.name.as_deref()) {
-            call.written.rename(name);
+        match (event.name.as_deref(), call.written.name()) {
+            (Some(name), Some(_)) => call.written.rename(name),
+            (Some(name), None) => call.written.announce(name, None, sink)?,
+            (None, _) => {}
         }
         let mut attached = call.attached.take();
         if let Some(more) = provider_metadata {

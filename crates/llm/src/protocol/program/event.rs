@@ -3,31 +3,33 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::canonical::cited_source::CitedSource;
 use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::canonical::usage::Usage;
+use crate::protocol::loose::{Flag, Id, JsonText};
 
 /// An event. Its type decides which members it has. One flat type is read in one pass, without a
 /// copy of the event.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProgramEvent<'a> {
     #[serde(rename = "type", borrow)]
     pub(super) event: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(default, borrow, deserialize_with = "loose")]
     pub(super) id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
+    #[serde(default, borrow, deserialize_with = "loose")]
     pub(super) name: Option<Cow<'a, str>>,
     pub(super) text: Option<String>,
     /// The input of a call. JSON null is a value.
     #[serde(default, deserialize_with = "present")]
     pub(super) input: Option<Value>,
     /// The input of a call as JSON text, instead of `input`.
-    #[serde(borrow)]
-    pub(super) input_text: Option<Cow<'a, str>>,
+    pub(super) input_text: Option<JsonText>,
     pub(super) result: Option<ToolResultValue>,
     #[serde(borrow)]
     pub(super) media_type: Option<Cow<'a, str>>,
@@ -39,7 +41,7 @@ pub(super) struct ProgramEvent<'a> {
     pub(super) url: Option<Cow<'a, str>>,
     pub(super) source: Option<CitedSource>,
     #[serde(default)]
-    pub(super) provider_executed: bool,
+    pub(super) provider_executed: Flag,
     pub(super) provider_metadata: Option<Box<JsonMap>>,
     #[serde(borrow)]
     pub(super) reason: Option<Cow<'a, str>>,
@@ -92,6 +94,19 @@ impl From<ProgramUsage> for Usage {
             provider_metadata: None,
         }
     }
+}
+
+/// Reads a text without a copy. A value of another type is used if its meaning is certain, and is otherwise as if missing.
+fn loose<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    let value = <&RawValue>::deserialize(deserializer)?.get();
+    let read = match value.starts_with('"') {
+        true => serde_json::from_str::<Text<'_>>(value).map(|text| Some(text.0)),
+        false => serde_json::from_str::<Id>(value).map(|mut id| id.take().map(Cow::Owned)),
+    };
+    read.map_err(D::Error::custom)
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
