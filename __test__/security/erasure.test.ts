@@ -30,10 +30,8 @@ function expectEach(setup: Setup, words: readonly string[]) {
   for (const word of words) expect(found(setup, [word])).not.toEqual([]);
 }
 
-const WORDS = [
-  ...["TITLE", "PROMPT", "WAITING", "ANSWER", "INPUT", "OUTPUT", "FAILED", "TODO", "RULE", "RENAMED", "ASKED"],
-  ...["NAME", "CREATED", "CHANGED", "CHILD"],
-];
+const WORDS =
+  "TITLE PROMPT WAITING ANSWER INPUT OUTPUT FAILED TODO RULE RENAMED ASKED NAME CREATED CHANGED CHILD".split(" ");
 
 /** A session with a word of its own in each place that the host writes. Returns these words. */
 async function fill(host: OpenCodeHost, { model, directory }: Setup, name: string) {
@@ -97,8 +95,16 @@ test("a removal and a compaction leave no text of a session in any file, and tho
   const { before, after, erased } = await host.storage.compact();
   expect(erased).toBe(true);
   expect(after).toBeLessThanOrEqual(before);
-  expect(found(setup, removed.flatMap(({ words }) => words))).toEqual([]);
-  expectEach(setup, kept.flatMap(({ words }) => words));
+  expect(
+    found(
+      setup,
+      removed.flatMap(({ words }) => words),
+    ),
+  ).toEqual([]);
+  expectEach(
+    setup,
+    kept.flatMap(({ words }) => words),
+  );
   for (const { sessionID, file, words } of kept) {
     const [diff] = await host.sessions.diff({ sessionID });
     expect(diff).toMatchObject({ path: file, status: "added" });
@@ -126,7 +132,12 @@ test("a removal of another host is erased by the next one, and another database 
   const next = await setup.open();
   expect(await next.storage.compact()).toMatchObject({ erased: false });
   const stay = /^needle-(NAME|CREATED|CHANGED)/;
-  expect(found(setup, words.filter((word) => !stay.test(word)))).toEqual([]);
+  expect(
+    found(
+      setup,
+      words.filter((word) => !stay.test(word)),
+    ),
+  ).toEqual([]);
   expect(await other.sessions.diff({ sessionID: id })).toMatchObject([{ path: "a.txt", additions: 1 }]);
 }, 60_000);
 
