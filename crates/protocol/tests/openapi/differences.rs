@@ -106,6 +106,13 @@ const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
+        why: "The embedding program reads the approvals of all directories, and where each counts.",
+        what: &[
+            "PermissionSavedInfo.directory: is added",
+            "PermissionSavedInfo.trusted: is added",
+        ],
+    },
+    Differences {
         why: "Components of those additions.",
         what: &[
             "CanonicalRequest: is added",

@@ -33,7 +33,8 @@ fn front_matter_and_text_are_separated() {
         ("---\n# nothing yet\n---\ntext", json!({}), "text"),
         ("---\na: 1\n---\nb\n---\nc", json!({"a": 1}), "b\n---\nc"),
         ("----\na: 1\n---\n", json!({}), "----\na: 1\n---\n"),
-        ("\n---\na: 1\n---\n", json!({}), "\n---\na: 1\n---\n"),
+        ("\n \n---\na: 1\n---\ntext", json!({"a": 1}), "text"),
+        ("\n text\n---\n", json!({}), "\n text\n---\n"),
         ("---a: 1\n---\n", json!({}), "---a: 1\n---\n"),
     ] {
         assert_eq!(parse(text), (fields, body.to_owned(), vec![]), "{text:?}");
