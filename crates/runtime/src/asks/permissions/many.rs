@@ -27,7 +27,7 @@ impl Permissions {
     }
 
     async fn read_rules_for_many(&self, pending: Pending) -> Result<RulesForMany, RuntimeError> {
-        let now = self.rules_of_now(&pending).await?;
+        let now = Box::pin(self.rules_of_now(&pending)).await?;
         let project = now.location.approvals().to_owned();
         let saved = self.saved_permissions(project).await?;
         Ok(RulesForMany::new(pending, now, saved))

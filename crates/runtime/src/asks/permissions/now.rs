@@ -17,7 +17,7 @@ use crate::sessions::MAX_ANCESTORS;
 impl Permissions {
     /// Returns the decision about a request: the stricter one by the rules with which it began and by those of now.
     pub(super) async fn decide(&self, pending: &Pending) -> Result<PermissionEffect, RuntimeError> {
-        let now = self.rules_of_now(pending).await?;
+        let now = Box::pin(self.rules_of_now(pending)).await?;
         let configured = pending.decide(&now, &[]);
         if configured != PermissionEffect::Ask {
             return Ok(configured);
@@ -29,7 +29,7 @@ impl Permissions {
 
     /// Fails if a rule of now denies a request that a user or an approval allowed.
     pub(super) async fn check_now(&self, pending: &Pending) -> Result<(), PermissionError> {
-        match self.rules_of_now(pending).await {
+        match Box::pin(self.rules_of_now(pending)).await {
             Ok(now) => match pending.denied_by(&now) {
                 Some(rule) => Err(PermissionError::Overruled { rule }),
                 None => Ok(()),
