@@ -80,7 +80,7 @@ export class Tools {
           ? { outputSchema: tool.output.toJsonSchema() }
           : {}),
         action: tool.permission.action,
-        ...(hasStaticPermission(tool) ? { permission: { resources: [], save: tool.permission.save ?? [] } } : {}),
+        ...(hasStaticPermission(tool) ? { permission: { resources: ["*"], save: tool.permission.save ?? [] } } : {}),
         recovers: tool.recover !== undefined,
         timeoutMs: definition.timeoutMs,
       },
@@ -183,19 +183,26 @@ function hasStaticPermission({ input, permission }: RegisteredTool) {
 
 /** It awaits the resources: the rejection of an async function must not end the process. */
 async function neededPermission({ name, permission }: RegisteredTool, input: unknown) {
-  const given: unknown = (await permission.resources?.(input)) ?? [];
+  // Without a function the tool has one resource. A function that names none means every resource.
+  const given: unknown = permission.resources === undefined ? [EVERY] : ((await permission.resources(input)) ?? []);
   // A copy has no holes, and nothing changes it after the check.
   const resources: unknown[] = Array.isArray(given) ? Array.from<unknown>(given) : [undefined];
   if (!areTexts(resources)) {
     throw new TypeError(`permission.resources of the tool ${name} must return an array of strings`);
   }
-  return { action: permission.action ?? name, resources: resources.map(named), save: permission.save ?? [] };
+  return {
+    action: permission.action ?? name,
+    resources: permission.resources === undefined ? [EVERY] : resources.map(named),
+    save: permission.save ?? [],
+  };
 }
 
 /** `*` means every resource, as an empty text does. */
 function named(resource: string) {
-  return resource === "*" ? "" : resource;
+  return resource === EVERY ? "" : resource;
 }
+
+const EVERY = "*";
 
 function areTexts(values: unknown[]): values is string[] {
   return values.every((it) => typeof it === "string");
