@@ -49,8 +49,8 @@ export interface NativeHost {
    * Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are admitted in the
    * order of these calls. A complete answer is its head as JSON `{status, headers}`, a line feed and its body. A
    * binary body comes as bytes, a streaming answer as a body to pull from. If the head of such a body has `isInLines`,
-   * the body is a large answer: first the answer with an empty `data`, then arrays with its elements. A `call` other than 0 is a number for
-   * cancelling the request.
+   * the body is a large answer: first the answer with an empty `data`, then arrays with its elements. A `call` other
+   * than 0 is a number for cancelling the request.
    */
   request(head: string, body: string | undefined | null, call: number): Promise<string | NativeBody | NativeBytes>;
   /**

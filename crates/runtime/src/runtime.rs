@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agents::unknown::UnknownAgents;
-use crate::asks::permissions::Permissions;
+use crate::asks::permissions::{Permissions, TaskGivers};
 use crate::asks::questions::Questions;
 use crate::asks::unanswered::AnswerTimeout;
 use crate::budgets::Budgets;
@@ -150,10 +150,12 @@ impl Runtime {
             unanswered: options.unanswered,
             timer: Arc::clone(&timer),
         };
+        let givers = TaskGivers::default();
         let permissions = Permissions::new(
             Arc::clone(&journal),
             Arc::clone(&locations),
             timeout.clone(),
+            givers.clone(),
         );
         let permissions = Arc::new(permissions);
         let questions = Arc::new(Questions::new(Arc::clone(&journal), timeout));
@@ -282,6 +284,7 @@ impl Runtime {
                 inbox: Arc::clone(&inbox),
                 limits: options.limits,
                 running: RunningTasks::default(),
+                givers,
             }),
             todos: Arc::clone(&todos),
             web: options.web,

@@ -77,22 +77,22 @@ mod tests {
     fn only_a_trusted_repository_with_an_identity_shares_its_approvals() {
         let project = |id: &str, is_git: bool| Project {
             id: id.to_owned(),
-            directory: if is_git { "/work/repo" } else { "/" }.to_owned(),
+            directory: if is_git { "/projects/repo" } else { "/" }.to_owned(),
             vcs: is_git.then(|| Vcs::Git {
-                store: "/work/repo/.git".to_owned(),
+                store: "/projects/repo/.git".to_owned(),
             }),
         };
         for (id, is_git, is_trusted, expected) in [
             ("abc", true, true, None),
-            ("abc", true, false, Some("/work/repo")),
-            (GLOBAL_ID, true, true, Some("/work/repo")),
-            (GLOBAL_ID, true, false, Some("/work/repo")),
-            (GLOBAL_ID, false, true, Some("/work/repo/below")),
-            (GLOBAL_ID, false, false, Some("/work/repo/below")),
+            ("abc", true, false, Some("/projects/repo")),
+            (GLOBAL_ID, true, true, Some("/projects/repo")),
+            (GLOBAL_ID, true, false, Some("/projects/repo")),
+            (GLOBAL_ID, false, true, Some("/projects/repo/below")),
+            (GLOBAL_ID, false, false, Some("/projects/repo/below")),
         ] {
             let name = approvals(
                 &project(id, is_git),
-                "/work/repo/below",
+                "/projects/repo/below",
                 Path::new("/home/u"),
                 is_trusted,
             );

@@ -21,7 +21,7 @@ use opencode_tools::{TaskError, TaskOutcome, TaskRequest, Tasks};
 use tokio_util::sync::CancellationToken;
 
 use self::answer::TaskAnswer;
-use crate::asks::permissions::RuleScope;
+use crate::asks::permissions::{Giver, RuleScope, TaskGivers};
 use crate::coordinator::state::Answer;
 use crate::coordinator::{Coordinator, RunAnswer};
 use crate::error::RuntimeError;
@@ -40,6 +40,7 @@ pub(crate) struct TaskSessions {
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) limits: Limits,
     pub(crate) running: RunningTasks,
+    pub(crate) givers: TaskGivers,
 }
 
 /// Runs the tasks of the calls of one turn.
@@ -78,6 +79,11 @@ impl TurnTasks {
         let running = &self.tasks.running;
         let _place = running.enter(&self.parent.info.id, limit)?;
         let child = self.child(&task).await?;
+        let giver = Giver {
+            session: self.parent.info.id.clone(),
+            agent: self.rule_scope.agent.clone(),
+        };
+        let _given = self.tasks.givers.note(&child, giver);
         let prompt = self.tasks.inbox.admit(PromptRequest {
             session_id: child.clone(),
             id: None,

@@ -61,7 +61,7 @@ impl Misnamed {
     }
 }
 
-/// Returns the rules of a session with those that [`with_meant`] adds.
+/// Returns the rules of a session with those that `with_meant` adds.
 #[must_use]
 pub fn restricting_meant(rules: Arc<[PermissionRule]>) -> Arc<[PermissionRule]> {
     if rules.iter().all(|rule| meant_rule(rule).is_none()) {

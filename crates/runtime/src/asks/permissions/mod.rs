@@ -7,6 +7,7 @@
 #[cfg(test)]
 #[cfg(unix)]
 mod fuzz;
+mod givers;
 mod many;
 mod now;
 mod protected;
@@ -39,6 +40,7 @@ use crate::error::{RuntimeError, check_new_id};
 use crate::journal::Journal;
 use crate::json::json_bytes;
 
+pub(crate) use self::givers::{Giver, TaskGivers};
 pub(crate) use self::request::RuleScope;
 pub(crate) use self::rules::limits;
 pub use self::saved::SavedScope;
@@ -52,6 +54,7 @@ pub(crate) struct Permissions {
     journal: Arc<Journal>,
     locations: Arc<Locations>,
     timeout: AnswerTimeout,
+    givers: TaskGivers,
     waiting: Arc<Waiting<Pending>>,
     /// Number of saves so far. Detects saves that happened after the saved permissions were read.
     saved: AtomicU64,
@@ -92,12 +95,14 @@ impl Permissions {
         journal: Arc<Journal>,
         locations: Arc<Locations>,
         timeout: AnswerTimeout,
+        givers: TaskGivers,
     ) -> Self {
         let waiting = Arc::new(Waiting::new(Arc::clone(&journal.announcer)));
         Self {
             journal,
             locations,
             timeout,
+            givers,
             waiting,
             saved: AtomicU64::new(0),
         }

@@ -3,16 +3,15 @@
 //! A request may wait for hours. A rule that is set meanwhile restricts it. A rule that is looser than those with which
 //! its turn began counts from the next turn on.
 
-use opencode_schema::permission::{PermissionEffect, PermissionRule, Ruleset};
-use opencode_store::SessionRow;
+use opencode_schema::id::SessionID;
+use opencode_schema::permission::{PermissionEffect, PermissionRule};
 use opencode_tools::PermissionError;
 
 use super::Permissions;
 use super::request::{Pending, RuleScope};
-use super::rules::limits;
+use super::rules::{limits, new_limits};
 use crate::agents::agent_of;
 use crate::error::RuntimeError;
-use crate::sessions::MAX_ANCESTORS;
 
 impl Permissions {
     /// Returns the decision about a request: the stricter one by the rules with which it began and by those of now.
@@ -58,8 +57,9 @@ impl Permissions {
         } else {
             began.agent.clone()
         };
-        let mut rules = session.permission.clone();
-        rules.extend(self.limits_of_ancestors(session).await?);
+        let mut rules = session.permission;
+        let limits = self.limits_of_givers(&pending.request.session_id).await?;
+        rules.extend(new_limits(limits, &rules));
         let mut now = RuleScope::new(location, agent, rules.into());
         if now.is_same(began) {
             return Ok(began.clone());
@@ -68,45 +68,19 @@ impl Permissions {
         Ok(now)
     }
 
-    /// Returns the limits that the rules of the ancestors of a task, and of their agents, set now. The session contains
-    /// those of the moment at which the task began.
-    async fn limits_of_ancestors(
+    /// Returns the limits that the rules of now set for a task, by the turns that wait for it. The session contains those
+    /// of the moment at which the task began.
+    async fn limits_of_givers(
         &self,
-        session: SessionRow,
+        task: &SessionID,
     ) -> Result<Vec<PermissionRule>, RuntimeError> {
-        if session.info.parent_id.is_none() {
-            return Ok(Vec::new());
-        }
-        let reading = self.journal.store.read(move |reader| {
-            let mut found = Vec::new();
-            let mut session = session;
-            for _ in 0..MAX_ANCESTORS {
-                // A fork is a copy of its parent, and no work for it.
-                let parent = session.info.parent_id.filter(|_| !session.is_fork);
-                let Some(parent) = parent.map(|id| reader.session(&id)).transpose()?.flatten()
-                else {
-                    break;
-                };
-                found.push(parent.clone());
-                session = parent;
-            }
-            Ok(found)
-        });
         let mut found = Vec::new();
-        for ancestor in reading.await? {
-            found.extend(self.limits_of(ancestor).await?);
+        for giver in self.givers.above(task) {
+            let session = self.journal.session(&giver.session).await?;
+            let location = self.locations.get(&session.info.location.directory).await?;
+            let scope = RuleScope::new(location, giver.agent, session.permission.into());
+            found.extend(limits(&scope.rules()));
         }
         Ok(found)
-    }
-
-    async fn limits_of(&self, session: SessionRow) -> Result<Vec<PermissionRule>, RuntimeError> {
-        if session.activity.is_some() {
-            // The settings of a prompt may name another agent. Its rules were limits when the task began.
-            return Ok(limits(&Ruleset::of(&session.permission)));
-        }
-        let location = self.locations.get(&session.info.location.directory).await?;
-        let agent = agent_of(&session.info, &location);
-        let scope = RuleScope::new(location, agent, session.permission.into());
-        Ok(limits(&scope.rules()))
     }
 }

@@ -141,12 +141,17 @@ impl Pending {
     /// Returns the decision of the rules with which the request began, of the rules of now, and of the permissions that
     /// the project has saved.
     pub(super) fn decide(&self, now: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
+        let began = self.decide_by(&self.rule_scope, saved);
+        if now.is_same(&self.rule_scope) {
+            return began;
+        }
+        began.stricter(self.decide_by(now, saved))
+    }
+
+    fn decide_by(&self, scope: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
         let action = self.request.action.as_str();
-        let effect = self
-            .by(action, &self.rule_scope, saved)
-            .stricter(self.by(action, now, saved))
-            .stricter(self.by_tool(&self.rule_scope, saved))
-            .stricter(self.by_tool(now, saved));
+        let effect = self.by(action, scope, saved);
+        let effect = effect.stricter(self.by_tool(scope, saved));
         let meant = action_of_tool(action);
         if meant == action {
             return effect;
@@ -157,10 +162,7 @@ impl Pending {
             action: meant.to_owned(),
             ..it.clone()
         });
-        let of_tool: Vec<_> = of_tool.collect();
-        effect
-            .stricter(self.by(meant, &self.rule_scope, &of_tool))
-            .stricter(self.by(meant, now, &of_tool))
+        effect.stricter(self.by(meant, scope, &of_tool.collect::<Vec<_>>()))
     }
 
     fn by(&self, action: &str, scope: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {

@@ -42,6 +42,18 @@ pub(crate) fn limits(rules: &Ruleset<'_>) -> Vec<PermissionRule> {
     limits
 }
 
+/// Returns those limits that the rules do not contain already.
+pub(super) fn new_limits(
+    limits: Vec<PermissionRule>,
+    rules: &[PermissionRule],
+) -> Vec<PermissionRule> {
+    let (_, known) = PermissionRule::split_own(rules);
+    let known: HashSet<_> = known.collect();
+    let (_, limits) = PermissionRule::split_own(&limits);
+    let new = limits.filter(|limit| !known.contains(limit));
+    new.flatten().cloned().collect()
+}
+
 /// Returns the rules of a list without those that a later rule for the same or for everything overrules.
 fn counting(list: &[PermissionRule]) -> Vec<&PermissionRule> {
     let mut later = HashSet::new();
@@ -78,6 +90,16 @@ mod tests {
                 _ => PermissionEffect::Deny,
             },
         }
+    }
+
+    #[test]
+    fn only_unknown_limits_are_new() {
+        let rules = |texts: &[&str]| texts.iter().map(|it| rule(it)).collect::<Vec<_>>();
+        let session = rules(&["a|*|allow", "||deny", "b|*|deny", "||ask", "c|*|deny"]);
+        let limits = rules(&["||deny", "b|*|deny", "||deny", "c|*|deny"]);
+        let expected = rules(&["||deny", "c|*|deny"]);
+        assert_eq!(new_limits(limits, &session), expected);
+        assert_eq!(new_limits(Vec::new(), &session), []);
     }
 
     #[test]

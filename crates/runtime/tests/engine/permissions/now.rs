@@ -80,43 +80,56 @@ async fn a_rule_that_is_set_while_a_request_waits_overrules_the_reply() {
 }
 
 #[tokio::test]
-async fn a_rule_of_an_ancestor_that_is_set_while_a_task_waits_denies_it() {
-    for (resource, effect, expected) in [
-        ("x*", PermissionEffect::Deny, refused("use x*")),
-        (
-            "y*",
-            PermissionEffect::Deny,
-            "tool.success c0 {}".to_owned(),
-        ),
-        // An ancestor loosens nothing, and does not ask again.
-        ("x*", PermissionEffect::Ask, "tool.success c0 {}".to_owned()),
+async fn a_rule_of_the_giver_that_is_set_while_a_task_waits_denies_it() {
+    let succeeded = "tool.success c0 {}".to_owned();
+    for (change, resource, effect, expected) in [
+        (Change::Session, "x*", "deny", refused("use x*")),
+        (Change::Agent, "x*", "deny", refused("use x*")),
+        (Change::Session, "y*", "deny", succeeded.clone()),
+        // A giver loosens nothing, and does not ask again.
+        (Change::Session, "x*", "ask", succeeded),
     ] {
         let f = open().await;
+        crate::tasks::equip(&f);
         let root = f.session().await;
-        let mut session = root.clone();
-        for _ in 0..2 {
-            let request = CreateSession {
-                parent_id: Some(session),
-                ..f.new_session()
-            };
-            session = f.create(request).await.id;
-        }
         let mut live = f.live();
+        let task = json!({"description": "d", "prompt": "p", "agent": "general"});
         f.model
+            .reply(Reply::calls("task", "task", task))
             .reply(saves("x 1", &["x*"]))
-            .reply(Reply::says("Well."));
-        f.prompt(&session, "Go").await;
+            .reply(Reply::says("Well."))
+            .reply(Reply::says("Done."));
+        f.prompt(&root, "Go").await;
         heard_asked(&f, &mut live, &["x 1"]).await;
-        let request = waiting(&f, &session).await.remove(0);
-        update(&f, &root, resource, effect).await;
+        let task = f.runtime().children(&root).await.unwrap().remove(0).id;
+        let request = waiting(&f, &task).await.remove(0);
+        set(&f, &root, change, resource, effect).await;
         reply(&f, &request, Once).await;
-        f.wait(&session).await;
-        assert_eq!(
-            settled(&f, &session).await,
-            [expected],
-            "{resource} {effect:?}"
-        );
+        f.wait(&root).await;
+        let settled = settled(&f, &task).await;
+        assert_eq!(settled, [expected], "{change:?} {resource} {effect}");
     }
+}
+
+#[tokio::test]
+async fn a_session_that_is_no_task_has_its_own_rules() {
+    let f = open().await;
+    let parent = f.session().await;
+    update(&f, &parent, "*", PermissionEffect::Deny).await;
+    let child = CreateSession {
+        parent_id: Some(parent),
+        ..f.new_session()
+    };
+    let child = f.create(child).await.id;
+    let mut live = f.live();
+    f.model
+        .reply(saves("x 1", &["x*"]))
+        .reply(Reply::says("Well."));
+    f.prompt(&child, "Go").await;
+    heard_asked(&f, &mut live, &["x 1"]).await;
+    reply(&f, &waiting(&f, &child).await.remove(0), Once).await;
+    f.wait(&child).await;
+    assert_eq!(settled(&f, &child).await, ["tool.success c0 {}"]);
 }
 
 #[tokio::test]

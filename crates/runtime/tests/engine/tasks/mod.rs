@@ -30,7 +30,7 @@ async fn open_with(change: impl Fn(&mut RuntimeOptions) + Send + Sync + 'static)
 }
 
 /// Adds the built-in tool `task`.
-fn equip(f: &Fixture) {
+pub(crate) fn equip(f: &Fixture) {
     let tools = built_in_tools(&SystemClock).into_iter();
     let task: Vec<(String, Arc<dyn Tool>)> = tools.filter(|(name, _)| name == "task").collect();
     f.register(task);
