@@ -1,5 +1,7 @@
 //! The YAML front matter of a Markdown file.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, MessageFormatter as _, UserMessageFormatter};
@@ -18,10 +20,12 @@ pub(super) enum Cut<'t> {
     Absent,
     /// The text begins with a line of dashes, but a second one is missing.
     Open,
+    /// The text begins with TOML between two lines `+++`.
+    Toml,
     /// The front matter and the text below it.
     Parts {
-        /// The lines between the two lines of dashes.
-        front: &'t str,
+        /// The lines between the two lines of dashes, below as many blank lines as precede the first of these.
+        front: Cow<'t, str>,
         /// The text after the second line of dashes.
         body: &'t str,
     },
@@ -36,23 +40,30 @@ pub(super) struct YamlError {
     pub position: Option<Position>,
 }
 
-/// Splits a text: the front matter is between a first line `---` and the next such line. Blanks may precede it.
+/// Splits a text: the front matter is between a first line `---` and the next such line. Blanks and HTML comments may
+/// precede it, the first line may name the language, and both may have more dashes.
 pub(super) fn cut(text: &str) -> Cut<'_> {
-    let text = match text.trim_start() {
-        begun if begun.lines().next().is_some_and(is_fence) => begun,
-        _ => text,
-    };
-    let mut lines = text.split_inclusive('\n');
+    let begun = beginning(text);
+    let mut lines = begun.split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
-    if !is_fence(first) {
+    if first.trim_end() == TOML_FENCE {
+        let is_toml = lines.any(|line| line.trim_end() == TOML_FENCE);
+        return if is_toml { Cut::Toml } else { Cut::Absent };
+    }
+    if !is_first_fence(first) {
         return Cut::Absent;
     }
+    let lines_before = text[..text.len() - begun.len()].matches('\n').count();
     let mut at = first.len();
     for line in lines {
-        if is_fence(line) {
+        if is_fence(line.trim_end()) {
+            let front = &begun[first.len()..at];
             return Cut::Parts {
-                front: &text[first.len()..at],
-                body: &text[at + line.len()..],
+                front: match lines_before {
+                    0 => Cow::Borrowed(front),
+                    lines => Cow::Owned("\n".repeat(lines) + front),
+                },
+                body: &begun[at + line.len()..],
             };
         }
         at += line.len();
@@ -60,8 +71,30 @@ pub(super) fn cut(text: &str) -> Cut<'_> {
     Cut::Open
 }
 
+const TOML_FENCE: &str = "+++";
+
+/// Returns the text without the blanks and comments at its beginning.
+fn beginning(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some((_, behind)) = rest
+        .strip_prefix("<!--")
+        .and_then(|it| it.split_once("-->"))
+    {
+        rest = behind.trim_start();
+    }
+    rest
+}
+
+fn is_first_fence(line: &str) -> bool {
+    let line = line.trim_end();
+    let dashes = ["yaml", "yml", "json"]
+        .iter()
+        .find_map(|language| line.strip_suffix(language));
+    is_fence(dashes.unwrap_or(line).trim_end())
+}
+
 fn is_fence(line: &str) -> bool {
-    line.trim_end() == "---"
+    line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
 }
 
 /// Parses front matter. Front matter with only blanks and comments has no fields.

@@ -7,6 +7,7 @@ mod listing;
 mod tree;
 mod unquoted;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -77,13 +78,13 @@ impl Markdown {
                 let diagnostic = Diagnostic::new(&origin, kind, message, place);
                 unread = Some(diagnostic.to_string());
                 diagnostics.push(diagnostic);
-                ("", (Map::new(), Repeats::default()), text)
+                ("".into(), (Map::new(), Repeats::default()), text)
             }
         };
         let uncertain = report_repeats(&origin, &repeats, diagnostics);
         Some(Self {
             origin,
-            front: front.to_owned(),
+            front: front.into_owned(),
             fields: Value::Object(fields),
             earlier: repeats.found.into_iter().map(|it| it.document).collect(),
             uncertain,
@@ -169,16 +170,24 @@ impl Markdown {
 }
 
 /// The front matter, its fields, and the body of a text.
-type Parts<'t> = (&'t str, (Map<String, Value>, Repeats<Position>), &'t str);
+type Parts<'t> = (
+    Cow<'t, str>,
+    (Map<String, Value>, Repeats<Position>),
+    &'t str,
+);
 
 fn read(text: &str) -> Result<Parts<'_>, (String, Option<Position>)> {
     match front_matter::cut(text) {
-        Cut::Absent => Ok(("", (Map::new(), Repeats::default()), text)),
+        Cut::Absent => Ok(("".into(), (Map::new(), Repeats::default()), text)),
         Cut::Open => {
             let message = "The front matter has no end; put a line `---` below it";
             Err((message.to_owned(), Some(position(text, 0))))
         }
-        Cut::Parts { front, body } => match front_matter::parse(front) {
+        Cut::Toml => {
+            let message = "The front matter is TOML; write it as YAML between two lines `---`";
+            Err((message.to_owned(), Some(position(text, 0))))
+        }
+        Cut::Parts { front, body } => match front_matter::parse(&front) {
             Ok(fields) => Ok((front, fields, body)),
             Err(error) => Err((error.message, error.position)),
         },

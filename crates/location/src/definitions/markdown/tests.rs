@@ -32,7 +32,21 @@ fn front_matter_and_text_are_separated() {
         ("---\n---\ntext", json!({}), "text"),
         ("---\n# nothing yet\n---\ntext", json!({}), "text"),
         ("---\na: 1\n---\nb\n---\nc", json!({"a": 1}), "b\n---\nc"),
-        ("----\na: 1\n---\n", json!({}), "----\na: 1\n---\n"),
+        ("----\na: 1\n-----\nb", json!({"a": 1}), "b"),
+        ("--\na: 1\n--\n", json!({}), "--\na: 1\n--\n"),
+        ("--- yaml\na: 1\n---\nb", json!({"a": 1}), "b"),
+        ("---json\n{\"a\": 1}\n---\nb", json!({"a": 1}), "b"),
+        (
+            "<!-- a -->\n<!--\nb\n-->\n\n---\na: 1\n---\nc",
+            json!({"a": 1}),
+            "c",
+        ),
+        (
+            "<!-- a\n---\na: 1\n---\n",
+            json!({}),
+            "<!-- a\n---\na: 1\n---\n",
+        ),
+        ("+++\na = 1\n", json!({}), "+++\na = 1\n"),
         ("\n \n---\na: 1\n---\ntext", json!({"a": 1}), "text"),
         ("\n text\n---\n", json!({}), "\n text\n---\n"),
         ("---a: 1\n---\n", json!({}), "---a: 1\n---\n"),
@@ -162,6 +176,14 @@ fn invalid_front_matter_is_text_and_reported_with_its_position() {
         (
             "---\na: 1\nb: \"x\n---\ntext",
             "f.md:4:1: The front matter is not YAML: invalid indentation in multiline quoted scalar",
+        ),
+        (
+            "<!-- a -->\n\n---\na: *b\n---\ntext",
+            "f.md:4:4: The front matter is not YAML: reference to unknown value",
+        ),
+        (
+            "+++\na = 1\n+++\ntext",
+            "f.md:1:1: The front matter is TOML; write it as YAML between two lines `---`",
         ),
         (
             "---\na: *b\n---\ntext",
