@@ -8,6 +8,7 @@ use opencode_schema::permission::folded;
 
 use crate::changed_documents::ChangedDocuments;
 use crate::config::{Configuration, document_places};
+use crate::definitions::mcp::McpServers;
 use crate::directory::{lexical, reached_paths, real_path};
 use crate::environment::Environment;
 use crate::project::{Project, Vcs};
@@ -41,6 +42,8 @@ pub struct GuardedFiles {
     documents: Vec<PathBuf>,
     /// Other directories that decide although no name of [`NAMES`] tells it. They may be missing.
     directories: Vec<PathBuf>,
+    /// Single files that a document names: those with values, and programs of MCP servers. They may be missing.
+    files: Vec<PathBuf>,
     changed: ChangedDocuments,
 }
 
@@ -50,6 +53,7 @@ impl GuardedFiles {
         project: &Project,
         directory: &str,
         configuration: &Configuration,
+        servers: &McpServers,
     ) -> Self {
         let mut documents = document_places(environment, project, directory);
         documents.extend(configuration.skill_places(environment, Path::new(directory)));
@@ -65,10 +69,14 @@ impl GuardedFiles {
             directories.push(PathBuf::from(store));
         }
         directories.retain(|directory| directory.is_absolute());
+        let values = configuration.documents().flat_map(|it| it.files.iter());
+        let mut files = servers.named_files(Path::new(directory));
+        files.extend(values.cloned());
         Self {
             root: lexical(Path::new(directory)),
             documents,
             directories,
+            files,
             changed: ChangedDocuments::of(environment),
         }
     }
@@ -102,7 +110,13 @@ impl GuardedFiles {
         let directory = self.directories.iter().find(contains);
         // Without a name that decides, a file in a directory of the host is a plan.
         let documents = (!is_plan).then_some(&self.documents).into_iter().flatten();
-        let place = directory.or_else(|| documents.clone().find(leads))?;
+        let is_same = |file: &&PathBuf| {
+            let real = real_path(file);
+            path == real.as_ref().unwrap_or(file)
+        };
+        let file = || self.files.iter().find(is_same);
+        let place = directory.or_else(|| documents.clone().find(leads));
+        let place = place.or_else(file)?;
         Some(place.file_name()?.to_string_lossy().into_owned())
     }
 

@@ -49,6 +49,8 @@ pub struct Document {
     pub base: PathBuf,
     /// The author.
     pub source: Source,
+    /// The files whose content it takes with `{file:…}`. They may be missing.
+    pub(crate) files: Vec<PathBuf>,
     /// The default model it names.
     pub(crate) model: Option<NamedModel>,
     /// The model that it names for small tasks.
@@ -340,7 +342,11 @@ fn parse(
                 locate,
                 refusal: &refusal,
             };
-            reading.decode(under_key(value), Some(&repeated))
+            let mut outcome = reading.decode(under_key(value), Some(&repeated));
+            if let Outcome::Usable(read) = &mut outcome {
+                read.document.files = source.files().to_vec();
+            }
+            outcome
         }
         Err(error) => broken(
             DiagnosticKind::Syntax,

@@ -95,6 +95,24 @@ impl McpServers {
         })
     }
 
+    /// Returns the paths that the commands of local servers may name: their programs, scripts and settings. Most of them
+    /// are no files.
+    pub(crate) fn named_files(&self, directory: &Path) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for server in &self.servers {
+            let McpConnection::Local(program) = &server.connection else {
+                continue;
+            };
+            let at = server.working_directory(directory);
+            for word in &program.command {
+                let value = word.split_once('=').map(|(_, value)| value);
+                let words = [Some(word.as_str()), value].into_iter().flatten();
+                files.extend(words.map(|word| at.join(word)));
+            }
+        }
+        files
+    }
+
     /// Adds the secrets of the servers.
     pub(crate) fn learn_secrets(&self, secrets: &mut Secrets) {
         for server in &self.servers {

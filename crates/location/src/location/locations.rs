@@ -373,7 +373,13 @@ impl Locations {
             }
             definitions.agents.hide(&secrets);
             catalogue.hide(secrets);
-            let guarded = GuardedFiles::of(&environment, &project, &name, &configuration);
+            let guarded = GuardedFiles::of(
+                &environment,
+                &project,
+                &name,
+                &configuration,
+                &definitions.mcp,
+            );
             Arc::new(Location {
                 guarded: Arc::new(guarded),
                 secrets: redactor,

@@ -87,8 +87,17 @@ async fn places_decide_under_every_name() {
     let machine = Machine::new();
     machine.write(
         "project/opencode.json",
-        json!({"skills": ["docs/skills"]}).to_string(),
+        json!({
+            "skills": ["docs/skills"],
+            "username": "{file:values/name.txt}",
+            "mcp": {
+                "a": {"type": "local", "command": ["node", "tools/server.js", "--config=tools/a.json", "."]},
+                "b": {"type": "local", "command": ["./run"], "cwd": "tools"},
+            },
+        })
+        .to_string(),
     );
+    machine.write("project/tools/server.js", "");
     for directory in [
         "project/docs/skills",
         "project/docs/agents",
@@ -109,6 +118,12 @@ async fn places_decide_under_every_name() {
         ("data/embedded/opencode.db", Some("embedded")),
         ("project/docs/skills/x/SKILL.md", Some("skills")),
         ("project/docs/x.md", None),
+        ("project/values/name.txt", Some("name.txt")),
+        ("project/values/other.txt", None),
+        ("project/tools/server.js", Some("server.js")),
+        ("project/tools/a.json", Some("a.json")),
+        ("project/tools/run", Some("run")),
+        ("project/tools/other.js", None),
         ("project/AGENTS.md", None),
         ("data/plans/x.md", None),
     ] {

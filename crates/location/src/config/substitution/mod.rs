@@ -42,6 +42,8 @@ pub(super) struct Substituted<'a> {
     text: String,
     /// The replacements in order, each with its range in both texts.
     replaced: Vec<Replaced>,
+    /// The files that tokens name, which may be missing.
+    files: Vec<PathBuf>,
     /// The reasons for refused tokens. The mark of a token contains the index.
     refused: Vec<Refused>,
 }
@@ -81,6 +83,11 @@ impl<'a> Substituted<'a> {
         &self.text
     }
 
+    /// The files that tokens name, which may be missing.
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// The reason why the tokens in a text were refused. `None` if the text contains no mark.
     pub(super) fn refusal(&self, text: &str) -> Option<Refused> {
         let (_, mark) = text.split_once(MARK)?;
@@ -117,11 +124,13 @@ pub(super) fn substitute<'a>(
         tokens,
         environment,
         read: HashMap::new(),
+        missing: Vec::new(),
     };
     let mut result = Substituted {
         original,
         text: String::with_capacity(original.len()),
         replaced: Vec::new(),
+        files: Vec::new(),
         refused: Vec::new(),
     };
     let mut scanner = Scanner::default();
@@ -165,6 +174,7 @@ pub(super) fn substitute<'a>(
         copied = at;
     }
     result.text.push_str(&original[copied..]);
+    result.files = files.read.into_keys().chain(files.missing).collect();
     Ok(result)
 }
 
@@ -246,6 +256,8 @@ struct Files<'e> {
     tokens: Tokens<'e>,
     environment: &'e Environment,
     read: HashMap<PathBuf, String>,
+    /// Files that cannot be read.
+    missing: Vec<PathBuf>,
 }
 
 impl Files<'_> {
@@ -281,14 +293,22 @@ impl Files<'_> {
                 "A document may name at most {MAX_FILES} files with {{file:…}}"
             )));
         }
-        let content = load(&path).map_err(|problem| {
-            TokenProblem::Impossible(format!(
-                "{{file:{name}}} cannot be replaced with {}: {problem}",
-                path.display()
-            ))
-        })?;
-        self.read.insert(path, content.clone());
-        Ok(content)
+        match load(&path) {
+            Ok(content) => {
+                self.read.insert(path, content.clone());
+                Ok(content)
+            }
+            Err(problem) => {
+                let message = format!(
+                    "{{file:{name}}} cannot be replaced with {}: {problem}",
+                    path.display()
+                );
+                if self.missing.len() < MAX_FILES {
+                    self.missing.push(path);
+                }
+                Err(TokenProblem::Impossible(message))
+            }
+        }
     }
 }
 
