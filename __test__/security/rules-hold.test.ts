@@ -95,6 +95,9 @@ describe("a tool of the program with an action of its own", () => {
     [{ database: "deny" }, 0],
     [{ query: "ask" }, 0],
     [{ query: "deny", database: "allow" }, 0],
+    [{ qurey: "deny" }, 0],
+    [{ Datbase: "ask" }, 0],
+    [{ qurey: "allow", quarry_x: "deny" }, 1],
     [{ query: "allow", database: "allow" }, 1],
   ] as const)("is restricted by rules about its name and about its action: %j", async (permission, count) => {
     const attack = await setUpAttack();

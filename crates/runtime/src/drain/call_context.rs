@@ -30,6 +30,11 @@ pub(super) fn shared_context(
     let place = &session.info.location;
     let rule_scope = sampled.rule_scope();
     let settings = &sampled.location.configuration.settings;
+    let permissions = TurnPermissions::new(
+        Arc::clone(&services.permissions),
+        place.clone(),
+        rule_scope.clone(),
+    );
     ToolContext {
         session_id: session.info.id.clone(),
         agent: sampled.id.clone(),
@@ -54,15 +59,13 @@ pub(super) fn shared_context(
             tasks: Arc::clone(&services.tasks),
             coordinator: stopper.coordinator().clone(),
             parent: session.clone(),
-            rule_scope: rule_scope.clone(),
+            rule_scope,
             model: model.clone(),
             settings: sampled.settings.as_ref().map(|it| Arc::clone(&it.values)),
         }),
-        permissions: Arc::new(TurnPermissions::new(
-            Arc::clone(&services.permissions),
-            place.clone(),
-            rule_scope,
-        )),
+        permissions: Arc::new(
+            permissions.with_tool_names(services.names_of_now(&sampled.location)),
+        ),
         progress: Arc::new(TurnProgress {
             announcer: Arc::clone(&services.journal.announcer),
             session: session.info.id.clone(),

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use opencode_location::location::Locations;
+use opencode_location::location::{Location, Locations};
+use opencode_schema::mcp::McpServerStatus;
 use opencode_schema::model::ModelRef;
 use opencode_tools::{Registry, SearchServices, Web};
 
 use super::titles::Titles;
 use crate::agents::unknown::UnknownAgents;
-use crate::asks::permissions::Permissions;
+use crate::asks::permissions::{NamesOfNow, Permissions, ToolNames};
 use crate::asks::questions::Questions;
 use crate::budgets::Budgets;
 use crate::compaction::Compactor;
@@ -51,4 +52,31 @@ pub(crate) struct Services {
     pub(crate) reminders: bool,
     /// Largest number of steers that one boundary promotes.
     pub(crate) steer_batch: usize,
+}
+
+impl Services {
+    /// Returns the names of the tools of a Location.
+    pub(crate) fn tool_names(&self, location: &Location) -> ToolNames {
+        tool_names(&self.tools, &self.mcp, location)
+    }
+
+    /// Returns a function that returns the names of the tools of a Location.
+    pub(crate) fn names_of_now(&self, location: &Arc<Location>) -> NamesOfNow {
+        let (tools, mcp) = (Arc::clone(&self.tools), Arc::clone(&self.mcp));
+        let location = Arc::clone(location);
+        Arc::new(move || tool_names(&tools, &mcp, &location))
+    }
+}
+
+fn tool_names(tools: &Registry, mcp: &McpServers, location: &Location) -> ToolNames {
+    let servers = mcp.of(location).map(|it| it.list()).unwrap_or_default();
+    let unclear = servers
+        .iter()
+        .filter(|it| it.status != McpServerStatus::Connected);
+    ToolNames {
+        known: tools.names(&location.directory),
+        unclear: unclear
+            .map(|it| opencode_mcp::tool_name(&it.name, ""))
+            .collect(),
+    }
 }

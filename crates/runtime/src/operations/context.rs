@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use opencode_context::{Registration, SystemContext};
 use opencode_location::config::{Diagnostic, DiagnosticKind};
-use opencode_location::definitions::agents::MisnamedAction;
 use opencode_location::directory::normalise;
 use opencode_location::location::Location;
-use opencode_schema::mcp::McpServerStatus;
 use opencode_schema::reference::ReferenceInfo;
 use opencode_schema::skill::SkillInfo;
 
@@ -65,26 +63,11 @@ impl Runtime {
         if misnamed.peek().is_none() {
             return Vec::new();
         }
-        let known = self.drains.tools.names(&location.directory);
-        let servers = self
-            .mcp
-            .of(location)
-            .map(|it| it.list())
-            .unwrap_or_default();
-        let unknown = servers
-            .iter()
-            .filter(|it| it.status != McpServerStatus::Connected);
-        let prefixes: Vec<_> = unknown
-            .map(|it| opencode_mcp::tool_name(&it.name, ""))
-            .collect();
-        let is_unknown = |it: &&MisnamedAction| {
-            let action = it.action.as_str();
-            !known.contains(action) && !prefixes.iter().any(|prefix| action.starts_with(prefix))
-        };
+        let names = self.drains.tool_names(location);
         misnamed
-            .filter(is_unknown)
+            .filter(|it| !names.may_have(&it.action))
             .map(|it| {
-                let meant = it.meant(known.iter().map(String::as_str));
+                let meant = names.meant(&it.action);
                 let question = meant.map_or_else(String::new, |name| format!(" Did you mean {name}?"));
                 Diagnostic {
                     path: it.origin.clone(),

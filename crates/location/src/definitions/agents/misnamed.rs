@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use opencode_schema::permission::{PermissionEffect, PermissionRule, action_of_tool, known_names};
+use opencode_schema::permission::{
+    PermissionEffect, PermissionRule, Ruleset, action_of_tool, known_names,
+};
 
 use crate::nearest::misspelt;
 
@@ -33,24 +35,30 @@ pub struct MisnamedAction {
     pub action: String,
 }
 
-impl MisnamedAction {
-    /// Returns the name that its author probably meant. `others` are names of tools that the host does not have itself.
-    pub fn meant<'n>(&self, others: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
-        let known = known().map(|name| -> &'n str { name });
-        misspelt(&self.action, known.chain(others))
-    }
+/// Returns the name that the author of a rule about an unknown action probably meant. `others` are names of tools that
+/// the host does not have itself.
+pub fn meant_action<'n>(
+    action: &str,
+    others: impl Iterator<Item = &'n str> + Clone,
+) -> Option<&'n str> {
+    let known = known().map(|name| -> &'n str { name });
+    misspelt(action, known.chain(others))
+}
+
+/// Returns the actions of restricting rules that are no actions of the host, some of them repeatedly.
+pub fn unknown_actions<'r>(rules: &'r Ruleset<'_>) -> impl Iterator<Item = &'r str> {
+    let unknown = rules.all().filter(|rule| restricts_unknown(rule));
+    unknown.map(|rule| rule.action.as_str())
 }
 
 impl Misnamed {
     /// Adds the actions of rules from one source.
     pub(super) fn add(&mut self, origin: &str, rules: &[PermissionRule]) {
         for rule in rules {
-            let action = rule.action.as_str();
-            let is_name = !action.is_empty() && !action.contains(['*', '?']);
-            if is_name && self.0.len() < MAX_REPORTED && !known().any(|it| it == action) {
+            if self.0.len() < MAX_REPORTED && is_unknown(&rule.action) {
                 self.0.insert(MisnamedAction {
                     origin: origin.to_owned(),
-                    action: action.to_owned(),
+                    action: rule.action.clone(),
                 });
             }
         }
@@ -80,16 +88,21 @@ pub(super) fn with_meant<'r>(
 
 /// Returns the rule about the action that a rule which restricts means, if its action is misspelt.
 fn meant_rule(rule: &PermissionRule) -> Option<PermissionRule> {
-    let action = rule.action.as_str();
-    let is_unknown = rule.effect != PermissionEffect::Allow
-        && !action.is_empty()
-        && !action.contains(['*', '?'])
-        && !known().any(|it| it == action);
-    let meant = is_unknown.then(|| misspelt(action, known())).flatten()?;
+    let misspelt = || misspelt(&rule.action, known());
+    let meant = restricts_unknown(rule).then(misspelt).flatten()?;
     Some(PermissionRule {
         action: action_of_tool(meant).to_owned(),
         ..rule.clone()
     })
+}
+
+fn restricts_unknown(rule: &PermissionRule) -> bool {
+    rule.effect != PermissionEffect::Allow && is_unknown(&rule.action)
+}
+
+/// True if an action is a name, and not one that the host knows.
+fn is_unknown(action: &str) -> bool {
+    !action.is_empty() && !action.contains(['*', '?']) && !known().any(|it| it == action)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction,
 use unread::Unread;
 
 pub use error::{AgentResolutionError, UnusableReason};
-pub use misnamed::{MisnamedAction, restricting_meant};
+pub use misnamed::{MisnamedAction, meant_action, restricting_meant, unknown_actions};
 
 use self::build::deciding;
 use self::misnamed::Misnamed;

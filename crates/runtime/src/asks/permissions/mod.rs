@@ -14,6 +14,7 @@ mod protected;
 mod request;
 mod rules;
 mod saved;
+mod tool_names;
 mod turn;
 
 use std::collections::BTreeMap;
@@ -44,6 +45,7 @@ pub(crate) use self::givers::{Giver, TaskGivers};
 pub(crate) use self::request::RuleScope;
 pub(crate) use self::rules::limits;
 pub use self::saved::SavedScope;
+pub(crate) use self::tool_names::{NamesOfNow, ToolNames};
 pub(crate) use self::turn::TurnPermissions;
 
 /// Maximum size in bytes of a request or an answer from a client. Both are sent to all subscribers.

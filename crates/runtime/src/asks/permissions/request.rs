@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
-use opencode_location::definitions::agents::restricting_meant;
+use opencode_location::definitions::agents::{restricting_meant, unknown_actions};
 use opencode_location::location::Location;
 use opencode_schema::display::DisplayText;
 use opencode_schema::event::Notice;
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use super::protected::Protected;
 use super::rules::rules;
+use super::tool_names::NamesOfNow;
 use crate::asks::waiting::Request;
 
 /// The agent, Location and session whose rules apply.
@@ -108,6 +110,8 @@ pub(crate) struct Pending {
     pub(super) protected: Protected,
     /// The name of the tool that asks, if rules about it restrict the action as well.
     pub(super) tool: Option<String>,
+    /// The names of the tools of the Location, if a tool asks.
+    pub(super) tool_names: Option<NamesOfNow>,
     /// True if the action names no resource, so that it may use every one.
     pub(super) is_about_all: bool,
 }
@@ -134,6 +138,7 @@ impl Pending {
             other_names,
             protected: Protected::default(),
             tool: None,
+            tool_names: None,
             is_about_all,
         }
     }
@@ -152,6 +157,7 @@ impl Pending {
         let action = self.request.action.as_str();
         let effect = self.by(action, scope, saved);
         let effect = effect.stricter(self.by_tool(scope, saved));
+        let effect = effect.stricter(self.by_misspelt(scope, saved));
         let meant = action_of_tool(action);
         if meant == action {
             return effect;
@@ -187,15 +193,41 @@ impl Pending {
         if let Some(rule) = denying(action).or_else(|| denying(action_of_tool(action))) {
             return Some(format!("{} {}", rule.action, rule.resource));
         }
-        let is_denied = self.by_tool(now, &[]) == PermissionEffect::Deny;
-        self.tool.clone().filter(|_| is_denied)
+        let names = self.tool.clone().into_iter().chain(self.misspelt(now));
+        let denies = |name: &String| self.by_name(name, now, &[]) == PermissionEffect::Deny;
+        names.into_iter().find(denies)
     }
 
     fn by_tool(&self, scope: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
-        let (action, resources) = (&self.request.action, self.resources());
         self.tool.as_ref().map_or(PermissionEffect::Allow, |tool| {
-            decide_by_tool(tool, action, resources, &scope.rules(), saved)
+            self.by_name(tool, scope, saved)
         })
+    }
+
+    /// Returns the effect of the rules with a misspelt name of the tool that asks, or of its action.
+    fn by_misspelt(&self, scope: &RuleScope, saved: &[SavedPermission]) -> PermissionEffect {
+        let names = self.misspelt(scope).into_iter();
+        let effects = names.map(|name| self.by_name(&name, scope, saved));
+        effects.fold(PermissionEffect::Allow, PermissionEffect::stricter)
+    }
+
+    fn misspelt(&self, scope: &RuleScope) -> Vec<String> {
+        let rules = scope.rules();
+        let names = self.tool_names.as_ref();
+        let names = names.filter(|_| unknown_actions(&rules).next().is_some());
+        let asked = iter::once(&self.request.action).chain(&self.tool);
+        let asked: Vec<_> = asked.map(String::as_str).collect();
+        names.map_or_else(Vec::new, |names| names().misspelt(&rules, &asked))
+    }
+
+    fn by_name(
+        &self,
+        name: &str,
+        scope: &RuleScope,
+        saved: &[SavedPermission],
+    ) -> PermissionEffect {
+        let (action, resources) = (&self.request.action, self.resources());
+        decide_by_tool(name, action, resources, &scope.rules(), saved)
     }
 
     fn resources(&self) -> impl Iterator<Item = NamedResource<'_>> {

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use super::Permissions;
 use super::protected::Protected;
 use super::request::{AllowedBy, Pending, RuleScope};
+use super::tool_names::NamesOfNow;
 use crate::asks::unanswered::Unanswered;
 use crate::error::RuntimeError;
 
@@ -28,6 +29,7 @@ pub(crate) struct TurnPermissions {
     pub(crate) place: LocationRef,
     /// The agent, Location and session whose rules apply.
     pub(crate) rule_scope: RuleScope,
+    tool_names: Option<NamesOfNow>,
     /// The permissions that calls have, in the order of their requests.
     granted: Mutex<VecDeque<Arc<Pending>>>,
 }
@@ -69,7 +71,16 @@ impl TurnPermissions {
             permissions,
             place,
             rule_scope,
+            tool_names: None,
             granted: Mutex::default(),
+        }
+    }
+
+    /// Lets rules with misspelt names of tools restrict the tools that are meant.
+    pub(crate) fn with_tool_names(self, names: NamesOfNow) -> Self {
+        Self {
+            tool_names: Some(names),
+            ..self
         }
     }
 
@@ -187,6 +198,7 @@ impl TurnPermissions {
             ..self.request(asked.session_id, &asked.action, asked.resources)
         };
         Pending {
+            tool_names: self.tool_names.clone(),
             tool: asked.tool,
             protected: Protected {
                 given_only: asked.given_only,

@@ -157,6 +157,12 @@ impl<'a> Ruleset<'a> {
         }
     }
 
+    /// All rules, whether they decide or only restrict.
+    pub fn all(&self) -> impl Iterator<Item = &PermissionRule> {
+        let restrictions = self.restrictions.iter().flat_map(|it| it.rules.iter());
+        self.rules.iter().chain(restrictions)
+    }
+
     /// The rules of the agent and the session, then each limit and each restriction.
     fn lists(&self) -> impl Iterator<Item = List<'_>> {
         let (own, others) = PermissionRule::split_own(&self.rules);
