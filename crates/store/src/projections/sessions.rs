@@ -174,13 +174,13 @@ impl Reader<'_> {
         Ok(listed)
     }
 
-    /// Returns the readable sessions that a session created, in the order of `(time created, id)`.
+    /// Returns the readable sessions that a session created, in the order of their creation.
     pub fn children(&self, parent: &SessionID) -> Result<Vec<SessionRow>, StoreError> {
-        let sql = format!("{SELECT} WHERE s.parent = ? ORDER BY s.time_created, a.id");
+        let sql = format!("{SELECT} WHERE s.parent = ? ORDER BY s.time_created, s.aggregate");
         Ok(self.readable(&sql, [parent.as_str()])?.sessions)
     }
 
-    /// Returns sessions in the order of `(time created, id)`, at most `limit`. Unreadable sessions
+    /// Returns sessions in the order of their creation, at most `limit`. Unreadable sessions
     /// are omitted and do not count towards `limit`.
     pub fn sessions(
         &self,
@@ -214,16 +214,19 @@ impl Reader<'_> {
             None => order == Order::Ascending,
         };
         if let Some(Anchored { at: (time, id), .. }) = anchor {
+            // After the removal of that session, those of the same millisecond are read once more.
             conditions.push(if ascending {
-                "(s.time_created, a.id) > (?, ?)"
+                "(s.time_created, s.aggregate)
+                   > (?, ifnull((SELECT key FROM aggregate WHERE id = ?), -1))"
             } else {
-                "(s.time_created, a.id) < (?, ?)"
+                "(s.time_created, s.aggregate)
+                   < (?, ifnull((SELECT key FROM aggregate WHERE id = ?), 9223372036854775807))"
             });
             values.extend([Value::from(*time), Value::from(id.clone())]);
         }
         let direction = if ascending { "ASC" } else { "DESC" };
         let sql = format!(
-            "{SELECT} WHERE {} ORDER BY s.time_created {direction}, a.id {direction} LIMIT ?",
+            "{SELECT} WHERE {} ORDER BY s.time_created {direction}, s.aggregate {direction} LIMIT ?",
             conditions.join(" AND ")
         );
         let mut unreadable = 0;
