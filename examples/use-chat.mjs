@@ -22,6 +22,7 @@ async function list(sessionID) {
 /** `POST /chat`: answers the last message of the page. */
 async function answer(request) {
   const { id: sessionID, messages } = await request.json();
+  await opencode.sessions.get({ sessionID });
   const { id, parts } = messages.at(-1);
   const prompt = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   return stream(opencode.sessions.run({ sessionID, id: `msg_${id}`, prompt, unanswered: "wait" }));
@@ -55,10 +56,21 @@ async function handle(request) {
   return action === "stream" ? resume(sessionID) : list(sessionID);
 }
 
-const server = createServer(async (incoming, outgoing) => {
+/** Returns the response to every request. Only failures of the host are errors of the server. */
+async function respond(incoming) {
   const { method, url } = incoming;
-  const body = method === "POST" ? await new Response(Readable.toWeb(incoming)).text() : undefined;
-  const response = await handle(new Request(`http://127.0.0.1${url}`, { method, body }));
+  try {
+    const body = method === "POST" ? await new Response(Readable.toWeb(incoming)).text() : undefined;
+    return await handle(new Request(new URL(url, "http://127.0.0.1"), { method, body }));
+  } catch (error) {
+    const { _tag: tag = "InvalidRequestError", message } = error;
+    const status = tag.endsWith("NotFoundError") ? 404 : tag === "InvalidRequestError" ? 400 : 500;
+    return Response.json({ message }, { status });
+  }
+}
+
+const server = createServer(async (incoming, outgoing) => {
+  const response = await respond(incoming);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) return outgoing.end();
   // A page that is closed ends its stream. The answer goes on.

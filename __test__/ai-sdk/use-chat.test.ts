@@ -1,10 +1,12 @@
 // The example server with the chat of the AI SDK, which `useChat` wraps: a reload continues the answer.
 
 import { spawn } from "node:child_process";
+import { request } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { OpenCodeUIMessage } from "../../ai-sdk/index";
 import { setUp } from "../embedded/support";
+import { createRandom, pick } from "../random";
 import type { Setup } from "../embedded/support";
 
 interface Chat {
@@ -94,6 +96,16 @@ async function startServer(setup: Setup) {
 
 const fetchJson = async (url: string, method = "GET") => (await fetch(url, { method })).json();
 
+/** Sends a request with any path, which `fetch` would normalise or refuse. Returns the status. */
+const send = (origin: URL, { method, path, body }: { method: string; path: string; body: string }) =>
+  new Promise<number>((resolve, reject) => {
+    const { hostname, port } = origin;
+    const sent = request({ hostname, port, method, path, insecureHTTPParser: true }, (response) => {
+      response.resume().once("end", () => resolve(response.statusCode ?? 0));
+    });
+    sent.once("error", reject).end(body);
+  });
+
 const textOf = (message: OpenCodeUIMessage | undefined) =>
   message?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 
@@ -135,4 +147,53 @@ test("a page without a prompt has nothing to resume", async () => {
   await chat.resumeStream();
   expect(chat.messages).toEqual([]);
   expect(chat.error).toBeUndefined();
+});
+
+test("no request ends the server", async () => {
+  const setup = await setUp();
+  const api = await startServer(setup);
+  const { id } = await fetchJson(api, "PUT");
+  const origin = new URL(api);
+  const random = createRandom(37);
+  const paths = [
+    "",
+    "/",
+    "//",
+    "/chat",
+    "/chat/",
+    `/chat/${id}`,
+    `/chat/${id}/stream`,
+    `/chat/${id}/x/y`,
+    "/chat/ses_x",
+  ];
+  paths.push("/chat/ses_x/stream", "/chat/%", "/chat/%00/stream", "/chat/..%2f", `/chat?${id}`, "*", "http://[", "/\\");
+  const message = { id: "m", role: "user", parts: [{ type: "text", text: "Hi" }] };
+  const bodies = [
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    '{"id":1,"messages":[]}',
+    `{"id":"${id}"}`,
+    `{"id":"${id}","messages":[]}`,
+  ];
+  bodies.push(
+    `{"id":"${id}","messages":[null]}`,
+    `{"id":"${id}","messages":[{"id":"a/b","parts":[]}]}`,
+    "\u0000".repeat(9),
+  );
+  bodies.push(
+    JSON.stringify({ id: "ses_x", messages: [message] }),
+    JSON.stringify({ id, messages: [{ id: 3, parts: 4 }] }),
+  );
+  const methods = ["GET", "POST", "PUT", "HEAD", "DELETE", "PATCH", "OPTIONS", "TRACE"];
+  for (let n = 0; n < 400; n += 1) {
+    const sent = { method: pick(random, methods), path: pick(random, paths), body: pick(random, bodies) };
+    const status = await send(origin, sent);
+    // None of these requests begins work, so the host has no failure.
+    expect({ sent, isAnswered: status > 0 && status < 500 }).toEqual({ sent, isAnswered: true });
+  }
+  expect(await fetchJson(`${api}/${id}`)).toEqual([]);
+  expect(setup.model.requests).toHaveLength(0);
 });
