@@ -10,9 +10,19 @@ export function readOutput(value: unknown): ToolOutput {
   if (typeof value === "string") return { structured: {}, content: [{ type: "text", text: value }] };
   if (isParts(value)) {
     const content = value.content.map(readPart);
-    return { structured: value.structured ?? {}, content };
+    return { structured: checkRepresentable(value.structured) ?? {}, content };
   }
-  return { structured: value ?? {}, content: [] };
+  return { structured: checkRepresentable(value) ?? {}, content: [] };
+}
+
+/** Refuses a value that JSON leaves out, which would become a success without a result. Returns other values. */
+export function checkRepresentable(value: unknown) {
+  const hasOwnForm = typeof value === "object" && value !== null && "toJSON" in value;
+  const isLeftOut = typeof value === "function" || typeof value === "symbol";
+  if (isLeftOut || (hasOwnForm && JSON.stringify(value) === undefined)) {
+    throw new TypeError(`The result must be a JSON value, got ${describe(value)}`);
+  }
+  return value;
 }
 
 function isParts(value: unknown): value is ToolParts {

@@ -5,7 +5,7 @@ import { Coalesced } from "./coalesced.js";
 import { checkRegisterOptions } from "./register-options.js";
 import { isThenable, registration, words } from "./registration.js";
 import { readSchema, SchemaError } from "./schemas.js";
-import { readOutput } from "./tool-output.js";
+import { checkRepresentable, readOutput } from "./tool-output.js";
 import type { Registration } from "../index.js";
 import type { NativeConnection } from "./connection.js";
 import type { Program, ProgramCall } from "./program.js";
@@ -170,7 +170,7 @@ async function readResult({ output }: RegisteredTool, value: unknown) {
 /** Returns a value with an output schema. The model reads it as JSON. */
 async function readValue(schema: ReadSchema, value: unknown) {
   const valid = await validate(schema, value, "Tool returned an invalid value for its output schema");
-  return { structured: valid, content: typeof valid === "string" ? [{ type: "text", text: valid }] : [] };
+  return { structured: checkRepresentable(valid), content: typeof valid === "string" ? [{ type: "text", text: valid }] : [] };
 }
 
 /**

@@ -145,6 +145,9 @@ test("a result that is not JSON fails the call alone", async () => {
     },
   };
   const results: unknown[] = [cycle, 10n, getter, { content: [{ type: "movie" }] }, "x".repeat(9_000_000), "fine"];
+  // JSON leaves these out, so they would become a success without a result.
+  const left = [() => 1, Symbol("s"), { toJSON: () => undefined }, { content: [], structured: () => 1 }];
+  results.push(...left);
   const queue = [...results];
   started.host.tools.register({ ...WEATHER, execute: () => queue.shift() as never });
   const received = [];
@@ -155,6 +158,8 @@ test("a result that is not JSON fails the call alone", async () => {
   expect(failure(received[3])).toBe('A part of the result must be of the type "text", "image" or "file", got "movie"');
   expect(failure(received[4])).toContain("at most 8388608 are possible");
   expect(received[5]).toBe("fine");
+  const got = ["a function", "a symbol", "an object", "a function"];
+  expect(received.slice(6).map(failure)).toEqual(got.map((it) => `The result must be a JSON value, got ${it}`));
 });
 
 test("a long text is cut, and the rest is in a file", async () => {
