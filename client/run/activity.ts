@@ -5,7 +5,7 @@ import type { RunFailure, RunFinish, RunUsage } from "./types.js";
 type RecordedEnd =
   | { outcome: "paused"; reason: string }
   | { outcome: "completed" | "declined" | "interrupted" }
-  | { outcome: "incomplete"; reason: string }
+  | { outcome: "incomplete" | "step-limit"; reason: string }
   | { outcome: "failed"; error: RunFailure }
   | { outcome: "not-started"; reason: string };
 
@@ -171,7 +171,7 @@ export class Activity {
         this.#count(event.data);
         // The schema has a text, because imported logs have other names. The host writes only these.
         this.finish = event.data.finish as RunFinish;
-        this.end = endOfStep(step, this.finish);
+        this.end = endAtLimit(event.metadata) ?? endOfStep(step, this.finish);
         break;
       case "session.next.step.failed":
         this.end = endOf(event.data.error, step);
@@ -188,6 +188,13 @@ export class Activity {
     this.#usage.cache.read += tokens.cache.read;
     this.#usage.cache.write += tokens.cache.write;
   }
+}
+
+/** The end of the work, if its last turn called tools and no other may follow. */
+function endAtLimit(metadata: Record<string, unknown> | undefined): RecordedEnd | undefined {
+  const turns = metadata?.turnLimit;
+  if (typeof turns !== "number") return undefined;
+  return { outcome: "step-limit", reason: `The work on the prompt used all its ${turns} Provider Turns` };
 }
 
 /** The end of the work, if a step without a failure ended it. */

@@ -315,6 +315,10 @@ pub const TEXT_PROVIDER_METADATA: &str = "textProviderMetadata";
 /// answer during a call of its own tool. The Session Drain then continues with the next turn.
 pub const PAUSED_TURN: &str = "pauseTurn";
 
+/// Key of the additive value of an assistant message whose turn was the last one that its prompt may take, although the
+/// model called tools: the number of turns that it may take. Nothing continues after it.
+pub const TURN_LIMIT: &str = "turnLimit";
+
 /// Key of the additive value of an assistant message that explains why the provider refused to answer:
 /// an object with the texts `category` and `explanation`, as far as the provider gives them.
 pub const REFUSAL: &str = "refusal";

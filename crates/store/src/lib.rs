@@ -72,7 +72,7 @@ pub use readers::budgets::{AppliedBudget, Spent};
 pub use readers::calls::OpenCall;
 pub use readers::continuity::{HistoryChanges, RecordedStep};
 pub use readers::history::{HistoryPoint, HistoryRead};
-pub use readers::interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
+pub use readers::interrupted::{Interrupted, InterruptedState};
 pub use readers::storage::{SessionAge, SessionSize, StorageSize};
 pub use replay::element::{ReplayEvent, ReplayOrder};
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};

@@ -240,8 +240,14 @@ impl Calls {
 
     /// True if the model waits for a result of a local call.
     pub(super) fn any_local(&self) -> bool {
-        let is_local = |call: &Call| call.called && !call.provider_executed;
-        self.may_run() && self.calls.iter().any(is_local)
+        self.may_run() && self.any_wanted()
+    }
+
+    /// True if the model called tools of the host, which may run or not.
+    pub(super) fn any_wanted(&self) -> bool {
+        self.calls
+            .iter()
+            .any(|call| call.called && !call.provider_executed)
     }
 
     /// True if local calls may run, which means that another turn may follow.

@@ -12,7 +12,8 @@ use opencode_schema::model::ModelRef;
 use tokio_util::sync::CancellationToken;
 
 use super::boundary::Boundary;
-use super::ends::TurnOutcome;
+use super::ends::{Followed, TurnOutcome};
+use super::limit::TurnPlace;
 use super::sample::Sampled;
 use super::summariser::summariser;
 use super::{Continuation, DrainStop, Runner};
@@ -35,12 +36,9 @@ pub(super) struct CompactionAttempts {
 
 /// A settled turn.
 pub(super) struct Answered {
-    /// The model waits for results or must continue its answer, so another turn must follow.
-    pub(super) continues: bool,
+    pub(super) followed: Followed,
     /// The model that answered.
     pub(super) model: ModelRef,
-    /// Maximum number of turns that the agent allows for one input.
-    pub(super) allowed: Option<u32>,
 }
 
 impl CompactionInput {
@@ -118,10 +116,9 @@ impl Runner {
     ) -> Result<Answered, DrainStop> {
         let mut attempts = CompactionAttempts::default();
         loop {
-            let allowed = boundary.sampled.steps();
             let model = boundary.model_ref.clone();
-            let is_last = allowed.is_some_and(|allowed| step >= allowed);
-            let turned = match Box::pin(self.turn(boundary, is_last, &mut attempts)).await {
+            let place = TurnPlace::new(step, boundary.sampled.steps());
+            let turned = match Box::pin(self.turn(boundary, place, &mut attempts)).await {
                 Err(DrainStop::Outdated) => {
                     self.prepare_anew()?;
                     TurnOutcome::Anew
@@ -129,13 +126,7 @@ impl Runner {
                 other => other?,
             };
             match turned {
-                TurnOutcome::Settled { continues } => {
-                    return Ok(Answered {
-                        continues,
-                        model,
-                        allowed,
-                    });
-                }
+                TurnOutcome::Settled(followed) => return Ok(Answered { followed, model }),
                 TurnOutcome::FallBack(step) => {
                     self.fall_back(*step).await?;
                     let owed = Some(Continuation { to: model });

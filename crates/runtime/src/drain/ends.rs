@@ -4,6 +4,7 @@ use opencode_llm::{FinishReason, LlmError, LlmEvent, Usage};
 use serde_json::Value;
 
 use super::fallback::FallbackStep;
+use super::limit::TurnLimit;
 
 /// The end of the provider's stream.
 pub(super) enum StreamEnd {
@@ -37,13 +38,21 @@ pub(super) enum Refusal {
     Event(LlmEvent),
 }
 
+/// The work that a turn leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Followed {
+    /// None.
+    Nothing,
+    /// The model waits for results, or must continue its answer, so another turn must follow.
+    Turn,
+    /// The model called tools, and this was the last turn that the prompt may take. The step records it.
+    Limit(TurnLimit),
+}
+
 /// The outcome of a turn.
 pub(super) enum TurnOutcome {
     /// The turn has its durable outcome.
-    Settled {
-        /// The model waits for results, or must continue its answer, so another turn must follow.
-        continues: bool,
-    },
+    Settled(Followed),
     /// The turn starts again: there is a new checkpoint, or the session differs from the state that the
     /// turn was prepared for. No request was sent, or the provider refused it because of its size.
     Anew,

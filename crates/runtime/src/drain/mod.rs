@@ -18,6 +18,7 @@ mod epoch;
 mod fallback;
 mod files;
 mod hooked;
+mod limit;
 mod manual_compaction;
 mod nested;
 mod next;
@@ -52,12 +53,14 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::SessionMessage;
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::Delivery;
-use opencode_store::{Abort, Anchored, Order, Reader, SessionKey, StoreError, TURN_ALLOWANCE};
+use opencode_store::{Abort, Anchored, Order, Reader, SessionKey, StoreError};
 use tokio_util::task::TaskTracker;
 
 use self::compacting::Answered;
 use self::context_observer::ContextObserver;
 use self::conversation::{Conversation, Conversations};
+use self::ends::Followed;
+use self::limit::TurnLimit;
 pub(crate) use self::next::next_request;
 use self::offered_tools::OfferedTools;
 use self::repetition::Repetition;
@@ -84,8 +87,6 @@ pub(crate) enum DrainStop {
     Outdated,
     /// It failed.
     Failed(DrainError),
-    /// It failed, and its step records the failure.
-    Recorded(DrainError),
 }
 
 impl<E: Into<DrainError>> From<E> for DrainStop {
@@ -221,24 +222,23 @@ impl Runner {
         {
             ended = Err(error.into());
         }
-        let (error, is_recorded) = match ended {
+        let error = match ended {
             Ok(exit) => return exit,
             Err(DrainStop::Interrupted | DrainStop::Outdated) => return Exit::Interrupted,
-            Err(DrainStop::Failed(error)) => (error, false),
-            Err(DrainStop::Recorded(error)) => (error, true),
+            Err(DrainStop::Failed(error)) => error,
         };
         self.stopper.turn_failed();
         report(&error);
-        if let Some(cause) = error.announced().filter(|_| !is_recorded) {
-            let location = self.location.as_ref();
-            self.services.journal.announcer.announce_failure(
-                &self.session,
-                location,
-                error.to_string(),
-                cause,
-            );
-        }
+        self.announce(&error);
         Exit::Failed(error)
+    }
+
+    fn announce(&self, error: &DrainError) {
+        if let Some(cause) = error.announced() {
+            let announcer = &self.services.journal.announcer;
+            let location = self.location.as_ref();
+            announcer.announce_failure(&self.session, location, error.to_string(), cause);
+        }
     }
 
     /// Runs activities: first the pending prompts, then one activity per queued prompt.
@@ -295,27 +295,31 @@ impl Runner {
                 return Ok(turns > 0);
             }
             turns += 1;
-            let Answered {
-                continues,
-                model,
-                allowed,
-            } = Box::pin(self.answered(boundary, step)).await?;
+            let Answered { followed, model } = Box::pin(self.answered(boundary, step)).await?;
             let steered = self.pending().await?.steer;
-            if !continues && !steered {
-                return Ok(true);
+            match followed {
+                Followed::Limit(limit) if !steered => return self.end_at(limit),
+                Followed::Nothing if !steered => return Ok(true),
+                _ => {}
             }
-            if continues && !steered && allowed.is_none() && step >= TURN_ALLOWANCE {
-                let session_id = self.session.clone();
-                return Err(DrainError::StepLimit {
-                    session_id,
-                    limit: TURN_ALLOWANCE,
-                }
-                .into());
-            }
-            owed = continues.then_some(Continuation { to: model });
+            owed = (followed == Followed::Turn).then_some(Continuation { to: model });
             promotion = Promotion::Steers;
             step += 1;
         }
+    }
+
+    /// Ends an activity at its limit, which its last step records. The limit of the agent is part of its work, so queued
+    /// prompts go on.
+    fn end_at(&self, limit: TurnLimit) -> Result<bool, DrainStop> {
+        let error = DrainError::StepLimit {
+            session_id: self.session.clone(),
+            limit: limit.turns,
+        };
+        if !limit.is_of_agent {
+            return Err(error.into());
+        }
+        self.announce(&error);
+        Ok(true)
     }
 
     async fn pending(&self) -> Result<Pending, DrainStop> {

@@ -114,7 +114,7 @@ fn refused(stop: DrainStop) -> RuntimeError {
     match stop {
         DrainStop::Failed(DrainError::SessionGone(id)) => RuntimeError::SessionNotFound(id),
         DrainStop::Failed(DrainError::Store(error)) => RuntimeError::Store(error),
-        DrainStop::Failed(error) | DrainStop::Recorded(error) => unavailable(error.to_string()),
+        DrainStop::Failed(error) => unavailable(error.to_string()),
         DrainStop::Interrupted | DrainStop::Outdated => RuntimeError::Closed,
     }
 }

@@ -48,6 +48,6 @@ impl Runner {
         ));
         self.stopper.turn_failed();
         publisher.flush().await?;
-        Ok(DrainStop::Recorded(error))
+        Ok(DrainStop::Failed(error))
     }
 }

@@ -16,8 +16,10 @@ use opencode_schema::event::{
 use opencode_schema::id::{IdSource, MessageID};
 use opencode_schema::message::{
     CITED_SOURCES, PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, REFUSAL, SessionErrorUnknown,
+    TURN_LIMIT,
 };
 use opencode_schema::model::ModelRef;
+use opencode_schema::prompt::Delivery;
 use opencode_store::{Draft, SessionRow};
 use serde_json::Value;
 
@@ -118,6 +120,22 @@ impl Publisher {
     pub(super) fn remember_pause(&mut self) {
         let additive = self.report.get_or_insert_default();
         additive.insert(PAUSED_TURN.to_owned(), true.into());
+    }
+
+    /// Marks the end of the step as that of the last turn that the prompt may take.
+    pub(super) fn remember_limit(&mut self, limit: u32) {
+        let additive = self.report.get_or_insert_default();
+        additive.insert(TURN_LIMIT.to_owned(), limit.into());
+    }
+
+    /// True if a prompt waits that would join the work.
+    pub(super) async fn is_steered(&self) -> Result<bool, DrainError> {
+        let key = self.session.key;
+        let found = self
+            .journal
+            .store
+            .read(move |reader| reader.has_pending(key, Delivery::Steer));
+        Ok(found.await?)
     }
 
     /// Stores the explanation of a refusal with the end of the step.

@@ -1,7 +1,7 @@
 //! The result of a child session's prompt.
 
 use opencode_schema::id::SessionID;
-use opencode_schema::message::{AssistantMessage, AssistantPart, SessionMessage};
+use opencode_schema::message::{AssistantMessage, AssistantPart, SessionMessage, TURN_LIMIT};
 use opencode_store::{Anchored, Order, Reader, Sequence, SessionKey, StoreError};
 use opencode_tools::Incomplete;
 
@@ -53,6 +53,11 @@ fn answer_after(
             if !is_answered && let Some(error) = &message.error {
                 return Ok(TaskAnswer::Failure(error.message.clone()));
             }
+            if !is_answered && let Some(limit) = turn_limit(message) {
+                return Ok(TaskAnswer::Failure(format!(
+                    "it made {limit} Provider Turns, as many as it may, and wanted more; give it a next prompt to go on"
+                )));
+            }
             if !is_answered {
                 incomplete = message.finish.as_deref().and_then(Incomplete::of);
             }
@@ -70,6 +75,12 @@ fn answer_after(
             _ => return Ok(TaskAnswer::Failure(UNANSWERED.to_owned())),
         }
     }
+}
+
+/// Returns the number of turns that the work on a prompt could take, if the answer was the last one and called tools.
+fn turn_limit(message: &AssistantMessage) -> Option<u64> {
+    let limit = message.metadata.as_ref()?.get(TURN_LIMIT)?;
+    limit.as_u64()
 }
 
 fn last_text(message: &AssistantMessage) -> Option<&str> {

@@ -49,6 +49,7 @@ async fn a_drain_ends_when_the_allowance_is_used_up_and_reports_it() {
         json!({"kind": "step-limit", "retryable": false})
     );
     assert_eq!(f.events(&session).await, events);
+    assert_eq!(f.interrupted().await, []);
     // A new prompt allows the same number of turns again.
     f.ask(&session, "Go on").await;
     assert_eq!(f.model.requests().len(), 2 * ALLOWANCE);

@@ -94,9 +94,15 @@ async fn a_call_in_the_last_step_fails_and_no_turn_follows() {
         .hosted_call("h1", "web_search", json!({}))
         .tool_calls();
     f.model.reply(reply);
+    let mut live = f.live();
     f.leave(&session, "Go", Delivery::Steer).await;
     let outcome = f.run(&session).await;
     assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    let reported = format!(
+        "session.error the session {session} made 1 Provider Turns since its last input; prompt it again to go on"
+    );
+    f.read_until(&mut live, &reported).await;
+    assert_eq!(f.interrupted().await, []);
     assert_eq!(
         f.events(&session).await,
         [
@@ -128,6 +134,18 @@ async fn a_call_in_the_last_step_fails_and_no_turn_follows() {
             &json!({"type": "error", "value": message}),
         )
     );
+}
+
+#[tokio::test]
+async fn a_queued_prompt_follows_a_used_up_limit() {
+    let (f, session) = with(json!({"build": {"steps": 1}})).await;
+    f.model.reply(calls()).reply(Reply::says("Two."));
+    f.leave(&session, "One", Delivery::Queue).await;
+    f.leave(&session, "Two", Delivery::Queue).await;
+    let outcome = f.run(&session).await;
+    assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    assert_eq!(f.model.requests().len(), 2);
+    assert_eq!(f.payloads(&session, "prompted").await.len(), 2);
 }
 
 #[tokio::test]

@@ -3,11 +3,10 @@
 //! The store has no flag for a running session. A process would have to remove it when it dies,
 //! which is impossible. The history itself shows the interruption.
 
-use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{self, SessionEvent};
 use opencode_schema::id::{MessageID, SessionID};
-use opencode_schema::message::{ErrorCause, ErrorKind, PAUSED_TURN};
+use opencode_schema::message::{ErrorCause, ErrorKind, PAUSED_TURN, TURN_LIMIT};
 use rusqlite::{OptionalExtension, Params, Row};
 use serde_json::Value;
 
@@ -18,10 +17,6 @@ use crate::projections::activity::Activity;
 use crate::projections::kind::{MessageKind, PartKind};
 use crate::projections::messages::entry;
 use crate::view::reader::Reader;
-
-/// Maximum number of Provider Turns since the last Prompt Promotion if the agent defines no limit.
-/// A session that has used all of them is not interrupted: it waits for the next input.
-pub const TURN_ALLOWANCE: u32 = 25;
 
 /// A session with an interrupted last activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +144,7 @@ impl Reader<'_> {
              CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
                SELECT max(seq) FROM message INDEXED BY message_turn
                WHERE aggregate = a.key AND type IN ({user}, {assistant}))
-             WHERE m.seq > a.reverted AND {condition} ORDER BY s.time_created",
+             WHERE m.seq > a.reverted AND {condition} ORDER BY s.time_created, s.aggregate",
             user = MessageKind::USER,
             assistant = MessageKind::ASSISTANT
         ))?;
@@ -193,9 +188,7 @@ impl Reader<'_> {
             }
             // A drain never leaves a step open, regardless of the number of its turns.
             None => InterruptedState::StepOpen,
-            Some(settled)
-                if self.is_continued(newest, settled)? && self.has_allowance(newest)? =>
-            {
+            Some(settled) if self.is_continued(newest, settled)? => {
                 InterruptedState::ContinuationDue
             }
             Some(_) => return Ok(None),
@@ -230,8 +223,13 @@ impl Reader<'_> {
         if owes_output == Some(false) {
             return Ok(false);
         }
-        let is_paused = |it: Record| it.get(PAUSED_TURN) == Some(&Value::Bool(true));
-        let mut is_due = owes_output.is_some() || additive.flatten().is_some_and(is_paused);
+        let additive = additive.flatten().unwrap_or_default();
+        // It waits for the next input.
+        if additive.contains_key(TURN_LIMIT) {
+            return Ok(false);
+        }
+        let is_paused = additive.get(PAUSED_TURN) == Some(&Value::Bool(true));
+        let mut is_due = owes_output.is_some() || is_paused;
         let mut statement = self.connection.prepare_cached(
             "SELECT called, settled FROM part
              WHERE aggregate = ? AND message = ? AND kind = ? AND called IS NOT NULL",
@@ -280,21 +278,6 @@ impl Reader<'_> {
     fn payload_at(&self, session: SessionKey, seq: Sequence) -> Result<SessionEvent, StoreError> {
         let entries = self.gather(session, vec![seq])?;
         entry(&entries, seq)?.payload()
-    }
-
-    /// True if another turn may follow the newest input. Reads at most as many rows as the limit
-    /// allows turns.
-    fn has_allowance(&self, newest: &Newest) -> Result<bool, StoreError> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT type FROM message INDEXED BY message_turn
-             WHERE aggregate = ? AND type IN ({user}, {assistant}) ORDER BY seq DESC LIMIT ?",
-            user = MessageKind::USER,
-            assistant = MessageKind::ASSISTANT
-        ))?;
-        let kinds = statement.query_map((newest.session, TURN_ALLOWANCE), |row| row.get(0))?;
-        let kinds = kinds.collect::<Result<Vec<MessageKind>, _>>()?;
-        let turns = kinds.iter().take_while(|it| **it == MessageKind::ASSISTANT);
-        Ok(turns.count() < TURN_ALLOWANCE as usize)
     }
 
     fn describe(

@@ -295,7 +295,7 @@ async fn an_interrupted_activity_is_found_by_the_end_of_its_history() {
 }
 
 #[tokio::test]
-async fn an_activity_with_a_used_up_allowance_waits_for_input() {
+async fn the_number_of_turns_ends_no_activity() {
     let due = |seq| Some((ContinuationDue, "msg_a".to_owned(), seq));
     let open = |seq| Some((StepOpen, "msg_a".to_owned(), seq));
     let begun = |count: usize| {
@@ -305,8 +305,8 @@ async fn an_activity_with_a_used_up_allowance_waits_for_input() {
     };
     for (name, events, expected) in [
         ("24 turns", history!(input("msg_u"), turns(24)), due(49)),
-        ("25 turns", history!(input("msg_u"), turns(25)), None),
-        ("30 turns", history!(input("msg_u"), turns(30)), None),
+        // The number of turns alone ends nothing, because agents may allow more.
+        ("30 turns", history!(input("msg_u"), turns(30)), due(61)),
         (
             "24 turns, one open",
             history!(input("msg_u"), begun(24)),
@@ -317,7 +317,6 @@ async fn an_activity_with_a_used_up_allowance_waits_for_input() {
             history!(input("msg_u"), begun(25)),
             open(51),
         ),
-        // Agents may allow more turns.
         (
             "30 turns, one open",
             history!(input("msg_u"), begun(30)),
@@ -466,6 +465,8 @@ async fn a_paused_answer_continues_unless_a_user_stopped_it() {
         (json!({"pauseTurn": true}), true, false),
         (json!({"pauseTurn": false}), false, false),
         (json!({"pauseTurn": "true"}), false, false),
+        // No more turns are allowed.
+        (json!({"pauseTurn": true, "turnLimit": 25}), false, false),
         (json!({"prefix": {}}), false, false),
     ] {
         let (bench, session) = Bench::with_session("ses_a").await;

@@ -14,9 +14,10 @@ use super::boundary::Boundary;
 use super::call_context::shared_context;
 use super::calls::{Calls, LocalCalls, Open};
 use super::compacting::CompactionAttempts;
-use super::ends::{Finish, Refusal, StreamEnd, TurnOutcome};
+use super::ends::{Finish, Followed, Refusal, StreamEnd, TurnOutcome};
 use super::fallback::{FallbackStep, event_may_fall_back, may_fall_back};
 use super::files::StepFiles;
+use super::limit::TurnPlace;
 use super::output::{DueOutput, TurnOutput};
 use super::publisher::Publisher;
 use super::repetition::Repetition;
@@ -47,6 +48,7 @@ struct Turn<'a> {
     stopper: &'a Stopper,
     /// Detects repeated calls.
     repetition: &'a mut Repetition,
+    place: TurnPlace,
     publisher: Publisher,
     calls: Calls,
     files: StepFiles,
@@ -77,14 +79,14 @@ struct Turn<'a> {
 }
 
 impl Runner {
-    /// Runs one turn. The last turn that the agent allows has no tools.
+    /// Runs one turn. The last one that the agent allows has no tools.
     pub(super) async fn turn(
         &mut self,
         boundary: Boundary,
-        is_last: bool,
+        place: TurnPlace,
         attempts: &mut CompactionAttempts,
     ) -> Result<TurnOutcome, DrainStop> {
-        let sampled = &boundary.sampled;
+        let (sampled, is_last) = (&boundary.sampled, place.is_last());
         let output = DueOutput::of(&boundary)?;
         let offered = boundary.offered(&self.services.tools, is_last, output.as_ref());
         let tools = Arc::new(offered);
@@ -128,6 +130,7 @@ impl Runner {
         let secrets = boundary.sampled.location.secrets.clone();
         let began = services.journal.now();
         let mut turn = self.begun(boundary, local, recovers, size, output);
+        turn.place = place;
         turn.falls_back = fallback.is_some();
         turn.publisher.remember_report(report.record);
         turn.begin(found);
@@ -159,8 +162,7 @@ impl Runner {
         self.conversation.refused = refused;
         let took = services.journal.now().saturating_sub(began);
         services.budgets.add_turn(u64::try_from(took).unwrap_or(0));
-        let continues = settled?;
-        Ok(TurnOutcome::Settled { continues })
+        Ok(TurnOutcome::Settled(settled?))
     }
 
     /// Returns a turn in its initial state.
@@ -200,6 +202,7 @@ impl Runner {
         Turn {
             stopper: &self.stopper,
             repetition: &mut self.repetition,
+            place: TurnPlace::new(1, None),
             publisher,
             calls: Calls::new(local, context),
             files: StepFiles::new(&self.services.snapshots, &self.shared.tasks),
@@ -357,7 +360,7 @@ impl Turn<'_> {
         mut self,
         mut end: StreamEnd,
         cost: impl Fn(&Tokens) -> f64,
-    ) -> Result<bool, DrainStop> {
+    ) -> Result<Followed, DrainStop> {
         end = match end {
             StreamEnd::Failed(error) => StreamEnd::Failed(self.advised(error)),
             other => other,
@@ -389,6 +392,11 @@ impl Turn<'_> {
             self.files.end(ran, stopped).await;
         }
         let continues = self.finish_output(&end, is_paused).await;
+        let is_whole = !was_stopped && self.finish.is_some() && !self.provider_failed;
+        let followed = match &end {
+            StreamEnd::Complete if is_whole => self.followed(continues, is_paused).await?,
+            _ => Followed::Nothing,
+        };
         self.end_step(&end, cost);
         let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
         self.fail_calls(Open::Hosted, &lost);
@@ -403,8 +411,26 @@ impl Turn<'_> {
                 .into())
             }
             _ if was_stopped => Err(DrainStop::Interrupted),
-            _ => Ok(!self.provider_failed
-                && continues.unwrap_or_else(|| is_paused || self.calls.any_local())),
+            _ => Ok(followed),
+        }
+    }
+
+    /// Returns the work that a whole answer leaves. `continues` is the decision of the structured output.
+    async fn followed(
+        &mut self,
+        continues: Option<bool>,
+        is_paused: bool,
+    ) -> Result<Followed, DrainError> {
+        let is_due = continues.unwrap_or_else(|| is_paused || self.calls.any_local());
+        let is_refused = continues.is_none() && !self.calls.may_run() && self.calls.any_wanted();
+        match self.place.limit(is_due, is_refused) {
+            // A prompt that waits joins the work and has turns of its own.
+            Some(limit) if !self.publisher.is_steered().await? => {
+                self.publisher.remember_limit(limit.turns);
+                Ok(Followed::Limit(limit))
+            }
+            _ if is_due => Ok(Followed::Turn),
+            _ => Ok(Followed::Nothing),
         }
     }
 

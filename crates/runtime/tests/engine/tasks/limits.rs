@@ -177,3 +177,22 @@ async fn the_tools_of_a_prompt_are_those_of_its_tasks_and_of_their_tasks() {
     let tools = f.model.requests().into_iter().nth(7).unwrap().tools.len();
     assert_eq!(tools, 3);
 }
+
+#[tokio::test]
+async fn a_task_that_wants_more_turns_than_its_agent_has_fails() {
+    let f = open().await;
+    let agents = json!({"agents": {"general": {"steps": 2}}});
+    f.project.write("opencode.json", &agents.to_string());
+    f.tool("echo", |_, _| async { output(json!({})) });
+    let session = f.session().await;
+    let call = |id: &str| Reply::new().text("Early.").call(id, "echo", json!({}));
+    f.model
+        .reply(task("general", "Go"))
+        .reply(call("c1").tool_calls())
+        .reply(call("c2").tool_calls())
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Go").await;
+    let task = child(&f, &session).await;
+    let expected = format!("tool.failed c0 Unable to run task: general: its session {task}");
+    assert_eq!(failed(&f, &session).await, [expected]);
+}
