@@ -333,11 +333,13 @@ impl DrainError {
         }
     }
 
-    /// Returns the error that connected clients receive; `None` if another event already says it.
+    /// Returns the cause that connected clients receive. `None` for a removed session, whose removal is announced.
     pub(crate) fn announced(&self) -> Option<ErrorCause> {
         let kind = match self {
-            // The event of the removal announced it.
-            Self::Provider { .. } | Self::SessionGone(_) => return None,
+            Self::SessionGone(_) => return None,
+            Self::Provider {
+                cause: Some(cause), ..
+            } => return Some(cause.clone()),
             Self::StepLimit { .. } => ErrorKind::StepLimit,
             Self::Budget(_) => ErrorKind::Budget,
             Self::Unconfirmed(_) | Self::Agent(_) | Self::Model(_) => ErrorKind::InvalidRequest,

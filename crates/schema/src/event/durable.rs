@@ -115,7 +115,7 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         files: Option<Vec<PromptFileAttachment>>,
     }
-    /// A shell command started.
+    /// A shell command of a user started. Only other hosts of OpenCode record it.
     20 "session.next.shell.started" 1 ShellStarted {
         /// Id of the message for this event.
         #[serde(rename = "messageID")]
@@ -126,7 +126,7 @@ events! {
         /// The command line.
         command: String,
     }
-    /// A shell command ended.
+    /// A shell command of a user ended. Only other hosts of OpenCode record it.
     21 "session.next.shell.ended" 1 ShellEnded {
         /// Id of the run.
         #[serde(rename = "callID")]
@@ -258,7 +258,8 @@ events! {
         /// Executor of the call, and the provider metadata.
         provider: EventProvider,
     }
-    /// A running tool reported progress.
+    /// A running tool reported progress. Only other hosts of OpenCode record it: this host sends the live event
+    /// `session.next.tool.reported`.
     32 "session.next.tool.progress" 1 ToolProgress {
         /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]

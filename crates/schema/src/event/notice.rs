@@ -71,7 +71,8 @@ macro_rules! notices {
 }
 
 notices! {
-    /// A Session Drain failed before it sent its request.
+    /// The work of a session failed, at the provider or before its request, or ended at its limit or its budget. Also: a
+    /// summary failed, or configuration cannot be read.
     "session.error" SessionError(SessionError),
     /// A session became busy or idle.
     "session.status" SessionStatusChanged(SessionStatusChanged),
@@ -109,7 +110,7 @@ notices! {
     "pty.exited" PtyExited(PtyExited),
     /// A terminal was removed.
     "pty.deleted" PtyDeleted(PtyDeleted),
-    /// A watched file changed.
+    /// A watched file changed. This host watches files for itself and never sends it.
     "file.watcher.updated" FileWatcherUpdated(FileWatcherUpdated),
     /// The providers and models of a Location changed.
     "catalog.updated" CatalogUpdated(Nothing),
@@ -125,7 +126,7 @@ notices! {
     "mcp.updated" McpUpdated(McpUpdated),
     /// An MCP server was removed.
     "mcp.removed" McpRemoved(McpRemoved),
-    /// A consent page could not be opened in a browser.
+    /// A consent page could not be opened in a browser. This host opens no browser and never sends it.
     "mcp.browser.open.failed" McpBrowserOpenFailed(McpBrowserOpenFailed),
 }
 
