@@ -26,6 +26,8 @@ const LIMITS: Readonly<Record<keyof Limits, Check>> = {
   steerBatch: checkCount,
   subagentDepth: checkCount,
   subagents: checkCount,
+  toolCallsPerTurn: checkCount,
+  toolCallsAtOnce: checkCount,
 };
 
 const BUDGET: Readonly<Record<keyof SessionBudget, Check>> = {

@@ -23,6 +23,10 @@ export interface Limits {
   readonly subagentDepth?: number | undefined;
   /** Maximum number of tasks of one session that run at the same time. Default: 8. */
   readonly subagents?: number | undefined;
+  /** Maximum number of tool calls of one answer that run. A further call fails with the reason. Default: 200. */
+  readonly toolCallsPerTurn?: number | undefined;
+  /** Maximum number of tool calls of one answer that run at the same time. Further calls wait. Default: 32. */
+  readonly toolCallsAtOnce?: number | undefined;
 }
 
 /**

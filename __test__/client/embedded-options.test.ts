@@ -119,7 +119,7 @@ test("keeps every option that is given", () => {
     permissions: { unanswered: { denyAfterMs: 5 }, ceiling: { bash: "deny" } },
     plugins: [() => {}],
     trust: true,
-    limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
+    limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4, toolCallsPerTurn: 5, toolCallsAtOnce: 6 },
     retry: { maxElapsedMs: 1, maxAttempts: 2, maxDelayMs: 3 },
     deadlines: { connectMs: 1, firstByteMs: 2, idleMs: 3, requestMs: 4 },
     budgets: { session: { tokens: 1, cost: 0.5 }, host: { turns: 2, durationMs: 3 } },

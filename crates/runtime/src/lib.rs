@@ -76,7 +76,7 @@ pub use hooks::{
 pub use inbox::PromptRequest;
 pub use integrations::{ConnectOauth, CredentialValues, ProviderOAuth};
 pub use lifecycle::{ForkSession, PruneSessions};
-pub use limits::Limits;
+pub use limits::{CallLimits, Limits};
 pub use live::{LiveBatch, LiveSubscription, Selection, SelectionError};
 pub use opencode_downloads::{Fetch, FetchError};
 pub use operations::DrainOutcome;

@@ -14,6 +14,26 @@ pub struct Limits {
     pub subagent_depth: usize,
     /// Maximum number of tasks of one session that run at the same time; 8 by default.
     pub subagents: usize,
+    /// The limits of the tool calls of one answer.
+    pub tool_calls: CallLimits,
+}
+
+/// Limits of the tool calls of one answer. Calls that the provider runs itself do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimits {
+    /// Maximum number of calls; 200 by default. A further call fails with the reason.
+    pub per_turn: usize,
+    /// Maximum number of calls that run at the same time; 32 by default. Further calls wait.
+    pub at_once: usize,
+}
+
+impl Default for CallLimits {
+    fn default() -> Self {
+        Self {
+            per_turn: 200,
+            at_once: 32,
+        }
+    }
 }
 
 impl Default for Limits {
@@ -23,6 +43,7 @@ impl Default for Limits {
             steer_batch: 10_000,
             subagent_depth: 3,
             subagents: 8,
+            tool_calls: CallLimits::default(),
         }
     }
 }

@@ -296,6 +296,7 @@ impl Runtime {
             },
             budgets,
             fallback: options.fallback.into(),
+            tool_calls: options.limits.tool_calls,
             steer_batch: options.limits.steer_batch.max(1),
         });
         let tasks = TaskTracker::new();

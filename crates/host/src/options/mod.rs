@@ -24,7 +24,9 @@ use opencode_location::environment::{CommandEnvironment, Environment};
 use opencode_location::location::{AskTrust, Trust};
 use opencode_location::secret::BaseUrl;
 use opencode_protocol::failure::Failure;
-use opencode_runtime::{DatabasePath, Durability, Limits, ProviderOAuth, Recovery, Unanswered};
+use opencode_runtime::{
+    CallLimits, DatabasePath, Durability, Limits, ProviderOAuth, Recovery, Unanswered,
+};
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use serde::Deserialize;
@@ -248,6 +250,10 @@ pub struct LimitOptions {
     pub subagent_depth: usize,
     /// Tasks of one session that may run at the same time.
     pub subagents: usize,
+    /// Tool calls of one answer that may run.
+    pub tool_calls_per_turn: usize,
+    /// Tool calls of one answer that may run at the same time.
+    pub tool_calls_at_once: usize,
 }
 
 impl Default for LimitOptions {
@@ -258,6 +264,8 @@ impl Default for LimitOptions {
             steer_batch: None,
             subagent_depth: limits.subagent_depth,
             subagents: limits.subagents,
+            tool_calls_per_turn: limits.tool_calls.per_turn,
+            tool_calls_at_once: limits.tool_calls.at_once,
         }
     }
 }
@@ -271,6 +279,10 @@ impl From<LimitOptions> for Limits {
                 .unwrap_or_else(|| usize::try_from(limits.inbox).unwrap_or(usize::MAX)),
             subagent_depth: limits.subagent_depth,
             subagents: limits.subagents,
+            tool_calls: CallLimits {
+                per_turn: limits.tool_calls_per_turn,
+                at_once: limits.tool_calls_at_once.max(1),
+            },
         }
     }
 }

@@ -110,7 +110,7 @@ impl Runner {
         );
         let stopped = context.cancel.clone();
         let local = LocalCalls::Run(tools, self.shared.tasks.clone());
-        let mut running = Calls::new(local, context);
+        let mut running = Calls::new(local, context, self.services.tool_calls);
         for call in calls {
             if let Some((name, input)) = &call.called {
                 let call_of_tool = ToolCall {

@@ -1,5 +1,6 @@
 //! The tool calls of one Provider Turn. They are recorded first, then run concurrently. Each settles once.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::INTERRUPTED_CALL;
+use crate::limits::CallLimits;
 
 /// A recorded call.
 struct Call {
@@ -77,9 +79,12 @@ const TOOLS_DISABLED: &str = "Tools are disabled after the maximum agent steps";
 pub(super) struct Calls {
     local: LocalCalls,
     context: ToolContext,
+    limits: CallLimits,
     calls: Vec<Call>,
     /// Recorded calls that start once the record is committed.
     waiting: Vec<(String, ToolCall)>,
+    /// Committed calls that start when others have settled.
+    ready: VecDeque<(String, ToolCall)>,
     running: FuturesUnordered<BoxFuture<'static, (String, Settlement)>>,
 }
 
@@ -93,12 +98,14 @@ pub(super) struct Settled {
 }
 
 impl Calls {
-    pub(super) fn new(local: LocalCalls, context: ToolContext) -> Self {
+    pub(super) fn new(local: LocalCalls, context: ToolContext, limits: CallLimits) -> Self {
         Self {
             local,
             context,
+            limits,
             calls: Vec::new(),
             waiting: Vec::new(),
+            ready: VecDeque::new(),
             running: FuturesUnordered::new(),
         }
     }
@@ -162,15 +169,20 @@ impl Calls {
         self.waiting.push((id.to_owned(), call));
     }
 
-    /// Fails a recorded call that must not run.
+    /// Fails a recorded call that must not run: in a turn without tools, or because the answer has too many calls.
     pub(super) fn refuse(&mut self, id: &str) -> Option<SessionEvent> {
-        if matches!(self.local, LocalCalls::Run(..)) {
-            return None;
-        }
         let waits = self.waiting.iter().position(|(waiting, _)| waiting == id)?;
+        let limit = self.limits.per_turn;
+        let message = match self.local {
+            LocalCalls::Refused => TOOLS_DISABLED.to_owned(),
+            LocalCalls::Run(..) if self.wanted().count() <= limit => return None,
+            LocalCalls::Run(..) => format!(
+                "The host runs at most {limit} tool calls of one answer, and this call is a further one. Call it again in the next answer, if it is still needed"
+            ),
+        };
         self.waiting.remove(waits);
         let refused = Settlement::Failed {
-            message: TOOLS_DISABLED.to_owned(),
+            message,
             kind: ErrorKind::StepLimit,
         };
         self.settle(id, refused)
@@ -189,15 +201,27 @@ impl Calls {
         self.waiting.retain(|(waiting, _)| waiting != id);
     }
 
-    /// Starts the recorded calls. The caller has committed their record.
+    /// Starts the recorded calls, as many as may run at once. The others follow when calls settle. The caller has
+    /// committed their record.
     pub(super) fn start(&mut self) {
+        self.ready.extend(self.waiting.drain(..));
+        self.start_ready();
+    }
+
+    fn start_ready(&mut self) {
         let LocalCalls::Run(tools, tasks) = &self.local else {
             return;
         };
-        for (id, call) in self.waiting.drain(..) {
-            if let Some(call) = self.calls.iter_mut().rev().find(|it| it.id == id) {
-                call.started = true;
-            }
+        while self.running.len() < self.limits.at_once && !self.context.cancel.is_cancelled() {
+            let Some((id, call)) = self.ready.pop_front() else {
+                return;
+            };
+            let known = self.calls.iter_mut().rev().find(|it| it.id == id);
+            // It was settled with the failure of its answer.
+            let Some(known) = known.filter(|it| !it.settled) else {
+                continue;
+            };
+            known.started = true;
             let context = ToolContext {
                 call_id: id.clone(),
                 commitment: Commitment::default(),
@@ -214,6 +238,7 @@ impl Calls {
         let Some((id, mut settlement)) = self.running.next().await else {
             return std::future::pending().await;
         };
+        self.start_ready();
         let declined = settlement == Settlement::Declined;
         if declined && let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == id) {
             call.declined = true;
@@ -245,9 +270,12 @@ impl Calls {
 
     /// True if the model called tools of the host, which may run or not.
     pub(super) fn any_wanted(&self) -> bool {
-        self.calls
-            .iter()
-            .any(|call| call.called && !call.provider_executed)
+        self.wanted().next().is_some()
+    }
+
+    fn wanted(&self) -> impl Iterator<Item = &Call> {
+        let calls = self.calls.iter();
+        calls.filter(|call| call.called && !call.provider_executed)
     }
 
     /// True if local calls may run, which means that another turn may follow.

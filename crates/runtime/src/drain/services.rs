@@ -15,6 +15,7 @@ use crate::budgets::Budgets;
 use crate::compaction::Compactor;
 use crate::hooks::Hooks;
 use crate::journal::Journal;
+use crate::limits::CallLimits;
 use crate::mcp::McpServers;
 use crate::metrics::Metrics;
 use crate::provider::Provider;
@@ -50,6 +51,8 @@ pub(crate) struct Services {
     pub(crate) fallback: Arc<[ModelRef]>,
     /// True if the model is reminded of prompts that arrived during its work.
     pub(crate) reminders: bool,
+    /// The limits of the tool calls of one answer.
+    pub(crate) tool_calls: CallLimits,
     /// Largest number of steers that one boundary promotes.
     pub(crate) steer_batch: usize,
 }

@@ -204,7 +204,7 @@ impl Runner {
             repetition: &mut self.repetition,
             place: TurnPlace::new(1, None),
             publisher,
-            calls: Calls::new(local, context),
+            calls: Calls::new(local, context, self.services.tool_calls),
             files: StepFiles::new(&self.services.snapshots, &self.shared.tasks),
             finish: None,
             provider_failed: false,
