@@ -1,8 +1,8 @@
 // The todo list of a model: the host reads it and receives an event for every change.
 
 import { isSessionNotFoundError, type Todo } from "../../index.js";
-import { rejection } from "../client/support";
-import { readTranscript, readUntil, run, setUpSession, subscribe } from "./support";
+import { collect, rejection } from "../client/support";
+import { readHistory, readTranscript, readUntil, run, setUp, setUpSession, subscribe } from "./support";
 
 function todo(content: string, status: string): Todo {
   return { content, status, priority: "high" };
@@ -29,9 +29,17 @@ test("the list can be read and is kept after the host closes", async () => {
   expect(await host.sessions.todo({ sessionID })).toEqual(lists[1]);
   const { body } = await model.received(2);
   expect(JSON.parse(body.messages.at(-1).content)).toEqual(lists[0]);
+  const recorded = (await readHistory(host, sessionID)).filter(({ type }) => type === "session.next.todos.updated");
+  expect(recorded.map(({ data }) => data)).toEqual(lists.map((todos) => expect.objectContaining({ sessionID, todos })));
+  const lines = await collect(host.sessions.export({ sessionID }));
+  const fork = await host.sessions.fork({ sessionID });
+  expect(await host.sessions.todo({ sessionID: fork.id })).toEqual(lists[1]);
   await host.close();
   const again = await setup.open();
   expect(await again.sessions.todo({ sessionID })).toEqual(lists[1]);
+  const other = await (await setUp()).open();
+  await other.sessions.import(lines);
+  expect(await other.sessions.todo({ sessionID })).toEqual(lists[1]);
 });
 
 test("refuses a list that is too long without a change, and tells the model", async () => {

@@ -185,7 +185,9 @@ pub fn mock(model: &str) -> ModelRef {
 
 /// No server listens at the address. Requests go to the model of the host.
 fn config() -> Value {
-    let agents = AGENTS.map(|name| (name.to_owned(), json!({"mode": "primary"})));
+    let mut agents = AGENTS.map(|name| (name.to_owned(), json!({"mode": "primary"})));
+    // The model calls tools in the last turn, too.
+    agents[1].1["steps"] = json!(2);
     json!({
         "model": "mock/m1",
         "compaction": {"keep": {"tokens": 10}},

@@ -46,6 +46,7 @@ enum Kind {
     Runs,
     Changes,
     Delegates,
+    Plans,
     RefusesMidway,
     RefusesBesideTool,
     NeverAnswers,
@@ -54,7 +55,7 @@ enum Kind {
     BreaksInArguments,
 }
 
-const KINDS: [Kind; 20] = [
+const KINDS: [Kind; 21] = [
     Kind::Says,
     Kind::Thinks,
     Kind::Talks,
@@ -75,6 +76,7 @@ const KINDS: [Kind; 20] = [
     Kind::Changes,
     Kind::Changes,
     Kind::Delegates,
+    Kind::Plans,
 ];
 
 /// Gives every kind of answer in turn, in an order that depends on the seed. It records each
@@ -160,6 +162,7 @@ impl Watch {
             | Kind::Runs
             | Kind::Changes
             | Kind::Delegates
+            | Kind::Plans
                 if rounds(request) >= ROUNDS =>
             {
                 answer(Kind::Says, number)
@@ -246,6 +249,13 @@ fn answer(kind: Kind, number: usize) -> Reply {
             let task = json!({"description": "Some work", "prompt": prompt, "agent": "general"});
             let calls = call(Reply::new(), 1, WORK);
             calls.call("call-2", "task", task).tool_calls()
+        }
+        Kind::Plans => {
+            let todo = json!({"content": text, "status": "pending", "priority": "low"});
+            let calls = call(Reply::new(), 1, WORK);
+            calls
+                .call("call-2", "todowrite", json!({"todos": [todo]}))
+                .tool_calls()
         }
         Kind::RefusesMidway => {
             let begun = Reply::new().begin_text().delta(&text);

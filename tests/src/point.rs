@@ -36,7 +36,7 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces. The engine commits no other kinds.
-pub const EVENTS: [&str; 32] = [
+pub const EVENTS: [&str; 33] = [
     "session.created",
     "session.updated",
     "agent.switched",
@@ -63,6 +63,7 @@ pub const EVENTS: [&str; 32] = [
     "tool.failed",
     "interrupted",
     "paused",
+    "todos.updated",
     "retried",
     "compaction.started",
     "compaction.ended",

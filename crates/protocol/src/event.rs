@@ -35,6 +35,7 @@ const EXTENSIONS: &[&str] = &[
     "session.next.output.rejected",
     "session.next.paused",
     "session.next.model.fallback",
+    "session.next.todos.updated",
     "server.heartbeat",
     "mcp.updated",
     "mcp.removed",

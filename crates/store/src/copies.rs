@@ -7,7 +7,6 @@ use opencode_schema::event::{DurableEvent, SessionCreated, SessionRecord};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::session::SessionChoice;
-use opencode_schema::todo::Todo;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::{Abort, StoreError};
@@ -43,8 +42,6 @@ pub struct CopiedState {
     pub epoch: Option<Epoch>,
     /// Directories in which tools read files.
     pub explored: Vec<String>,
-    /// The to-do list.
-    pub todos: Vec<Todo>,
     /// The copied entries that came with an import.
     pub imported: Vec<Range>,
     /// The choices of an import that no caller has confirmed.
@@ -191,7 +188,6 @@ impl Transaction<'_> {
         for directory in &state.explored {
             self.add_explored(copy, directory)?;
         }
-        self.replace_todos(copy, &state.todos)?;
         for range in &state.imported {
             self.add_imported(copy, *range)?;
         }

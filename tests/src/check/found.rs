@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use opencode_runtime::{Interrupted, Order, Runtime, RuntimeError, SessionFilter};
 use opencode_schema::id::{EventID, SessionID};
-use opencode_schema::message::SessionMessage;
+use opencode_schema::message::{SessionMessage, TURN_LIMIT};
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::SessionInfo;
 use serde::Deserialize;
@@ -42,9 +42,16 @@ pub(super) struct Entry {
     #[serde(rename = "type")]
     kind: String,
     pub(super) data: Value,
+    #[serde(default)]
+    metadata: Value,
 }
 
 impl Entry {
+    /// True if it ends the last turn that its prompt may take, in which the model called tools.
+    pub(super) fn has_limit(&self) -> bool {
+        self.metadata.get(TURN_LIMIT).is_some()
+    }
+
     /// The short name of the event: `prompted`, `step.ended`, `session.created`.
     pub(super) fn name(&self) -> &str {
         let name = self.kind.strip_prefix("session.next.");

@@ -72,6 +72,10 @@ fn state_of_step(session: &Session, message: &str) -> Option<InterruptedState> {
     let Some(end) = of_step.iter().find(ends) else {
         return Some(InterruptedState::StepOpen);
     };
+    // The prompt had no more turns.
+    if end.has_limit() {
+        return None;
+    }
     let is_called = of_step.iter().any(|entry| entry.name() == "tool.called");
     let is_stopped = of_step.iter().any(|entry| {
         let kind = &entry.data["error"]["cause"]["kind"];

@@ -52,7 +52,7 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
-        why: "A session may have a budget, and a turn may change its model.",
+        why: "A session may have a budget, a turn may change its model, and the log has the list of things to do.",
         what: &[
             "SessionV2Info.budget: is added",
             "Session.budget: is added",
@@ -61,11 +61,14 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
             "BudgetScope: is added",
             "SessionBudget: is added",
             "SessionNextModelFallback: an extension",
+            "SessionNextTodosUpdated: an extension",
             "SessionNextPaused: an extension",
             "V2Event | session.next.model.fallback: an extension",
             "V2Event | session.next.paused: an extension",
+            "V2Event | session.next.todos.updated: an extension",
             "SessionDurableEvent | session.next.model.fallback: an extension",
             "SessionDurableEvent | session.next.paused: an extension",
+            "SessionDurableEvent | session.next.todos.updated: an extension",
         ],
     },
 ];

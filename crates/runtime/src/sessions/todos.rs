@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_schema::event::Notice;
+use opencode_schema::event::{Notice, TodosUpdated};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::todo::{Todo, TodoUpdated};
@@ -13,7 +13,7 @@ use opencode_tools::{Todos, TodosError};
 use tokio::sync::Semaphore;
 
 use crate::error::RuntimeError;
-use crate::journal::Journal;
+use crate::journal::{Journal, append};
 
 /// The to-do lists of the sessions of a host.
 pub(crate) struct TodoLists {
@@ -48,13 +48,15 @@ impl TodoLists {
             session_id: id.clone(),
             todos,
         };
+        let now = self.journal.now();
         let written = self.journal.store.write(move |transaction| {
             let Some(session) = transaction.reader().session(&updated.session_id)? else {
                 return Err(Abort::Refused(RuntimeError::SessionNotFound(
                     updated.session_id,
                 )));
             };
-            transaction.replace_todos(session.key, &updated.todos)?;
+            let todos = updated.todos.clone();
+            append(transaction, &session, now, TodosUpdated { todos })?;
             Ok(updated)
         });
         Ok(written.await?)

@@ -12,6 +12,7 @@ use crate::model::ModelRef;
 use crate::prompt::{Delivery, Prompt, PromptFileAttachment};
 use crate::record::Record;
 use crate::session::{BudgetLimit, BudgetScope, RevertState, Tokens};
+use crate::todo::Todo;
 
 events! {
     /// The payload of a durable event.
@@ -413,5 +414,10 @@ events! {
         to: ModelRef,
         /// The refusal.
         error: SessionErrorUnknown,
+    }
+    /// The model changed its list of things to do.
+    50 "session.next.todos.updated" 1 TodosUpdated {
+        /// The whole list.
+        todos: Vec<Todo>,
     }
 }

@@ -179,6 +179,7 @@ impl Transaction<'_> {
                     None => Ok(Target::default()),
                 };
             }
+            SessionEvent::TodosUpdated(it) => self.replace_todos(aggregate, &it.todos)?,
             SessionEvent::CompactionStarted(_)
             | SessionEvent::Interrupted(_)
             | SessionEvent::Paused(_)

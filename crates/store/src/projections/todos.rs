@@ -27,7 +27,11 @@ impl Reader<'_> {
 
 impl Transaction<'_> {
     /// Replaces the to-do list of a session.
-    pub fn replace_todos(&self, session: SessionKey, todos: &[Todo]) -> Result<(), StoreError> {
+    pub(crate) fn replace_todos(
+        &self,
+        session: SessionKey,
+        todos: &[Todo],
+    ) -> Result<(), StoreError> {
         self.run("DELETE FROM todo WHERE aggregate = ?", [session])?;
         for (position, todo) in todos.iter().enumerate() {
             self.run(

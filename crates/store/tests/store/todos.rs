@@ -1,7 +1,7 @@
 //! The to-do list of a session: replaced as a whole, and deleted with its session.
 
 use opencode_schema::todo::Todo;
-use opencode_store::{Abort, SessionRow};
+use opencode_store::SessionRow;
 use serde_json::json;
 
 use crate::harness::{Bench, event, remove};
@@ -15,11 +15,8 @@ fn todo(content: &str) -> Todo {
 }
 
 async fn replace(bench: &Bench, session: &SessionRow, todos: Vec<Todo>) {
-    let key = session.key;
-    let written = bench.store.write(move |transaction| {
-        Ok::<_, Abort<&'static str>>(transaction.replace_todos(key, &todos)?)
-    });
-    written.await.unwrap();
+    let updated = event("todos.updated", json!({ "todos": todos }));
+    bench.append(session, 1, updated).await;
 }
 
 async fn of(bench: &Bench, session: &SessionRow) -> Vec<Todo> {

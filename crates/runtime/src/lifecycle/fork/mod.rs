@@ -14,7 +14,6 @@ use opencode_schema::event::{Interrupted, SessionEvent, SessionRecord};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::model::ModelRef;
 use opencode_schema::session::{SessionChoice, SessionInfo, SessionTime};
-use opencode_schema::todo::Todo;
 use opencode_store::{
     Abort, CopiedState, Draft, Epoch, MessagesBefore, Range, Reader, Sequence, SessionKey,
     SessionRow, StoreError, StoredEvent, copied,
@@ -54,7 +53,6 @@ struct Plan {
     /// The Context Epoch, unless the fork cannot continue it.
     epoch: Option<Epoch>,
     explored: Vec<String>,
-    todos: Vec<Todo>,
     /// The entries of the source that came with imports.
     imported: Vec<Range>,
 }
@@ -162,7 +160,6 @@ impl Lifecycle {
                 ..epoch
             }),
             explored: plan.explored,
-            todos: plan.todos,
         };
         self.publish(copy, plan.record, state).await
     }
@@ -324,17 +321,11 @@ fn plan(db: &Reader<'_>, request: ForkSession) -> Result<Plan, Abort<RuntimeErro
             .is_none_or(|first| first > epoch.baseline_seq);
         is_whole && !messages.leaves_out_context
     });
-    let is_all = end.is_none();
     Ok(Plan {
         imported: db.imported(source.key)?,
         record: db.session_record(&source)?,
         epoch,
         explored: db.explored(source.key)?,
-        todos: if is_all {
-            db.todos(source.key)?
-        } else {
-            Vec::new()
-        },
         messages,
         part,
         source,

@@ -114,7 +114,7 @@ impl Remap {
             | SessionEvent::RevertCommitted(_)
             | SessionEvent::Interrupted(_)
             | SessionEvent::Paused(_) => return None,
-            SessionEvent::ModelFallback(_) => {}
+            SessionEvent::ModelFallback(_) | SessionEvent::TodosUpdated(_) => {}
         }
         Some(event)
     }
