@@ -90,6 +90,24 @@ test.each(PROTOCOLS)("%s: five turns with tools, and each request extends the on
   expect(reports).toEqual(["first", ...Array.from({ length: 6 }, () => undefined)]);
 });
 
+test.each([
+  [{}, undefined, 32_000],
+  [{}, "5000", 5000],
+  [{ maxTokens: 50_000 }, undefined, 50_000],
+  [{ maxTokens: 50_000 }, "40000", 40_000],
+] as const)("asks for an answer of a usual length: %j with %s", async (options, most, expected) => {
+  const setup = await setUp();
+  setup.model.reply({ text: "Hi." });
+  const config = setup.model.config({}, "@ai-sdk/anthropic");
+  const [model] = Object.values(config.provider.mock.models);
+  Object.assign(model ?? {}, { limit: { context: 200_000, output: 64_000 }, options });
+  const env = most === undefined ? {} : { OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX: most };
+  const host = await setup.open({ config, env });
+  const { id: sessionID } = await host.sessions.create({});
+  await ask(host, sessionID, "Hi");
+  expect(setup.model.requests.map(({ body }) => body.max_tokens)).toEqual([expected]);
+});
+
 test("sends Anthropic its headers, cache marks and signed thoughts", async () => {
   const setup = await setUp();
   setup.write("a.txt", "alpha\n");

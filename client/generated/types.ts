@@ -2152,7 +2152,7 @@ export type FileSystemEntryType =
   /** A directory. */
   | "directory";
 
-/** A watched file changed. */
+/** A watched file changed. This host watches files for itself and never sends it. */
 export interface FileWatcherUpdated {
   /** Id of the event, equal on every stream. */
   readonly id: string;
@@ -2476,7 +2476,7 @@ export interface LocationRef {
   readonly workspaceID?: string;
 }
 
-/** A consent page could not be opened in a browser. */
+/** A consent page could not be opened in a browser. This host opens no browser and never sends it. */
 export interface McpBrowserOpenFailed {
   /** Id of the event, equal on every stream. */
   readonly id: string;
@@ -3041,6 +3041,7 @@ export type OpenCodeEvent =
   | SessionNextOutputRejected
   | SessionNextPaused
   | SessionNextModelFallback
+  | SessionNextTodosUpdated
   | SessionNextTextDelta
   | SessionNextReasoningDelta
   | SessionNextToolInputDelta
@@ -3877,9 +3878,10 @@ export type SessionDurableEvent =
   | SessionNextOutputFailed
   | SessionNextOutputRejected
   | SessionNextPaused
-  | SessionNextModelFallback;
+  | SessionNextModelFallback
+  | SessionNextTodosUpdated;
 
-/** A Session Drain failed before it sent its request. */
+/** The work of a session failed or reached a limit, a summary failed, or configuration cannot be read. */
 export interface SessionError {
   /** Id of the event, equal on every stream. */
   readonly id: string;
@@ -4768,7 +4770,7 @@ export interface SessionNextRevertStaged {
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A shell command ended. */
+/** A shell command of a user ended. Only other hosts of OpenCode record it. */
 export interface SessionNextShellEnded {
   /** Id of the event, equal on every stream. */
   readonly id: string;
@@ -4792,7 +4794,7 @@ export interface SessionNextShellEnded {
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A shell command started. */
+/** A shell command of a user started. Only other hosts of OpenCode record it. */
 export interface SessionNextShellStarted {
   /** Id of the event, equal on every stream. */
   readonly id: string;
@@ -5003,6 +5005,28 @@ export interface SessionNextTextStarted {
   readonly metadata?: Record<string, unknown>;
 }
 
+/** The model changed its list of things to do. */
+export interface SessionNextTodosUpdated {
+  /** Id of the event, equal on every stream. */
+  readonly id: string;
+  readonly type: "session.next.todos.updated";
+  /** Its position in the log. */
+  readonly durable: DurablePosition;
+  /** The Location of the session. Only the live stream has it. */
+  readonly location?: LocationRef;
+  /** The payload of the event. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** The whole list. */
+    readonly todos: Todo[];
+  };
+  /** Additional values of the runtime. */
+  readonly metadata?: Record<string, unknown>;
+}
+
 /** A tool call was recorded. The host runs it only after this event. */
 export interface SessionNextToolCalled {
   /** Id of the event, equal on every stream. */
@@ -5137,7 +5161,10 @@ export interface SessionNextToolInputStarted {
   readonly metadata?: Record<string, unknown>;
 }
 
-/** A running tool reported progress. */
+/**
+ * A running tool reported progress. Only other hosts of OpenCode record it: this host sends the live event
+ * `session.next.tool.reported`.
+ */
 export interface SessionNextToolProgress {
   /** Id of the event, equal on every stream. */
   readonly id: string;

@@ -38,6 +38,13 @@ fn limits_and_sampling() {
     );
     let unknown = request_to(model(|model| model.limits.output = 0), hello());
     assert_eq!(members(&unknown), json!({"max_tokens": 4096}));
+    for (usual, expected) in [(5_000, 5_000), (32_000, 8_000)] {
+        let mut usually = request(hello());
+        usually.usual_output = Some(usual);
+        assert_eq!(members(&usually), json!({ "max_tokens": expected }));
+        usually.generation.max_tokens = Some(9_000);
+        assert_eq!(members(&usually), json!({"max_tokens": 9_000}));
+    }
 
     let mut thinking = request_with(
         json!({"thinking": {"type": "enabled", "budgetTokens": 100}}),

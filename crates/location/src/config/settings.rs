@@ -52,7 +52,7 @@ pub struct Settings {
     pub tool_output: ToolOutputLimits,
     /// Settings of the compaction of Session History.
     pub compaction: Compaction,
-    /// Upper limit of the tokens that compaction reserves for an answer, even if the model allows longer answers.
+    /// Upper limit of the tokens of an answer, if the environment sets it.
     pub output_token_max: Option<u64>,
     /// Paths and globs, from all documents, whose changes are not reported.
     pub watcher_ignore: Vec<String>,
@@ -185,6 +185,21 @@ impl Settings {
                 self.watcher_ignore.push(ignored.clone());
             }
         }
+    }
+
+    /// Returns the tokens of an answer for which a request asks, and which compaction reserves. `asked` is the configured
+    /// number, and `limit` that of the model.
+    pub fn answer_tokens(&self, asked: Option<u64>, limit: u64) -> u64 {
+        match asked {
+            Some(asked) => asked.min(self.output_token_max.unwrap_or(asked)),
+            None => limit.min(self.usual_output()),
+        }
+    }
+
+    /// Returns the upper limit of the tokens of an answer for which nothing is configured.
+    pub fn usual_output(&self) -> u64 {
+        const USUAL: u64 = 32_000;
+        self.output_token_max.unwrap_or(USUAL)
     }
 
     /// Applies the switches of the environment, which override every document.

@@ -32,7 +32,13 @@ impl Runner {
         let model = Arc::clone(&boundary.model.model);
         let settings = boundary.sampled.agent().map(|agent| &agent.request);
         let domains = settings.map(|settings| request_domains(&settings.body, model.protocol));
-        let domains = domains.unwrap_or_default();
+        let mut domains = domains.unwrap_or_default();
+        let configuration = &boundary.sampled.location.configuration.settings;
+        let asked = domains
+            .generation
+            .max_tokens
+            .or(model.generation.max_tokens);
+        domains.generation.max_tokens = asked.map(|it| configuration.answer_tokens(Some(it), it));
         let own = own_text(boundary);
         let mut tools = self.shared.offer.definitions(tools);
         let mut tool_choice = is_last.then_some(ToolChoice::None);
@@ -54,6 +60,7 @@ impl Runner {
             tool_choice,
             output: output.and_then(DueOutput::format),
             generation: domains.generation,
+            usual_output: Some(configuration.usual_output()),
             provider_options: domains.provider_options,
             http: HttpOverlay {
                 headers: headers(&boundary.session.info, boundary.sampled.agent()),

@@ -94,8 +94,7 @@ pub(crate) struct Budget {
 impl Budget {
     /// Returns the budget of requests to a model that ask for answers of at most `max_tokens`.
     pub(crate) fn of(model: &ResolvedModel, max_tokens: Option<u64>, settings: &Settings) -> Self {
-        let most = settings.output_token_max.unwrap_or(u64::MAX);
-        let allowance = max_tokens.unwrap_or(model.limits.output).min(most);
+        let allowance = settings.answer_tokens(max_tokens, model.limits.output);
         let asked = Some(allowance).filter(|tokens| *tokens > 0);
         Self {
             window: model.limits.context,
@@ -252,6 +251,10 @@ mod tests {
         for (output, asked, most, buffer, expected) in [
             (0, None, None, 20_000, (20_000, 4_096)),
             (32_000, None, None, 20_000, (32_000, 4_096)),
+            (64_000, None, None, 20_000, (32_000, 4_096)),
+            (64_000, Some(50_000), None, 20_000, (50_000, 4_096)),
+            (64_000, Some(50_000), Some(40_000), 20_000, (40_000, 4_096)),
+            (64_000, None, Some(40_000), 20_000, (40_000, 4_096)),
             (32_000, Some(1_000), None, 500, (1_000, 1_000)),
             (32_000, None, Some(3_000), 500, (3_000, 3_000)),
             (0, None, Some(3_000), 500, (500, 4_096)),

@@ -71,8 +71,7 @@ macro_rules! notices {
 }
 
 notices! {
-    /// The work of a session failed, at the provider or before its request, or ended at its limit or its budget. Also: a
-    /// summary failed, or configuration cannot be read.
+    /// The work of a session failed or reached a limit, a summary failed, or configuration cannot be read.
     "session.error" SessionError(SessionError),
     /// A session became busy or idle.
     "session.status" SessionStatusChanged(SessionStatusChanged),

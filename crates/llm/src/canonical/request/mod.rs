@@ -50,6 +50,9 @@ pub struct LlmRequest {
     pub output: Option<OutputFormat>,
     /// Sampling controls of this request. They override those of the model.
     pub generation: GenerationControls,
+    /// Upper limit of the tokens that a protocol requests for the answer where it must request a number and no control
+    /// has one. `None` for the limit of the model alone.
+    pub usual_output: Option<u64>,
     /// Model Request Options of this request by namespace. They override those of the model.
     pub provider_options: JsonMap,
     /// Additional wire data of this request.
@@ -78,6 +81,7 @@ impl LlmRequest {
             tool_choice: None,
             output: None,
             generation: GenerationControls::default(),
+            usual_output: None,
             provider_options: JsonMap::new(),
             http: HttpOverlay::default(),
             cache_key: None,
@@ -91,6 +95,14 @@ impl LlmRequest {
     #[must_use]
     pub fn effective_generation(&self) -> GenerationControls {
         self.model.generation.overridden_by(&self.generation)
+    }
+
+    /// Returns the number of tokens to request for the answer if a protocol must name one. `None` if neither a control nor
+    /// the model has a limit.
+    pub(crate) fn answer_tokens(&self) -> Option<u64> {
+        let limit = Some(self.model.limits.output).filter(|limit| *limit > 0);
+        let usual = limit.map(|limit| limit.min(self.usual_output.unwrap_or(limit)));
+        self.effective_generation().max_tokens.or(usual)
     }
 
     /// Returns the Model Request Options in effect for one namespace.

@@ -84,7 +84,7 @@ fn tool_choice(choice: Option<&ToolChoice>, options: &JsonMap) -> Option<Value> 
 fn add_generation(members: &mut Members, request: &LlmRequest, thinking: &Thinking) {
     let controls = request.effective_generation();
     let limit = Some(request.model.limits.output).filter(|limit| *limit > 0);
-    let answer = controls.max_tokens.or(limit).unwrap_or(USUAL_MAX_TOKENS);
+    let answer = request.answer_tokens().unwrap_or(USUAL_MAX_TOKENS);
     let wanted = answer.saturating_add(thinking.budget());
     // Without a thinking budget, the requested limit stays unchanged.
     let most = limit.filter(|_| thinking.budget() > 0).unwrap_or(wanted);

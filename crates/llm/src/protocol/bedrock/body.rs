@@ -99,7 +99,7 @@ fn members(request: &LlmRequest, options: &JsonMap) -> Members {
     let budget = reasoning.and_then(budget_of).unwrap_or_default();
     let reasons = reasoning.is_some_and(|it| it.get("type") != Some(&"disabled".into()));
     let limit = Some(request.model.limits.output).filter(|limit| *limit > 0);
-    let answer = controls.max_tokens.or(limit);
+    let answer = request.answer_tokens();
     let most = answer.map(|answer| answer.saturating_add(budget));
     let most = most.map(|most| {
         limit
