@@ -125,6 +125,7 @@ const OPTIONS: Readonly<Record<keyof OpenCodeOptions, Check>> = {
   commandEnvironment: checkCommandEnvironment,
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
+  timezone: checkText,
   titles: checkBoolean,
   refreshModels: checkBoolean,
   reminders: checkBoolean,

@@ -80,6 +80,8 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
   readonly shell?: string | undefined;
   /** The user's name. This version does not use it. Default: none. */
   readonly username?: string | undefined;
+  /** The time zone of the user, such as `"Europe/Oslo"`. Default: `TZ` of the environment, else that of the machine. */
+  readonly timezone?: string | undefined;
   /** Servers of the Model Context Protocol. The host starts them at their first use. Default: none. */
   readonly mcp?: McpConfig | undefined;
 }

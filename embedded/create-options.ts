@@ -306,6 +306,11 @@ export interface OpenCodeOptions {
    */
   readonly recovery?: Recovery | undefined;
   /**
+   * The time zone of the user, a name of the zone database such as `"Europe/Oslo"`. It decides about the date that
+   * models read. Default: the key `timezone` of the configuration, else `TZ` of `env`, else the zone of the machine.
+   */
+  readonly timezone?: string | undefined;
+  /**
    * If true, the agent `title` names each session after its first answer, with one further request to a model in the
    * background. If false, sessions keep their default titles. Default: true if the configuration names a model for
    * titles (`small_model`, or `model` of the agent `title`), else false, because each title costs a request.

@@ -170,7 +170,10 @@ async function readResult({ output }: RegisteredTool, value: unknown) {
 /** Returns a value with an output schema. The model reads it as JSON. */
 async function readValue(schema: ReadSchema, value: unknown) {
   const valid = await validate(schema, value, "Tool returned an invalid value for its output schema");
-  return { structured: checkRepresentable(valid), content: typeof valid === "string" ? [{ type: "text", text: valid }] : [] };
+  return {
+    structured: checkRepresentable(valid),
+    content: typeof valid === "string" ? [{ type: "text", text: valid }] : [],
+  };
 }
 
 /**

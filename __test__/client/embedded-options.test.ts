@@ -114,6 +114,7 @@ test("keeps every option that is given", () => {
     commandEnvironment: { omit: ["A_*"], keep: ["A_1"] },
     durability: "full",
     recovery: "resume",
+    timezone: "UTC",
     titles: true,
     reminders: true,
     permissions: { unanswered: { denyAfterMs: 5 }, ceiling: { bash: "deny" } },

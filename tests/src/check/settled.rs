@@ -137,7 +137,13 @@ impl Check {
                 self.lines.push(Line::Waking {
                     session: id.clone(),
                 });
-                done("resume", runtime.resume(id).await)?;
+                match runtime.resume(id).await {
+                    // Only a prompt of this host continues it.
+                    Err(RuntimeError::ImportedPrompt(_)) => {
+                        self.prompt(runtime, id, before.entries.len()).await?;
+                    }
+                    resumed => done("resume", resumed)?,
+                }
             } else {
                 self.prompt(runtime, id, before.entries.len()).await?;
             }

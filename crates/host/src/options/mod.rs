@@ -30,7 +30,7 @@ use opencode_runtime::{
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use url::Url;
 
 pub(crate) use self::budgets::{BudgetsOption, Limited};
@@ -65,6 +65,9 @@ pub struct HostOptions {
     /// Servers of the Model Context Protocol, as the key `mcp` of the configuration. They are stronger than it.
     #[serde(default)]
     pub mcp: Option<Value>,
+    /// The time zone of the user, as the key `timezone` of the configuration. It is stronger than it.
+    #[serde(default)]
+    pub timezone: Option<String>,
     /// Servers of organisations that publish configuration. It is weaker than all other configuration.
     #[serde(default)]
     pub remote_config: Vec<RemoteOption>,
@@ -337,9 +340,15 @@ impl HostOptions {
         if let Some(config) = &self.config {
             check_config("config", config)?;
         }
-        let mcp = self.mcp.as_ref().map(|mcp| json!({ "mcp": mcp }));
-        if let Some(mcp) = &mcp {
-            check_config("", mcp)?;
+        let timezone = self.timezone.as_ref().map(|it| Value::from(it.as_str()));
+        let own = [("mcp", self.mcp.clone()), ("timezone", timezone)];
+        let own = own
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let keys = Some(own.collect::<Map<_, _>>()).filter(|keys| !keys.is_empty());
+        let keys = keys.map(Value::Object);
+        if let Some(keys) = &keys {
+            check_config("", keys)?;
         }
         let managed = self.managed_config_directory.as_ref();
         if managed.is_some_and(|directory| !directory.is_absolute()) {
@@ -358,7 +367,7 @@ impl HostOptions {
         let config = self.config;
         let configuration = HostConfiguration {
             config,
-            mcp,
+            keys,
             model,
             ceiling,
             managed: self.managed_config_directory,

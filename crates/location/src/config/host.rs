@@ -25,8 +25,8 @@ const OPTIONS: &str = "the host's options model, apiKey and baseURL";
 pub struct HostConfiguration {
     /// A document. It is stronger than the discovered documents.
     pub config: Option<Value>,
-    /// A document with MCP servers. It is stronger than `config`.
-    pub mcp: Option<Value>,
+    /// A document with the keys that are options of their own. It is stronger than `config`.
+    pub keys: Option<Value>,
     /// The model that the program chose. It is stronger than the document.
     pub model: Option<HostModel>,
     /// Rules that no other rule can loosen. An `ask` rule asks every time.

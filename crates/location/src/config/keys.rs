@@ -185,6 +185,10 @@ pub(super) const KEYS: &[Key] = &[
         draft.document.settings.username = Some(text(value)?);
         Ok(())
     }),
+    key("timezone", |draft, value| {
+        draft.document.settings.timezone = Some(settings::timezone(value)?);
+        Ok(())
+    }),
     older("autoshare", "share", |draft, value| {
         settings::autoshare(value, &mut draft.document.settings)
     }),

@@ -208,7 +208,7 @@ impl Configuration {
         remote: &[RemoteDocument],
     ) -> Self {
         let mut loaded = Self::default();
-        let values: Vec<_> = host.config.iter().chain(&host.mcp).collect();
+        let values: Vec<_> = host.config.iter().chain(&host.keys).collect();
         let worktree = project.worktree(Path::new(directory), &environment.home);
         loaded.add(discovery::remote(remote), self, worktree, environment);
         let mut layers = discovery::layers(environment, project, directory, is_trusted, &values);

@@ -1,5 +1,6 @@
 //! The keys with a single value. The value of the strongest document applies.
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::decode::{
@@ -14,6 +15,7 @@ use crate::environment::Environment;
 pub(crate) struct SettingsPatch {
     pub shell: Option<String>,
     pub username: Option<String>,
+    pub timezone: Option<TimeZone>,
     pub share: Option<Share>,
     pub snapshots: Option<bool>,
     pub image: ImagePatch,
@@ -42,6 +44,8 @@ pub struct Settings {
     pub shell: Option<String>,
     /// The name of the user. `None` if no document sets it.
     pub username: Option<String>,
+    /// The time zone of the user. `None` for that of the host.
+    pub timezone: Option<TimeZone>,
     /// The sharing mode of sessions. Default: [`Share::Manual`].
     pub share: Share,
     /// True if a snapshot of the worktree is taken around steps. Default: true.
@@ -141,6 +145,7 @@ impl Default for Settings {
         Self {
             shell: None,
             username: None,
+            timezone: None,
             share: Share::default(),
             snapshots: true,
             image: ImageLimits::default(),
@@ -165,6 +170,7 @@ impl Settings {
     fn overlay(&mut self, over: &SettingsPatch) {
         set_some(&mut self.shell, over.shell.as_ref());
         set_some(&mut self.username, over.username.as_ref());
+        set_some(&mut self.timezone, over.timezone.as_ref());
         set(&mut self.share, over.share);
         set(&mut self.snapshots, over.snapshots);
         set(&mut self.image.auto_resize, over.image.auto_resize);
@@ -237,6 +243,16 @@ fn set_some<T: Clone>(base: &mut Option<T>, over: Option<&T>) {
     if over.is_some() {
         *base = over.cloned();
     }
+}
+
+/// Reads `timezone`: the name of a zone in the zone database. Blocks on the disk, because the database may be there.
+pub(super) fn timezone(value: &Value) -> Decoded<TimeZone> {
+    let Value::String(name) = value else {
+        return Err(wrong("a string", value));
+    };
+    TimeZone::get(name).map_err(|_| {
+        Invalid::new("must be the name of a time zone, such as \"Europe/Oslo\" or \"UTC\"")
+    })
 }
 
 /// Reads `share`. In old documents, `true` stands for `auto` and `false` for `manual`.

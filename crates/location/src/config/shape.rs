@@ -51,6 +51,7 @@ pub(super) static DOCUMENT: Shape = Closed(&[
     ("mcp", &MCP),
     ("shell", &Value),
     ("username", &Value),
+    ("timezone", &Value),
     ("autoshare", &Value),
     ("share", &Value),
     ("snapshot", &Value),

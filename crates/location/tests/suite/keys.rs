@@ -1,5 +1,6 @@
 //! All keys with a single value: their consumers, the precedence of documents, and the switches of the environment.
 
+use jiff::tz::TimeZone;
 use opencode_location::config::Source;
 use opencode_location::config::{
     Compaction, Configuration, Diagnostic, DiagnosticKind, ImageLimits, InstructionEntry, Settings,
@@ -27,7 +28,7 @@ fn settings(weaker: Value, stronger: Value) -> Settings {
 /// A document that sets all keys, in the newer form.
 fn everything() -> Value {
     json!({
-        "shell": "/bin/zsh", "username": "ada", "share": "disabled", "snapshots": false,
+        "shell": "/bin/zsh", "username": "ada", "timezone": "Europe/Oslo", "share": "disabled", "snapshots": false,
         "attachments": {"image": {
             "auto_resize": false, "max_width": 1, "max_height": 2, "max_base64_bytes": 3,
         }},
@@ -41,6 +42,7 @@ fn all_set() -> Settings {
     Settings {
         shell: Some("/bin/zsh".to_owned()),
         username: Some("ada".to_owned()),
+        timezone: TimeZone::get("Europe/Oslo").ok(),
         share: Share::Disabled,
         snapshots: false,
         image: ImageLimits {
@@ -69,6 +71,7 @@ fn without_documents_the_defaults_apply() {
     let defaults = Settings {
         shell: None,
         username: None,
+        timezone: None,
         share: Share::Manual,
         snapshots: true,
         image: ImageLimits {

@@ -1,4 +1,4 @@
-//! The Context Source `core/date`: the current date at the host.
+//! The Context Source `core/date`: the current date of the user.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use opencode_location::environment::Environment;
 use opencode_schema::clock::Clock;
 use serde_json::Value;
 
-/// The calendar date of the host.
+/// The calendar date of the user.
 #[derive(Clone)]
 pub(crate) struct HostDate {
     clock: Arc<dyn Clock>,
@@ -21,7 +21,7 @@ pub(crate) struct HostDate {
 /// The time zone of the host.
 #[derive(Clone)]
 enum HostTimeZone {
-    /// The value of `TZ` in the host's environment.
+    /// The zone of the user, or the value of `TZ` in the host's environment.
     Named(TimeZone),
     /// The setting of the machine, which may change while the host runs.
     Machine,
@@ -34,6 +34,13 @@ impl HostDate {
             clock,
             zone: zone.map_or(HostTimeZone::Machine, HostTimeZone::Named),
         }
+    }
+
+    /// Returns the date in the time zone of the user, if a document sets it.
+    pub(crate) fn of_user(&self, zone: Option<&TimeZone>) -> Self {
+        let mut date = self.clone();
+        date.zone = zone.map_or(date.zone, |zone| HostTimeZone::Named(zone.clone()));
+        date
     }
 
     async fn today(&self) -> String {
@@ -144,6 +151,15 @@ mod tests {
         ] {
             assert_eq!(date(zone, now).today().await, expected, "{zone} at {now}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_zone_of_the_user_replaces_that_of_the_host() {
+        let date = date("America/New_York", LATE);
+        let zone = TimeZone::get("Asia/Tokyo").unwrap();
+        let of_user = date.of_user(Some(&zone)).today().await;
+        let of_host = date.of_user(None).today().await;
+        assert_eq!([of_user, of_host], ["Sat Nov 21 2026", "Fri Nov 20 2026"]);
     }
 
     #[tokio::test]

@@ -129,9 +129,10 @@ impl Sources {
         let location = turn.location;
         self.copies.keep(location);
         let files = FileSources::at(location, &self.environment, turn.nested);
+        let timezone = location.configuration.settings.timezone.as_ref();
         let builtins = [
             SystemContext::make(environment::Environment::of(location))?,
-            SystemContext::make(self.date.clone())?,
+            SystemContext::make(self.date.of_user(timezone))?,
         ];
         let own = [
             ("core/builtins", SystemContext::combine(builtins)?),

@@ -91,14 +91,16 @@ async fn an_unresolvable_following_turn_is_a_failed_step() {
             "system: You are now the model m2 of the provider mock.",
         ]
     );
-    // The step records the failure, so there is no further announcement.
     f.close().await;
     f.read_to_end(&mut live).await;
     let announced = live.events();
     let errors = announced
         .iter()
         .filter(|it| it.starts_with("session.error"));
-    assert_eq!(errors.collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(
+        errors.collect::<Vec<_>>(),
+        [&format!("session.error {MISSING}")]
+    );
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ async fn children_are_listed_oldest_first() {
         info["time"]["created"] = json!(time);
         create(&bench, time, &info).await;
     }
-    assert_eq!(children(&bench, "ses_p").await, ["ses_b", "ses_c", "ses_a"]);
+    assert_eq!(children(&bench, "ses_p").await, ["ses_c", "ses_b", "ses_a"]);
     assert_eq!(children(&bench, "ses_a").await, ["ses_d"]);
     assert_eq!(children(&bench, "ses_e").await, [""; 0]);
 }

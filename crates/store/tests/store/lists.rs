@@ -64,7 +64,7 @@ async fn filters_are_combined_with_and() {
     let none = SessionFilter::default;
     let some = |text: &str| Some(text.to_owned());
     for (filter, expected) in [
-        (none(), "dabce"),
+        (none(), "dbcae"),
         (
             SessionFilter {
                 directory: some("/a"),
@@ -98,7 +98,7 @@ async fn filters_are_combined_with_and() {
                 subpath: some(""),
                 ..none()
             },
-            "dace",
+            "dcae",
         ),
         (
             SessionFilter {
@@ -146,9 +146,9 @@ async fn filters_are_combined_with_and() {
 }
 
 #[tokio::test]
-async fn pages_are_slices_by_time_and_id() {
+async fn pages_are_slices_in_the_order_of_creation() {
     let bench = bench().await;
-    let all = ["d", "a", "b", "c", "e"];
+    let all = ["d", "b", "c", "a", "e"];
     let times = [10, 20, 20, 20, 30];
     for order in [Order::Ascending, Order::Descending] {
         for (at, id) in all.into_iter().enumerate() {

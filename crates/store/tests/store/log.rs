@@ -148,6 +148,10 @@ fn catalogue(session: &str, owner: &str) -> Vec<(&'static str, Value)> {
             json!({"from": model(), "to": model(), "error": error}),
         ),
         (
+            "todos.updated",
+            json!({"todos": [{"content": "Look", "status": "pending", "priority": "low"}]}),
+        ),
+        (
             "retried",
             json!({"attempt": 1, "error": {"message": "cut", "statusCode": 500, "isRetryable": true}}),
         ),

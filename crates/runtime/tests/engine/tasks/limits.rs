@@ -193,6 +193,9 @@ async fn a_task_that_wants_more_turns_than_its_agent_has_fails() {
         .reply(Reply::says("Well."));
     f.ask(&session, "Go").await;
     let task = child(&f, &session).await;
-    let expected = format!("tool.failed c0 Unable to run task: general: its session {task}");
+    let expected = format!(
+        "tool.failed c0 Unable to run task: general: its session {task} ended before the work did: it made 2 Provider Turns, \
+         as many as it may, and wanted more; give it a next prompt to go on"
+    );
     assert_eq!(failed(&f, &session).await, [expected]);
 }
