@@ -97,13 +97,14 @@ async function startServer(setup: Setup) {
 const fetchJson = async (url: string, method = "GET") => (await fetch(url, { method })).json();
 
 /** Sends a request with any path, which `fetch` would normalise or refuse. Returns the status. */
-const send = (origin: URL, { method, path, body }: { method: string; path: string; body: string }) =>
+const send = (origin: URL, sent: { method: string; path: string; body: string }) =>
   new Promise<number>((resolve, reject) => {
     const { hostname, port } = origin;
-    const sent = request({ hostname, port, method, path, insecureHTTPParser: true }, (response) => {
+    const { body, ...head } = sent;
+    const sending = request({ hostname, port, ...head, insecureHTTPParser: true }, (response) => {
       response.resume().once("end", () => resolve(response.statusCode ?? 0));
     });
-    sent.once("error", reject).end(body);
+    sending.once("error", reject).end(body);
   });
 
 const textOf = (message: OpenCodeUIMessage | undefined) =>

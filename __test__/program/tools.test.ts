@@ -374,7 +374,7 @@ test("a closed host takes no tool", async () => {
 });
 
 test("a hundred functions that ignore their signal settle, and their hosts close", async () => {
-  const started = await setUpSession();
+  const started = await setUpSession({ limits: { toolCallsAtOnce: 100 } });
   const { host, model, sessionID } = started;
   const signals: AbortSignal[] = [];
   const all = deferred();

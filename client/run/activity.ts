@@ -171,7 +171,7 @@ export class Activity {
         this.#count(event.data);
         // The schema has a text, because imported logs have other names. The host writes only these.
         this.finish = event.data.finish as RunFinish;
-        this.end = endAtLimit(event.metadata) ?? endOfStep(step, this.finish);
+        this.end = endOfStep(step, this.finish, event.metadata?.turnLimit as number | undefined);
         break;
       case "session.next.step.failed":
         this.end = endOf(event.data.error, step);
@@ -190,15 +190,17 @@ export class Activity {
   }
 }
 
-/** The end of the work, if its last turn called tools and no other may follow. */
-function endAtLimit(metadata: Record<string, unknown> | undefined): RecordedEnd | undefined {
-  const turns = metadata?.turnLimit;
-  if (typeof turns !== "number") return undefined;
-  return { outcome: "step-limit", reason: `The work on the prompt used all its ${turns} Provider Turns` };
-}
-
-/** The end of the work, if a step without a failure ended it. */
-function endOfStep({ output, calls, rejected }: Step, finish: RunFinish): RecordedEnd | undefined {
+/**
+ * The end of the work, if a step without a failure ended it.
+ *
+ * @param turns Number of turns, if no turn may follow although the model called tools.
+ */
+function endOfStep(
+  { output, calls, rejected }: Step,
+  finish: RunFinish,
+  turns: number | undefined,
+): RecordedEnd | undefined {
+  if (turns) return { outcome: "step-limit", reason: `The work reached its limit of ${turns} turns` };
   if (output !== undefined && "error" in output) return { outcome: "failed", error: output.error };
   if (output === undefined && (calls > 0 || rejected)) return undefined;
   const reason = output === undefined ? INCOMPLETE[finish] : undefined;

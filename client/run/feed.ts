@@ -144,9 +144,6 @@ export class RunFeed implements Feed<RunPart> {
         this.#tools.set(event.data.callID, event.data.tool);
         this.#parts.push({ ...this.#tool(event.data), status: "running", input: event.data.input });
         break;
-      case "session.next.tool.progress":
-        this.#parts.push({ ...this.#tool(event.data), status: "running", ...outputOf(event.data) });
-        break;
       case "session.next.tool.success":
         this.#parts.push({ ...this.#tool(event.data), status: "completed", ...outputOf(event.data) });
         break;

@@ -66,7 +66,6 @@ function outcomeOf(
   if (lost !== undefined) return outcomeOfLoss(lost);
   if (!activity.isPromoted) return notStarted(failure, isAborted);
   if (activity.isInterrupted || failure === undefined) return { outcome: "interrupted" };
-  if (failure.cause?.kind === "step-limit") return { outcome: "step-limit", reason: failure.message };
   return { outcome: "failed", error: failure };
 }
 
@@ -81,7 +80,10 @@ function notStarted(
 ): Pick<RunResult, "outcome" | "error" | "reason"> {
   if (failure !== undefined) return { outcome: "not-started", reason: failure.message, error: failure };
   if (isAborted) return { outcome: "interrupted", reason: "The run was aborted" };
-  return { outcome: "not-started", reason: "The session was stopped before it took the prompt, which stays pending" };
+  return {
+    outcome: "not-started",
+    reason: "The session was interrupted before it took the prompt, which stays pending",
+  };
 }
 
 function outcomeOfLoss(lost: unknown): Pick<RunResult, "outcome" | "error" | "reason"> {

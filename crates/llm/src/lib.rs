@@ -75,7 +75,8 @@ pub use model::{
 };
 pub use net::{DownloadError, HttpClients, HttpDownloads, HttpRequest, HttpResponse, Proxies};
 pub use protocol::{
-    NormalSchema, Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message,
+    HostedResults, NormalSchema, Prefix, PrefixReport, escape_markup, short_hash,
+    wrap_system_message,
 };
 pub use request::{
     GenerationControls, HttpOverlay, InputSchema, JsonMap, LlmRequest, Media, Message,

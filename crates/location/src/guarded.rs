@@ -8,7 +8,6 @@ use opencode_schema::permission::folded;
 
 use crate::changed_documents::ChangedDocuments;
 use crate::config::{Configuration, document_places};
-use crate::definitions::mcp::McpServers;
 use crate::directory::{lexical, reached_paths, real_path};
 use crate::environment::Environment;
 use crate::project::{Project, Vcs};
@@ -48,12 +47,13 @@ pub struct GuardedFiles {
 }
 
 impl GuardedFiles {
+    /// `named` are files that documents name, besides those whose content they take.
     pub(crate) fn of(
         environment: &Environment,
         project: &Project,
         directory: &str,
         configuration: &Configuration,
-        servers: &McpServers,
+        named: Vec<PathBuf>,
     ) -> Self {
         let mut documents = document_places(environment, project, directory);
         documents.extend(configuration.skill_places(environment, Path::new(directory)));
@@ -70,7 +70,7 @@ impl GuardedFiles {
         }
         directories.retain(|directory| directory.is_absolute());
         let values = configuration.documents().flat_map(|it| it.files.iter());
-        let mut files = servers.named_files(Path::new(directory));
+        let mut files = named;
         files.extend(values.cloned());
         Self {
             root: lexical(Path::new(directory)),

@@ -18,6 +18,7 @@ mod failure;
 mod framed;
 mod gemini;
 mod generated_file;
+mod hosted_results;
 mod identifiers;
 mod loose;
 mod loose_objects;
@@ -42,6 +43,7 @@ mod tool_schema;
 mod transcript;
 mod waiting_calls;
 
+pub use hosted_results::HostedResults;
 pub use mid_conversation::{escape_markup, wrap_system_message};
 pub use prefix::{Prefix, PrefixReport, short_hash};
 pub use program::NAMESPACE as PROGRAM_OPTIONS;

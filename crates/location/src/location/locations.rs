@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -373,13 +374,8 @@ impl Locations {
             }
             definitions.agents.hide(&secrets);
             catalogue.hide(secrets);
-            let guarded = GuardedFiles::of(
-                &environment,
-                &project,
-                &name,
-                &configuration,
-                &definitions.mcp,
-            );
+            let named = definitions.mcp.named_files(Path::new(&name));
+            let guarded = GuardedFiles::of(&environment, &project, &name, &configuration, named);
             Arc::new(Location {
                 guarded: Arc::new(guarded),
                 secrets: redactor,

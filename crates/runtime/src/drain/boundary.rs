@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use opencode_context::{Observed, SystemContext};
-use opencode_llm::SystemPart;
+use opencode_llm::{HostedResults, SystemPart};
 use opencode_location::catalogue::ResolvedModelOutcome;
 use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
@@ -160,6 +160,7 @@ impl ObservedTurn {
             wire_id: model.id.clone(),
             calls_tools: model.capabilities.tools,
             delegates: self.here.sampled.delegates(),
+            hosted: HostedResults::of(model.protocol),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Pruning: removes old tool output from later requests. The output stays stored and readable.
 //!
-//! The rule depends only on Session History, so the same history is always pruned in the same way. Pruning changes
+//! The rule depends only on Session History and on the protocol of its model, so the same history is always pruned in
+//! the same way. Pruning changes
 //! messages that were already sent, so the provider must process everything after them again. Therefore it happens
 //! only at the end of an activity, for many outputs at once, and only if it frees many tokens.
 
@@ -10,7 +11,7 @@ use opencode_schema::id::MessageID;
 use opencode_schema::message::{AssistantPart, SessionMessage, ToolState};
 
 use crate::history::estimate::tokens;
-use crate::history::lowering::calls_by_id;
+use crate::history::lowering::{Target, calls_by_id};
 use crate::json::json_size;
 
 /// Text that replaces pruned output in requests.
@@ -43,9 +44,10 @@ struct Output {
 
 impl Outputs {
     /// Returns the outputs of a stored message. `lowered` has its messages, each with its size in UTF-16 units.
-    /// Excludes calls that the provider ran: some providers require the exact result back.
+    /// Includes calls that the provider ran only if the provider of the target does not require their exact results.
     pub(crate) fn of<'a>(
         stored: &SessionMessage,
+        target: &Target,
         lowered: impl Iterator<Item = (&'a Message, u64)>,
     ) -> Option<Box<Self>> {
         let SessionMessage::Assistant(answer) = stored else {
@@ -53,6 +55,7 @@ impl Outputs {
         };
         let mut results = lowered.filter(|(message, _)| message.role == Role::Tool);
         let by_id = calls_by_id(&answer.content);
+        let replaces_hosted = target.may_replace_hosted(answer);
         let calls: Vec<_> = answer
             .content
             .iter()
@@ -76,7 +79,15 @@ impl Outputs {
                     **state,
                     ToolState::Completed { .. } | ToolState::Error { .. }
                 );
-                let (result, counted) = (is_settled && !is_hosted).then(|| results.next())??;
+                if is_hosted {
+                    let units = hosted_units(state).filter(|_| replaces_hosted)?;
+                    return Some(Output {
+                        call_id: id.clone(),
+                        tokens: tokens(units),
+                        is_pruned: time.pruned.is_some(),
+                    });
+                }
+                let (result, counted) = is_settled.then(|| results.next())??;
                 let is_completed = matches!(**state, ToolState::Completed { .. });
                 let is_protected = PROTECTED.contains(&name.as_str());
                 (is_completed && !is_protected).then(|| Output {
@@ -94,6 +105,18 @@ impl Outputs {
     pub(crate) fn tokens(&self) -> u64 {
         let left = self.calls.iter().filter(|output| !output.is_pruned);
         left.map(|output| output.tokens).sum()
+    }
+}
+
+/// Returns the UTF-16 units of the result of a call that the provider ran, as the provider gave it.
+fn hosted_units(state: &ToolState) -> Option<u64> {
+    match state {
+        ToolState::Completed {
+            result: Some(result),
+            ..
+        } => Some(json_size(result).units),
+        ToolState::Completed { structured, .. } => Some(json_size(structured).units),
+        _ => None,
     }
 }
 
@@ -149,8 +172,10 @@ pub(crate) fn select<'a>(
 mod tests {
     use serde_json::{Value, json};
 
+    use opencode_llm::HostedResults;
+
     use super::*;
-    use crate::history::lowering::{Place, Target, lower};
+    use crate::history::lowering::{Place, lower};
 
     /// Returns the tokens of an output.
     fn counted(content: &Value, structured: &Value) -> u64 {
@@ -167,9 +192,14 @@ mod tests {
             wire_id: "m".to_owned(),
             calls_tools: true,
             delegates: false,
+            hosted: HostedResults::Repeat,
         };
         let lowered = lower(&stored, &target, Place::Usual);
-        let outputs = Outputs::of(&stored, lowered.iter().map(|message| (message, 7_000)));
+        let outputs = Outputs::of(
+            &stored,
+            &target,
+            lowered.iter().map(|message| (message, 7_000)),
+        );
         outputs.unwrap().tokens()
     }
 

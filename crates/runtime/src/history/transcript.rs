@@ -92,7 +92,7 @@ impl Transcript {
                 self.prunable -= outdated.prunable();
             }
             let lowered = lower(&stored, target, place_of(&stored, &self.entries));
-            let entry = Entry::of(seq, &stored, &lowered);
+            let entry = Entry::of(seq, &stored, target, &lowered);
             self.bytes += entry.bytes;
             self.units += entry.units;
             self.prunable += entry.prunable();
@@ -153,7 +153,7 @@ impl Transcript {
 }
 
 impl Entry {
-    fn of(seq: Sequence, stored: &SessionMessage, lowered: &[Message]) -> Self {
+    fn of(seq: Sequence, stored: &SessionMessage, target: &Target, lowered: &[Message]) -> Self {
         let sizes: Vec<_> = lowered.iter().map(json_size).collect();
         let counted = lowered.iter().zip(&sizes);
         let counted = counted.map(|(message, size)| counted_units(message, size.units));
@@ -167,7 +167,7 @@ impl Entry {
             units,
             is_answer: matches!(stored, SessionMessage::Assistant(_)),
             is_user: matches!(stored, SessionMessage::User { .. }),
-            outputs: Outputs::of(stored, lowered.iter().zip(counted)),
+            outputs: Outputs::of(stored, target, lowered.iter().zip(counted)),
         }
     }
 
@@ -205,6 +205,7 @@ mod tests {
             wire_id: "m1".to_owned(),
             calls_tools: true,
             delegates: false,
+            hosted: opencode_llm::HostedResults::Repeat,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Lowering: turns Session History into the messages of the canonical request.
 
 mod cut;
+mod target;
 
 use std::collections::HashMap;
 
@@ -20,20 +21,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::cut::with_hint;
+pub(crate) use self::target::Target;
 use crate::history::pruning::CLEARED;
 use crate::inbox::is_read_apart;
 
-/// The model that receives the messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
-    pub(crate) provider_id: String,
-    /// The model name in requests, which steps record.
-    pub(crate) wire_id: String,
-    /// True if the model calls tools. Otherwise it receives past calls as text: no tools are offered to it, and servers
-    /// refuse a call of a tool that is not offered.
-    pub(crate) calls_tools: bool,
-    /// True if its agent may use `task`.
-    pub(crate) delegates: bool,
+/// True if the provider ran a call, and its result is pruned.
+fn is_pruned_hosted(part: &AssistantPart) -> bool {
+    matches!(part, AssistantPart::Tool { provider: Some(provider), time, .. }
+        if provider.executed && time.pruned.is_some())
 }
 
 /// Position of a message in the history.
@@ -111,16 +106,21 @@ struct MessageCompatibility {
     same: bool,
     /// True if the provider metadata may be sent back.
     native: bool,
+    /// True if calls that the provider ran are text, because the result of one is pruned.
+    is_cleared: bool,
     /// True if the target calls tools.
     calls_tools: bool,
 }
 
 fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
-    let same =
-        message.model.provider_id == target.provider_id && message.model.id == target.wire_id;
+    let same = target.wrote(message);
+    // Citations and signatures belong to the results, so they are not sent back either.
+    let is_cleared =
+        message.content.iter().any(is_pruned_hosted) && target.may_replace_hosted(message);
     let voice = MessageCompatibility {
         same,
-        native: same && message.error.is_none(),
+        native: same && message.error.is_none() && !is_cleared,
+        is_cleared,
         calls_tools: target.calls_tools,
     };
     let mut said = Vec::new();
@@ -396,16 +396,19 @@ impl Call<'_> {
         Some(Message::user(parts))
     }
 
-    /// Adds a call that the provider ran to the parts of the assistant message. For another model, and for a model that
-    /// calls no tools, the call and its result become plain text, because no other provider accepts them.
+    /// Adds a call that the provider ran to the parts of the assistant message. For another model, for a model that calls
+    /// no tools, and in an answer with a pruned result, the call and its result become plain text, because no provider
+    /// accepts them.
     fn lower_hosted(&self, voice: &MessageCompatibility, said: &mut Vec<Part>) {
-        if voice.same && voice.calls_tools {
+        if voice.same && voice.calls_tools && !voice.is_cleared {
             said.push(self.lower(voice));
             said.extend(self.result(voice));
             return;
         }
         let mut text = self.call_as_text();
-        if let Some(value) = self.value() {
+        if self.is_pruned {
+            text = format!("{text}\nIts result: {CLEARED}");
+        } else if let Some(value) = self.value() {
             let value = serde_json::to_value(&value).unwrap_or_default();
             text = format!("{text}\nIts result: {}", value["value"]);
         }

@@ -106,3 +106,40 @@ fn hosted_calls_are_inside_the_answer_and_text_for_any_other_model() {
         ),
     ]);
 }
+
+#[test]
+fn a_pruned_result_of_the_provider_is_text_if_its_provider_accepts_that() {
+    let found = |id: &str, url: &str, pruned: bool| {
+        let mut state = completed_with(json!([]));
+        state["result"] = json!({"type": "json", "value": [{ "url": url }]});
+        let mut part = tool(id, state);
+        part["provider"] = json!({"executed": true, "metadata": {"p": {"encrypted": "e"}}});
+        if pruned {
+            part["time"]["pruned"] = json!(3);
+        }
+        part
+    };
+    let said = json!({"type": "text", "id": "t", "text": "Found."});
+    let parts = |pruned| json!([found("h1", "a", pruned), found("h2", "b", false), said]);
+    let told = |result: &str| {
+        text(&format!(
+            "Called the tool look with {{\"a\":1}}\nIts result: {result}"
+        ))
+    };
+    let replaced = assistant_says(json!([
+        told(CLEARED),
+        // The results of one answer belong together.
+        told("[{\"url\":\"b\"}]"),
+        text("Found."),
+    ]));
+    assert_eq!(lowered(&own(parts(true))), replaced);
+    assert_eq!(lowered(&foreign(parts(true))), replaced);
+    // The protocol of the target requires the results of an answer with reasoning.
+    let thinks = |pruned| {
+        let mut parts = parts(pruned);
+        let reasoning = json!({"type": "reasoning", "id": "r", "text": "Hm.", "providerMetadata": {"p": {"id": "r"}}});
+        parts.as_array_mut().unwrap().insert(0, reasoning);
+        own(parts)
+    };
+    assert_eq!(lowered(&thinks(true)), lowered(&thinks(false)));
+}

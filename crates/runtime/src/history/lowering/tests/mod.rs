@@ -1,3 +1,5 @@
+use opencode_llm::HostedResults;
+
 use super::*;
 
 mod as_text;
@@ -16,6 +18,7 @@ fn lowered_for(message: &Value, calls_tools: bool) -> Value {
         wire_id: "m1".into(),
         calls_tools,
         delegates: false,
+        hosted: HostedResults::ReplaceWithoutReasoning,
     };
     serde_json::to_value(lower(&message, &target, Place::Usual)).unwrap()
 }
