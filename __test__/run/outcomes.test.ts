@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, isClientError } from "../../index.js";
+import { readUntil as readLiveUntil, setUp, subscribe } from "../embedded/support";
 import { finish, ofType, readHistory, readUntil, setUpClient, streamedText, WAYS } from "./support";
 
 describe.each(WAYS)("a run %s", (way) => {
@@ -211,6 +212,31 @@ describe.each(WAYS)("a run %s", (way) => {
     const { result } = await finish(client, { prompt: "Look" });
     expect(result).toMatchObject({ outcome: "step-limit", reason: expect.stringContaining("25") });
     expect(result.messages).toHaveLength(25);
+  });
+
+  test("whose last turn calls a tool ends at the step limit of its agent, and nothing continues it", async () => {
+    const setup = await setUp();
+    const config = { ...setup.model.config(), agent: { build: { steps: 2 } } };
+    const host = await setup.open({ config });
+    const client = way === "in memory" ? host : createClient({ baseUrl: (await host.listen()).clientUrl });
+    const { model } = setup;
+    const looks = (turn: number) => ({ tools: [{ name: "glob", input: { pattern: `${turn}*` } }] });
+    model.reply(looks(1), { text: "Early.", ...looks(2) });
+    const live = await subscribe(host);
+    const { result } = await finish(client, { prompt: "Look" });
+    expect(result).toMatchObject({ outcome: "step-limit", text: "Early.", reason: expect.stringContaining("2 turns") });
+    expect((await readLiveUntil(live, "session.error")).at(-1)).toMatchObject({
+      data: {
+        error: { data: { message: expect.stringContaining("2 Provider Turns") }, cause: { kind: "step-limit" } },
+      },
+    });
+    const ended = (await readHistory(client, result.sessionID)).at(-1);
+    expect(ended).toMatchObject({ type: "session.next.step.ended", metadata: { turnLimit: 2 } });
+    await expect(client.sessions.interrupted()).resolves.toEqual([]);
+    await host.close();
+    const again = await setup.open({ config, recovery: "resume" });
+    await again.sessions.wait({ sessionID: result.sessionID });
+    expect(model.requests).toHaveLength(2);
   });
 
   test("of an unknown session rejects, and its iteration throws the same error", async () => {
