@@ -105,6 +105,11 @@ fn by_branch(
     {
         found.push(Some(Value::Null));
     }
+    let stays = || all().any(|branch| admits_by(branch, value, depth, false));
+    if found.len() > 1 && found.contains(&None) && !stays() {
+        // Patterns are not compared. Only one could admit the value as it is.
+        found.retain(Option::is_some);
+    }
     if found.len() > 1 {
         // Only a form has the changed names, so an alternative that admits them as they are is not the one that is meant.
         found.retain(|new| new.as_ref().is_some_and(|new| !has_same_names(value, new)));
@@ -180,8 +185,13 @@ fn branches(schema: &JsonMap) -> Option<&[Value]> {
     schema.get("anyOf")?.as_array().map(Vec::as_slice)
 }
 
-/// True if a reduced schema admits a value, apart from bounds.
+/// True if a reduced schema admits a value, apart from bounds and patterns.
 pub(super) fn admits(schema: &JsonMap, value: &Value, depth: usize) -> bool {
+    admits_by(schema, value, depth, true)
+}
+
+/// The same. If `fits` is false, no text fits a pattern.
+fn admits_by(schema: &JsonMap, value: &Value, depth: usize, fits: bool) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return true;
     };
@@ -190,12 +200,15 @@ pub(super) fn admits(schema: &JsonMap, value: &Value, depth: usize) -> bool {
     }
     if let Some(branches) = branches(schema) {
         let mut branches = branches.iter().filter_map(Value::as_object);
-        return branches.any(|branch| admits(branch, value, depth));
+        return branches.any(|branch| admits_by(branch, value, depth, fits));
     }
     let Some(kind) = schema.get("type").and_then(Value::as_str) else {
         return true;
     };
     if !super::keywords::has_type(value, kind) {
+        return false;
+    }
+    if !fits && value.is_string() && schema.contains_key("pattern") {
         return false;
     }
     if let Some(Value::Array(values)) = schema.get("enum")
@@ -207,7 +220,7 @@ pub(super) fn admits(schema: &JsonMap, value: &Value, depth: usize) -> bool {
         Value::Array(items) => {
             let mut items = items.iter().enumerate();
             items.all(|(index, item)| {
-                item_schema(schema, index).is_none_or(|inner| admits(inner, item, depth))
+                item_schema(schema, index).is_none_or(|inner| admits_by(inner, item, depth, fits))
             })
         }
         Value::Object(members) => {
@@ -219,7 +232,7 @@ pub(super) fn admits(schema: &JsonMap, value: &Value, depth: usize) -> bool {
                 && members.iter().all(|(name, member)| {
                     let inner = properties.and_then(|it| it.get(name)).or(rest);
                     match inner {
-                        Some(Value::Object(inner)) => admits(inner, member, depth),
+                        Some(Value::Object(inner)) => admits_by(inner, member, depth, fits),
                         Some(Value::Bool(is_open)) => *is_open,
                         _ => true,
                     }

@@ -272,6 +272,21 @@ fn arguments_are_changed_back_for_the_alternative_that_they_fit() {
 }
 
 #[test]
+fn a_pattern_alone_does_not_keep_the_texts_of_a_list() {
+    let listed = json!({"type": "array", "items": [{"const": 1}, {"type": "string"}], "additionalItems": false});
+    let texts = json!({"type": "array", "items": {"type": "string", "pattern": "^[a-z]*$"}});
+    let schema = json!({"type": "object", "properties": {"v": {"anyOf": [listed, texts]}}});
+    for (given, expected) in [
+        (json!({"v": ["1", ""]}), json!({"v": [1, ""]})),
+        (json!({"v": ["a", "b"]}), json!({"v": ["a", "b"]})),
+    ] {
+        let mut restored = given.clone();
+        restore::restore(&normal(&schema), Names::Gemini, &mut restored);
+        assert_eq!(restored, expected, "{given}");
+    }
+}
+
+#[test]
 fn a_tool_without_parameters_stays_one() {
     for schema in [
         json!({"type": "object"}),
