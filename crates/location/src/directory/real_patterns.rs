@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use opencode_schema::permission::{PermissionEffect, PermissionRule, matches};
+use opencode_schema::permission::{PermissionEffect, PermissionRule, matches, restricting};
 use parking_lot::Mutex;
 
 use super::containment::{follow, real_path};
@@ -50,14 +50,17 @@ impl RealPatterns {
         rules: impl IntoIterator<Item = PermissionRule>,
     ) -> Vec<PermissionRule> {
         let mut resolved = Resolved::default();
-        let rules = rules.into_iter().flat_map(|rule| {
-            let at_home = rule.restricting_home(&self.home);
-            [Some(self.with_home(rule)), at_home].into_iter().flatten()
-        });
         for rule in rules {
+            let at_home = rule.restricting_home(&self.home);
+            let rule = self.with_home(rule);
             match self.real_rule(&rule) {
                 None => resolved.push(rule),
                 Some(real) => resolved.push_with_real(rule, real),
+            }
+            if let Some(at_home) = at_home {
+                let real = self.real_rule(&at_home);
+                resolved.push_guess(at_home);
+                real.into_iter().for_each(|real| resolved.push_guess(real));
             }
         }
         resolved.rules.into_iter().map(|(_, rule)| rule).collect()
@@ -125,6 +128,15 @@ impl Resolved {
         if begins_list {
             self.begin = self.rules.len();
         }
+    }
+
+    /// Adds a rule that the newest given rule may mean.
+    fn push_guess(&mut self, guess: PermissionRule) {
+        let source = self.given.len().saturating_sub(1);
+        let before = self.rules[self.begin..].iter().map(|(_, rule)| rule);
+        let rules = restricting(before, guess);
+        self.rules
+            .extend(rules.into_iter().map(|rule| (source, rule)));
     }
 
     fn push_with_real(&mut self, rule: PermissionRule, real: PermissionRule) {

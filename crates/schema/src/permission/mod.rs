@@ -13,7 +13,7 @@ use crate::record::Record;
 
 pub use evaluate::{
     NamedResource, Restriction, Ruleset, decide, decide_by_tool, denying_rule, evaluate,
-    evaluate_names, folded, is_denied_everywhere, matches,
+    evaluate_names, folded, is_denied_everywhere, matches, restricting,
 };
 pub use tools::{TOOL_ACTIONS, ToolAction, action_of_tool, known_names};
 

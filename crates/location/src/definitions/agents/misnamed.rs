@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use opencode_schema::permission::{
-    PermissionEffect, PermissionRule, Ruleset, action_of_tool, known_names,
+    PermissionEffect, PermissionRule, Ruleset, action_of_tool, known_names, restricting,
 };
 
 use crate::nearest::misspelt;
@@ -82,8 +82,15 @@ pub fn restricting_meant(rules: Arc<[PermissionRule]>) -> Arc<[PermissionRule]> 
 pub(super) fn with_meant<'r>(
     rules: impl IntoIterator<Item = &'r PermissionRule>,
 ) -> impl Iterator<Item = PermissionRule> {
-    let with_meant = |rule: &PermissionRule| [Some(rule.clone()), meant_rule(rule)];
-    rules.into_iter().flat_map(with_meant).flatten()
+    let mut with_meant = Vec::<PermissionRule>::new();
+    for rule in rules {
+        with_meant.push(rule.clone());
+        if let Some(meant) = meant_rule(rule) {
+            let rules = restricting(with_meant.iter(), meant);
+            with_meant.extend(rules);
+        }
+    }
+    with_meant.into_iter()
 }
 
 /// Returns the rule about the action that a rule which restricts means, if its action is misspelt.
@@ -151,5 +158,14 @@ mod tests {
                 assert_eq!(found, expected, "{action}");
             }
         }
+    }
+
+    #[test]
+    fn a_misspelt_question_does_not_loosen_a_denial() {
+        use PermissionEffect::{Ask, Deny};
+        let rules = [rule("bash", Deny), rule("bsah", Ask)];
+        let found: Vec<_> = with_meant(&rules).collect();
+        let expected = [&rules[..], &[rule("bash", Ask), rule("bash", Deny)]].concat();
+        assert_eq!(found, expected);
     }
 }

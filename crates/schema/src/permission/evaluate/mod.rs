@@ -2,6 +2,7 @@
 //! actions that are possible.
 
 mod pattern;
+mod restricting;
 mod rule;
 mod spelling;
 
@@ -11,6 +12,7 @@ use std::iter;
 use std::sync::Arc;
 
 pub use pattern::matches;
+pub use restricting::restricting;
 pub use spelling::folded;
 
 use super::{PermissionEffect, PermissionRule, SavedPermission};
