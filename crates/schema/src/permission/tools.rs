@@ -28,7 +28,7 @@ pub const TOOL_ACTIONS: [ToolAction; 16] = [
     tool(
         "apply_patch",
         "edit",
-        "each file that the patch adds, changes, moves or removes",
+        "each file that the patch adds, changes or removes",
     ),
     tool("bash", "bash", "the text of the command"),
     tool("edit", "edit", "the file"),
