@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use opencode_handles::read_file;
 use opencode_schema::permission::folded;
 
 use crate::changed_documents::ChangedDocuments;
@@ -65,8 +66,12 @@ impl GuardedFiles {
             // The user's configuration of Git is beside that of the host.
             environment.config.with_file_name("git"),
         ];
+        let mut named = named;
         if let Some(Vcs::Git { store }) = &project.vcs {
             directories.push(PathBuf::from(store));
+            let named_by_git = NamedByGit::read(Path::new(store), Path::new(&project.directory));
+            directories.extend(named_by_git.directories);
+            named.extend(named_by_git.files);
         }
         directories.retain(|directory| directory.is_absolute());
         let values = configuration.documents().flat_map(|it| it.files.iter());
@@ -137,6 +142,46 @@ impl GuardedFiles {
             Some(name) if name != GIT => self.changed.note(path),
             _ => Ok(()),
         }
+    }
+}
+
+/// Maximum size in bytes of a configuration of Git that is searched for paths.
+const MAX_GIT_CONFIG: u64 = 1024 * 1024;
+
+/// The files and directories in a worktree that the configuration of its repository names.
+#[derive(Default)]
+struct NamedByGit {
+    directories: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+}
+
+impl NamedByGit {
+    /// Every word of a value may be a path: included files, programs, and files with attributes. Blocks on disk access.
+    fn read(store: &Path, worktree: &Path) -> Self {
+        let mut named = Self::default();
+        let Ok(Some(config)) = read_file(&store.join("config"), MAX_GIT_CONFIG) else {
+            return named;
+        };
+        let config = String::from_utf8_lossy(&config);
+        for (key, value) in config.lines().filter_map(|line| line.split_once('=')) {
+            let value = value.trim().trim_matches('"');
+            let hooks = worktree.join(value);
+            if key.trim().eq_ignore_ascii_case("hooksPath") && !worktree.starts_with(&hooks) {
+                named.directories.push(hooks);
+            }
+            let words = value.split([' ', '\t', '"', '\'', ';']);
+            // Most words are no paths: names of branches, addresses, numbers.
+            let paths = words.filter(|word| {
+                word.contains(['/', '.'])
+                    && !word.contains([':', '*'])
+                    && !word.starts_with("refs/")
+            });
+            // Paths of included files begin at the store, those of programs at the worktree.
+            let paths = paths.flat_map(|word| [store.join(word), worktree.join(word)]);
+            let paths = paths.map(|path| lexical(&path));
+            named.files.extend(paths);
+        }
+        named
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use opencode_location::location::{Location, Locations, Trust};
 use serde_json::json;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, git};
 
 async fn opened(machine: &Machine, directory: &str) -> (Locations, Arc<Location>) {
     let locations =
@@ -140,4 +140,34 @@ async fn places_decide_under_every_name() {
         .guarded
         .name_of(&machine.path("elsewhere/x.md"), &link);
     assert_eq!(named.as_deref(), Some(".opencode"));
+}
+
+#[tokio::test]
+async fn files_that_the_configuration_of_git_names_decide() {
+    let machine = Machine::new();
+    let project = machine.directory("project");
+    let directory = Path::new(&project);
+    git(directory, &["init", "--quiet"]);
+    for (key, value) in [
+        ("core.fsmonitor", "./tools/watch.sh"),
+        ("core.hooksPath", ".githooks"),
+        ("include.path", "../shared.gitconfig"),
+        ("filter.x.clean", "node tools/clean.js --all"),
+        ("remote.origin.url", "https://example.com/a.git"),
+    ] {
+        git(directory, &["config", "--local", key, value]);
+    }
+    let (_, location) = opened(&machine, &project).await;
+    let name = |path: &str| location.guarded.name_of(&machine.path(path), &[]);
+    for (path, expected) in [
+        ("project/tools/watch.sh", Some("watch.sh")),
+        ("project/tools/clean.js", Some("clean.js")),
+        ("project/tools/other.js", None),
+        ("project/.githooks/pre-commit", Some(".githooks")),
+        ("project/shared.gitconfig", Some("shared.gitconfig")),
+        ("project/src/a.txt", None),
+        ("project/a.git", None),
+    ] {
+        assert_eq!(name(path).as_deref(), expected, "{path}");
+    }
 }
