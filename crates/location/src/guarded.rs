@@ -165,14 +165,21 @@ impl NamedByGit {
         let config = String::from_utf8_lossy(&config);
         for (key, value) in config.lines().filter_map(|line| line.split_once('=')) {
             let value = value.trim().trim_matches('"');
+            // A key may stand behind its section: `[core] hooksPath = x`.
+            let key = key
+                .trim()
+                .rsplit([' ', '\t', ']'])
+                .next()
+                .unwrap_or_default();
+            let is_path = key.eq_ignore_ascii_case("path");
             let hooks = worktree.join(value);
-            if key.trim().eq_ignore_ascii_case("hooksPath") && !worktree.starts_with(&hooks) {
+            if key.eq_ignore_ascii_case("hooksPath") && !worktree.starts_with(&hooks) {
                 named.directories.push(hooks);
             }
             let words = value.split([' ', '\t', '"', '\'', ';']);
             // Most words are no paths: names of branches, addresses, numbers.
             let paths = words.filter(|word| {
-                word.contains(['/', '.'])
+                (is_path || word.contains(['/', '.']))
                     && !word.contains([':', '*'])
                     && !word.starts_with("refs/")
             });

@@ -157,9 +157,14 @@ async fn files_that_the_configuration_of_git_names_decide() {
     ] {
         git(directory, &["config", "--local", key, value]);
     }
+    let file = directory.join(".git/config");
+    let more = "[core] hooksPath = own\n[include] path = plain\n";
+    fs::write(&file, fs::read_to_string(&file).unwrap() + more).unwrap();
     let (_, location) = opened(&machine, &project).await;
     let name = |path: &str| location.guarded.name_of(&machine.path(path), &[]);
     for (path, expected) in [
+        ("project/own/pre-push", Some("own")),
+        ("project/.git/plain", Some(".git")),
         ("project/tools/watch.sh", Some("watch.sh")),
         ("project/tools/clean.js", Some("clean.js")),
         ("project/tools/other.js", None),
