@@ -37,9 +37,41 @@ pub(crate) async fn locate_with_permission(
     usage: Usage,
     refused: &str,
 ) -> Result<Target, ToolFailure> {
-    let target = locate(context, path, kind, Purpose::Existing, refused).await?;
+    let (target, ()) = locate(context, path, kind, Purpose::Existing, refused, |_| ()).await?;
     ask_outside(context, &target, usage, refused).await?;
     Ok(target)
+}
+
+/// Does the same, and calls `look` with the target on a thread that may block. One step of that thread resolves the path
+/// and looks, unless the user was asked: a question may wait for hours.
+pub(crate) async fn locate_and_look<T: Send + 'static>(
+    context: &ToolContext,
+    path: &str,
+    kind: TargetKind,
+    usage: Usage,
+    refused: &str,
+    look: impl Fn(&Target) -> T + Clone + Send + 'static,
+) -> Result<(Target, T), ToolFailure> {
+    let located = locate(
+        context,
+        path,
+        kind,
+        Purpose::Existing,
+        refused,
+        look.clone(),
+    )
+    .await?;
+    let (target, _) = &located;
+    if target.external_directory.is_none() {
+        return Ok(located);
+    }
+    ask_outside(context, target, usage, refused).await?;
+    let (target, _) = located;
+    blocking(move || {
+        let seen = look(&target);
+        (target, seen)
+    })
+    .await
 }
 
 /// The use of a path outside the Location.
@@ -51,26 +83,31 @@ pub(crate) enum Usage {
     Changing,
 }
 
-/// Resolves the path that the model means. Asks for a permission only to tell why a path outside the Location cannot be
-/// used.
-async fn locate(
+/// Resolves the path that the model means, and calls `look` with the target. Asks for a permission only to tell why a path
+/// outside the Location cannot be used.
+async fn locate<T: Send + 'static>(
     context: &ToolContext,
     path: &str,
     kind: TargetKind,
     purpose: Purpose,
     refused: &str,
-) -> Result<Target, ToolFailure> {
+    look: impl FnOnce(&Target) -> T + Send + 'static,
+) -> Result<(Target, T), ToolFailure> {
     let (location, home) = (Arc::clone(&context.directory), Arc::clone(&context.home));
     let input = path.to_owned();
     let found = move || {
         let target = resolve_meant(&location, &input, kind, purpose, &home)?;
         let found = target.canonical.metadata();
         let database = found.and_then(|found| refuse_database(&found)).err();
-        Ok((target, database.filter(is_open_database)))
+        if let Some(error) = database.filter(is_open_database) {
+            return Ok(Err(error));
+        }
+        let seen = look(&target);
+        Ok(Ok((target, seen)))
     };
     let reason = match blocking(found).await? {
-        Ok((target, None)) => return Ok(target),
-        Ok((_, Some(error))) => error.to_string(),
+        Ok(Ok(located)) => return Ok(located),
+        Ok(Err(error)) => error.to_string(),
         Err(ContainmentError::Outside {
             pattern,
             other_patterns,
@@ -101,7 +138,7 @@ pub(crate) async fn locate_to_change(
     purpose: Purpose,
     refused: &str,
 ) -> Result<Target, ToolFailure> {
-    let target = locate(context, path, TargetKind::File, purpose, refused).await?;
+    let (target, ()) = locate(context, path, TargetKind::File, purpose, refused, |_| ()).await?;
     let reason = match shared_folder(context, &target).await? {
         Some(SharedFolder::Outputs | SharedFolder::OutputOfOthers) => {
             "files with the output of tools can only be read"
@@ -168,6 +205,17 @@ pub(crate) async fn require(
 ) -> Result<(), ToolFailure> {
     let path = target.canonical.clone();
     let found = blocking(move || Found::at(&path)).await?;
+    require_found(context, target, found, kinds, refused).await
+}
+
+/// Fails if what was found at the target is not one of these kinds, with the reason.
+pub(crate) async fn require_found(
+    context: &ToolContext,
+    target: &Target,
+    found: Found,
+    kinds: &[Found],
+    refused: &str,
+) -> Result<(), ToolFailure> {
     if kinds.contains(&found) {
         return Ok(());
     }

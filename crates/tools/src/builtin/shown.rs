@@ -37,8 +37,17 @@ pub(crate) async fn request_to_show(
 ) -> Result<PermissionRequest, ToolFailure> {
     let (location, file) = (Arc::clone(&context.directory), target.canonical.clone());
     let names = blocking(move || hard_link_names(&location, &file)).await?;
+    Ok(request_to_show_by(context, target, names))
+}
+
+/// Returns the same request, with what `hard_link_names` found.
+pub(crate) fn request_to_show_by(
+    context: &ToolContext,
+    target: &Target,
+    hard_links: Option<Vec<String>>,
+) -> PermissionRequest {
     let mut request = request_for_files(context, READ, [target]);
-    match names {
+    match hard_links {
         Some(names) => {
             let others = request.other_names.entry(target.resource.clone());
             others.or_default().extend(names);
@@ -50,7 +59,7 @@ pub(crate) async fn request_to_show(
                 .insert("reason".to_owned(), UNKNOWN_NAMES.into());
         }
     }
-    Ok(request)
+    request
 }
 
 /// True if the content of a file may be shown without a question.

@@ -9,7 +9,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use opencode_location::{
     config::ImageLimits,
-    directory::{Target, TargetKind},
+    directory::{Target, TargetKind, hard_link_names},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,9 +20,9 @@ pub use self::attachment::{
 };
 use super::{
     blocking::blocking,
-    paths::{Found, Usage, locate_with_permission, require},
+    paths::{Found, Usage, locate_and_look, require_found},
     reasons::of_io,
-    shown::request_to_show,
+    shown::request_to_show_by,
     text::NotText,
 };
 use crate::contract::tool::{ToolContext, ToolOutput};
@@ -58,22 +58,17 @@ impl TypedTool for Read {
 
     async fn run(&self, input: ReadInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to read {}", input.path);
-        let target = locate_with_permission(
-            &context,
-            &input.path,
-            TargetKind::Directory,
-            Usage::Reading,
-            &refused,
-        )
-        .await?;
-        require(
-            &context,
-            &target,
-            &[Found::File, Found::Directory],
-            &refused,
-        )
-        .await?;
-        let request = request_to_show(&context, &target).await?;
+        let location = Arc::clone(&context.directory);
+        let look = move |target: &Target| {
+            let path = &target.canonical;
+            (Found::at(path), hard_link_names(&location, path))
+        };
+        let (kind, usage) = (TargetKind::Directory, Usage::Reading);
+        let located = locate_and_look(&context, &input.path, kind, usage, &refused, look);
+        let (target, (found, hard_links)) = located.await?;
+        let kinds = [Found::File, Found::Directory];
+        require_found(&context, &target, found, &kinds, &refused).await?;
+        let request = request_to_show_by(&context, &target, hard_links);
         context.assert(request, &refused).await?;
         let reading = Arc::new(Reading {
             target,
