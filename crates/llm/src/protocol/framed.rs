@@ -37,6 +37,11 @@ pub(super) trait Frames: Send {
 
     /// Handles the regular end of the body.
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError>;
+
+    /// True if the reason of the end is known, and the reply is not over yet.
+    fn has_reason(&self) -> bool {
+        false
+    }
 }
 
 /// The receiver of the events of a protocol.
@@ -292,6 +297,10 @@ impl<F: Frames> Decoder for Framed<F> {
     fn is_over(&self) -> bool {
         self.reading.is_over()
     }
+
+    fn has_reason(&self) -> bool {
+        self.reading.has_reason()
+    }
 }
 
 impl<F: Frames> Framed<F> {
@@ -330,6 +339,11 @@ impl<F: Frames> Reading<F> {
     /// True if the outcome is reached.
     pub(super) fn is_over(&self) -> bool {
         self.lifecycle.is_over()
+    }
+
+    /// True if the reason of the end is known.
+    pub(super) fn has_reason(&self) -> bool {
+        self.frames.has_reason()
     }
 
     /// Returns the name of provider and protocol in failures.

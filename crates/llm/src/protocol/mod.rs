@@ -117,6 +117,11 @@ pub trait Decoder: Send {
 
     /// True if the outcome is reached, so that no further input is needed.
     fn is_over(&self) -> bool;
+
+    /// True if the reason of the end is known. Only facts about the reply may follow, such as its usage.
+    fn has_reason(&self) -> bool {
+        false
+    }
 }
 
 /// True if a request to this model may have an [output format](crate::OutputFormat). The catalogue decides if it says

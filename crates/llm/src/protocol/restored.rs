@@ -82,4 +82,8 @@ impl Decoder for RestoredCalls {
     fn is_over(&self) -> bool {
         self.decoder.is_over()
     }
+
+    fn has_reason(&self) -> bool {
+        self.decoder.has_reason()
+    }
 }

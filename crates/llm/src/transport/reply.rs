@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use super::call::{Opened, Target};
 use crate::canonical::error::{BEGINNING, LlmError, is_page};
@@ -12,6 +13,10 @@ use crate::protocol::Decoder;
 /// Maximum time to read the rest of a complete reply. Its last bytes have usually arrived already. A
 /// connection that is read to the end can be reused; otherwise the next turn needs a new handshake.
 const DRAIN: Duration = Duration::from_millis(50);
+
+/// Maximum silence behind the reason of the end. Some servers keep the connection open there. A server that sends the
+/// reason with each piece may be silent before the next one, so the limit is not short.
+const SILENT_AFTER_REASON: Duration = Duration::from_secs(30);
 
 /// A response that is decoded into events. Dropping it aborts the exchange.
 pub(super) struct Reply {
@@ -23,6 +28,8 @@ pub(super) struct Reply {
     phase: Phase,
     /// The first bytes of the body.
     beginning: Vec<u8>,
+    /// The time at which the reply ends if nothing more comes. Absent until its reason is known.
+    ends: Option<Instant>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,6 +49,7 @@ impl Reply {
             failure: None,
             phase: Phase::Reading,
             beginning: Vec::new(),
+            ends: None,
         }
     }
 
@@ -87,6 +95,10 @@ impl Reply {
                     return Err(self.page());
                 }
                 self.decode(|decoder| decoder.push(&chunk, events))?;
+                let is_new = self.ends.is_none() || !events.is_empty();
+                if is_new && self.decoder.has_reason() {
+                    self.ends = Some(Instant::now() + SILENT_AFTER_REASON);
+                }
                 if self.decoder.is_over() {
                     self.phase = Phase::Drain;
                 }
@@ -121,11 +133,17 @@ impl Reply {
         self.target.page(self.opened.response.status().as_u16())
     }
 
+    /// Returns the next piece of the body, and `None` at its end.
     async fn read(&mut self) -> Result<Option<Bytes>, LlmError> {
-        self.target
-            .chunk(&mut self.opened)
-            .await
-            .ok_or_else(|| self.target.timed_out())?
+        let reading = self.target.chunk(&mut self.opened);
+        let read = match self.ends {
+            Some(ends) => match tokio::time::timeout_at(ends, reading).await {
+                Ok(read) => read,
+                Err(_) => return Ok(None),
+            },
+            None => reading.await,
+        };
+        read.ok_or_else(|| self.target.timed_out())?
             .map_err(|error| self.target.cut(&error))
     }
 

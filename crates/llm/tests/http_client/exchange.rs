@@ -1,5 +1,7 @@
 //! Successful exchanges.
 
+use std::time::Duration;
+
 use opencode_llm::{Auth, Secret};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -133,4 +135,23 @@ async fn each_piece_of_the_body_is_one_batch() {
     drop(send);
     assert_eq!(stream.next().await.unwrap().unwrap().len(), 3);
     assert!(stream.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stays_silent_behind_the_reason_has_answered() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+        let answer = ok(&format!("{HELLO}{STOP}"));
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        // Signs of life are no output.
+        while stream.write_all(b": ping\n\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+    });
+    let (events, error) = outcome(request(&base_url, |_| {})).await;
+    assert_eq!(error, None);
+    assert!(says_hi(&events));
 }

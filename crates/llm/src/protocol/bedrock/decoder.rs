@@ -137,6 +137,10 @@ impl Frames for ConverseFrames {
         }
         sink.finish(&end, self.calls > 0, self.usage.take(), None)
     }
+
+    fn has_reason(&self) -> bool {
+        self.finish.is_some()
+    }
 }
 
 impl ConverseFrames {

@@ -97,6 +97,10 @@ impl Frames for ContentFrames {
         self.close(sink, places)?;
         sink.finish(&end, self.calls > 0, usage::parse(&self.usage), about)
     }
+
+    fn has_reason(&self) -> bool {
+        self.finish.is_some()
+    }
 }
 
 impl ContentFrames {

@@ -116,6 +116,10 @@ impl Frames for ChatFrames {
         self.cited.report(sink)?;
         sink.finish(&end, has_calls, usage, None)
     }
+
+    fn has_reason(&self) -> bool {
+        self.finish.is_some()
+    }
 }
 
 impl ChatFrames {
