@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::blocks::Blocks;
-use super::frame::{self, Event};
+use super::frame::{self, Delta, Document, Event};
 use super::metadata;
 use super::usage::Counts;
 use crate::canonical::error::LlmError;
@@ -65,6 +65,7 @@ impl Frames for MessageFrames {
             }
             "message_stop" if self.is_complete => self.finish(&End::UNSAID, Map::new(), sink),
             "message_stop" => sink.end(),
+            "message" => self.document(data, sink),
             "error" => sink.emit(failure::named(data)),
             // Some proxies report their own errors in the format of another protocol.
             "" if event.error.is_some() => sink.emit(failure::named(data)),
@@ -83,6 +84,29 @@ impl Frames for MessageFrames {
 }
 
 impl MessageFrames {
+    /// Handles a whole answer, which some servers send in place of a stream.
+    fn document(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let (mut mended, mut again) = (Vec::new(), Vec::new());
+        let document: Document<'_> = sink.parse(data, &mut mended)?;
+        let end: frame::End = sink.parse(data, &mut again)?;
+        self.counts.take(document.usage);
+        for block in document.blocks() {
+            let citations = block["citations"].as_array().cloned();
+            let One(start) = serde_json::from_value(block).unwrap_or_default();
+            self.blocks.start(None, start.unwrap_or_default(), sink)?;
+            for citation in citations.into_iter().flatten() {
+                self.blocks
+                    .delta(None, Delta::of_citation(citation), sink)?;
+            }
+            self.blocks.stop(None, sink)?;
+        }
+        self.message_delta(end, sink)?;
+        if self.is_complete {
+            self.finish(&End::UNSAID, Map::new(), sink)?;
+        }
+        Ok(())
+    }
+
     fn message_delta(&mut self, mut end: frame::End, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let reason = end.stop_reason.take();
         let Some(stop) = reason.as_deref().and_then(End::of) else {

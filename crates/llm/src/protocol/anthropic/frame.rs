@@ -3,8 +3,8 @@
 //! Every member may be missing, null or of another type, and the content of unknown events is never parsed. Parts
 //! are kept as slices of the input until their type is known.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::protocol::loose::{Id, JsonText, Loose, Member as _, Prose, Whole};
 
@@ -24,6 +24,26 @@ pub(super) struct Event<'a> {
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
+}
+
+/// A whole answer.
+#[derive(serde::Deserialize)]
+pub(super) struct Document<'a> {
+    #[serde(default)]
+    content: Value,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+impl Document<'_> {
+    /// Returns the blocks of the answer. A text alone is one block.
+    pub(super) fn blocks(self) -> Vec<Value> {
+        match self.content {
+            Value::Array(blocks) => blocks,
+            Value::Null => Vec::new(),
+            other => vec![json!({"type": "text", "text": other})],
+        }
+    }
 }
 
 /// The start of a block.
@@ -105,6 +125,14 @@ impl Start {
 }
 
 impl Delta {
+    pub(super) fn of_citation(citation: Value) -> Self {
+        Self {
+            kind: Loose::of_text("citations_delta".to_owned()),
+            citation,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn set_kind(&mut self, kind: String) {
         self.kind = Loose::of_text(kind);
     }
