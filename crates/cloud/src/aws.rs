@@ -1,17 +1,15 @@
-//! Credentials of AWS, and signatures with them (Signature Version 4). A library of AWS computes the signature.
+//! Credentials of AWS, and signatures of requests to Bedrock with them.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use aws_credential_types::Credentials;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
-use aws_sigv4::sign::v4;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use opencode_llm::{Authorizer, LlmError, OutgoingRequest, Secret};
+use parking_lot::Mutex;
 use reqsign_aws_core::{
     AssumeRoleWithWebIdentityCredentialProvider, Credential, ECSCredentialProvider,
     EnvCredentialProvider, IMDSv2CredentialProvider, ProfileCredentialProvider,
@@ -22,6 +20,7 @@ use reqsign_core::{Context, Error, Result, SignRequest, Signer};
 use crate::chain::Chain;
 use crate::environment::HostEnvironment;
 use crate::failure::unauthorized;
+use crate::signature;
 
 /// The name of Bedrock in signatures.
 const SERVICE: &str = "bedrock";
@@ -145,34 +144,32 @@ impl BedrockSigner {
     }
 
     async fn signed(&self, request: OutgoingRequest<'_>) -> Result<Vec<(String, Secret)>> {
-        let mut head = http::Request::post(request.url.as_str());
-        // Proxies may change other headers.
-        if let Some(kind) = request.headers.get(CONTENT_TYPE) {
-            head = head.header(CONTENT_TYPE, kind);
-        }
-        let head = head.body(()).map_err(|error| invalid(&error))?;
-        let (mut head, ()) = head.into_parts();
+        let found = Found::default();
         let signer = self.credentials.signer.clone();
-        let signer = signer.with_request_signer(Signature {
-            region: self.region.clone(),
-            now: request.now,
-            body: sha256(request.body),
-        });
+        let signer = signer.with_request_signer(found.clone());
         let signer = match &self.credentials.place {
             Place::Keys(_) => signer,
             Place::Machine { environment, .. } => {
                 signer.with_context(environment.context(request.clients))
             }
         };
+        let head = http::Request::post(request.url.as_str()).body(());
+        let (mut head, ()) = head.map_err(|error| invalid(&error))?.into_parts();
         signer.sign(&mut head, None).await?;
-        head.headers.remove(CONTENT_TYPE);
-        head.headers
-            .iter()
-            .map(|(name, value)| {
-                let value = value.to_str().map_err(|error| invalid(&error))?;
-                Ok((name.as_str().to_owned(), Secret::new(value)))
-            })
-            .collect()
+        let keys = found.0.lock().take();
+        let keys = keys.ok_or_else(|| Error::credential_invalid("no credential was found"))?;
+        let content_type = request.headers.get(CONTENT_TYPE);
+        let unsigned = signature::Unsigned {
+            method: "POST",
+            url: request.url,
+            content_type: content_type.and_then(|it| it.to_str().ok()),
+            body: request.body,
+        };
+        let scope = signature::Scope {
+            region: &self.region,
+            service: SERVICE,
+        };
+        signature::sign(&unsigned, &scope, request.now, &keys).map_err(|error| invalid(&error))
     }
 }
 
@@ -191,61 +188,21 @@ impl Authorizer for BedrockSigner {
     }
 }
 
-/// The signature of one request.
-#[derive(Debug)]
-struct Signature {
-    region: String,
-    now: SystemTime,
-    /// SHA-256 of the body, in hexadecimal digits.
-    body: String,
-}
+/// Receives the credential with which a request is to be signed.
+#[derive(Debug, Clone, Default)]
+struct Found(Arc<Mutex<Option<Credential>>>);
 
-impl SignRequest for Signature {
+impl SignRequest for Found {
     type Credential = Credential;
 
     async fn sign_request(
         &self,
         _: &Context,
-        head: &mut Parts,
+        _: &mut Parts,
         credential: Option<&Credential>,
         _: Option<Duration>,
     ) -> Result<()> {
-        let Some(credential) = credential else {
-            return Err(Error::credential_invalid("no credential was found"));
-        };
-        let identity = Credentials::new(
-            &credential.access_key_id,
-            &credential.secret_access_key,
-            credential.session_token.clone(),
-            None,
-            "opencode",
-        );
-        let identity = identity.into();
-        let params = v4::SigningParams::builder()
-            .identity(&identity)
-            .region(&self.region)
-            .name(SERVICE)
-            .time(self.now)
-            .settings(SigningSettings::default())
-            .build()
-            .map_err(|error| invalid(&error))?;
-        let url = head.uri.to_string();
-        let headers = head.headers.iter();
-        let headers =
-            headers.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-        let body = SignableBody::Precomputed(self.body.clone());
-        let signable = SignableRequest::new("POST", url, headers, body);
-        let signable = signable.map_err(|error| invalid(&error))?;
-        let output = sign(signable, &params.into()).map_err(|error| invalid(&error))?;
-        let (instructions, _) = output.into_parts();
-        for (name, value) in instructions.headers() {
-            let name = http::HeaderName::from_bytes(name.as_bytes());
-            let value = http::HeaderValue::from_str(value);
-            head.headers.insert(
-                name.map_err(|error| invalid(&error))?,
-                value.map_err(|error| invalid(&error))?,
-            );
-        }
+        *self.0.lock() = credential.cloned();
         Ok(())
     }
 }
@@ -270,10 +227,4 @@ impl SignRequest for Unsigned {
 
 fn invalid(error: &dyn fmt::Display) -> Error {
     Error::request_invalid(format!("the request cannot be signed: {error}"))
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
-    let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
-    digits.collect()
 }

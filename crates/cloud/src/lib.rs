@@ -10,6 +10,7 @@ mod chain;
 mod environment;
 mod failure;
 mod google;
+mod signature;
 
 pub use aws::{AccessKeys, AwsCredentials, BedrockSigner};
 pub use environment::HostEnvironment;

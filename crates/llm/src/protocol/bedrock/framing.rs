@@ -1,14 +1,14 @@
 //! The frames of an answer: `application/vnd.amazon.eventstream`.
 //!
-//! A library checks both checksums of a frame. A frame is an event, or an exception that ends the answer.
+//! A frame is an event, or an exception that ends the answer.
 
 use std::borrow::Cow;
 
-use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use serde_json::json;
 
 use super::decoder::ConverseFrames;
+use super::event_stream::Message;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
 use crate::canonical::json;
@@ -19,20 +19,11 @@ use crate::sources::Sources;
 use crate::sse::Frame;
 use crate::surrogates;
 
-/// Maximum size of one frame in bytes. The service sends at most 16 MiB.
-const MAX_FRAME: u32 = 24 * 1024 * 1024;
-
-/// Size in bytes of the length at the beginning of a frame.
-const LENGTH: usize = 4;
-
 /// Reads the frames and decodes their events.
 pub(super) struct ConverseDecoder {
-    frames: MessageFrameDecoder,
     buffer: BytesMut,
     /// The frame in work as JSON.
     data: Vec<u8>,
-    /// True if the length of the next frame is not checked yet. The library takes it out of the buffer.
-    is_unchecked: bool,
     /// True before the first byte.
     is_at_start: bool,
     /// True if the body is a JSON value: no frame is long enough to begin with a brace.
@@ -43,10 +34,8 @@ pub(super) struct ConverseDecoder {
 impl ConverseDecoder {
     pub(super) fn new(model: &ResolvedModel, sources: &Sources) -> Self {
         Self {
-            frames: MessageFrameDecoder::new(),
             buffer: BytesMut::new(),
             data: Vec::new(),
-            is_unchecked: true,
             is_at_start: true,
             is_document: false,
             reading: Reading::new(model, sources, ConverseFrames::default()),
@@ -55,30 +44,17 @@ impl ConverseDecoder {
 
     fn take_frames(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
         loop {
-            self.check_length()?;
-            let decoded = self.frames.decode_frame(&mut self.buffer);
-            let message = match decoded {
-                Ok(DecodedFrame::Complete(message)) => {
-                    self.is_unchecked = true;
-                    message
-                }
-                Ok(DecodedFrame::Incomplete) => return Ok(()),
-                Err(error) => return Err(self.broken(&error.to_string())),
+            let read = Message::read(&self.buffer).map_err(|problem| self.broken(problem))?;
+            let Some((message, length)) = read else {
+                return Ok(());
             };
-            let header = |name: &str| {
-                let found = message
-                    .headers()
-                    .iter()
-                    .find(|it| it.name().as_str() == name);
-                let text = found.and_then(|it| it.value().as_string().ok());
-                text.map_or("", |text| text.as_str())
-            };
+            let header = |name: &str| message.header(name);
             let (kind, name) = match header(":message-type") {
                 "exception" => ("exception", header(":exception-type")),
                 "error" => ("error", header(":error-code")),
                 _ => ("event", header(":event-type")),
             };
-            let payload = surrogates::text(message.payload());
+            let payload = surrogates::text(message.payload);
             let payload = match payload.trim() {
                 "" if kind == "error" => {
                     Cow::Owned(json!({ "message": header(":error-message") }).to_string())
@@ -95,6 +71,7 @@ impl ConverseDecoder {
             self.data.extend_from_slice(b",");
             self.data.extend_from_slice(payload.as_bytes());
             self.data.extend_from_slice(b"]");
+            self.buffer.advance(length);
             let frame = Frame {
                 data: &self.data,
                 is_error: false,
@@ -103,20 +80,6 @@ impl ConverseDecoder {
             if self.reading.is_over() {
                 return Ok(());
             }
-        }
-    }
-
-    /// Refuses a frame that is too large before its content arrives.
-    fn check_length(&mut self) -> Result<(), LlmError> {
-        let length = self.buffer.first_chunk::<LENGTH>();
-        let Some(length) = length.filter(|_| self.is_unchecked) else {
-            return Ok(());
-        };
-        let is_large = u32::from_be_bytes(*length) > MAX_FRAME;
-        self.is_unchecked = false;
-        match is_large {
-            true => Err(self.broken("a frame is too large")),
-            false => Ok(()),
         }
     }
 
@@ -152,5 +115,9 @@ impl Decoder for ConverseDecoder {
 
     fn is_over(&self) -> bool {
         self.reading.is_over()
+    }
+
+    fn has_reason(&self) -> bool {
+        self.reading.has_reason()
     }
 }

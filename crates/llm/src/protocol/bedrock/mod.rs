@@ -6,6 +6,7 @@
 
 mod body;
 mod decoder;
+mod event_stream;
 mod framing;
 mod messages;
 mod style;
