@@ -96,13 +96,122 @@ async function compile(source: string) {
   }
 }
 
+const frames = (events: readonly { type: string }[]) =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+
+const MUCH = "much ".repeat(60_000);
+
+/** The stream of an answer in which the provider ran a call, whose result is large. */
+const HOSTED: Partial<Record<keyof typeof PROTOCOLS, string>> = {
+  "@ai-sdk/openai": frames(
+    (() => {
+      const call = { type: "code_interpreter_call", id: "ci_1", code: "print(1)", container_id: "cntr_1" };
+      const text = { type: "output_text", text: "Ran it.", annotations: [], logprobs: [] };
+      const message = { type: "message", id: "msg_1", role: "assistant" };
+      const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+      const done = { ...call, status: "completed", outputs: [{ type: "logs", logs: MUCH }] };
+      const spoken = { ...message, status: "completed", content: [text] };
+      return [
+        { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },
+        {
+          type: "response.output_item.added",
+          output_index: 0,
+          item: { ...call, status: "in_progress", outputs: null },
+        },
+        { type: "response.output_item.done", output_index: 0, item: done },
+        {
+          type: "response.output_item.added",
+          output_index: 1,
+          item: { ...message, status: "in_progress", content: [] },
+        },
+        { type: "response.output_text.delta", output_index: 1, item_id: "msg_1", content_index: 0, delta: "Ran it." },
+        { type: "response.output_item.done", output_index: 1, item: spoken },
+        {
+          type: "response.completed",
+          response: { id: "resp_1", status: "completed", output: [done, spoken], usage },
+        },
+      ];
+    })(),
+  ),
+  "@ai-sdk/anthropic": frames(
+    (() => {
+      const found = { type: "web_search_result", url: "https://example.com", title: "Example", page_age: null };
+      const content = [{ ...found, encrypted_content: MUCH }];
+      const result = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content };
+      const call = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+      const message = { id: "msg_1", type: "message", role: "assistant", model: "m1", content: [], stop_reason: null };
+      const usage = { input_tokens: 10, output_tokens: 1 };
+      return [
+        { type: "message_start", message: { ...message, stop_sequence: null, usage } },
+        { type: "content_block_start", index: 0, content_block: call },
+        {
+          type: "content_block_delta",
+          index: 0,
+          delta: { type: "input_json_delta", partial_json: '{"query":"example"}' },
+        },
+        { type: "content_block_stop", index: 0 },
+        { type: "content_block_start", index: 1, content_block: result },
+        { type: "content_block_stop", index: 1 },
+        { type: "content_block_start", index: 2, content_block: { type: "text", text: "" } },
+        { type: "content_block_delta", index: 2, delta: { type: "text_delta", text: "Found it." } },
+        { type: "content_block_stop", index: 2 },
+        { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 5 } },
+        { type: "message_stop" },
+      ];
+    })(),
+  ),
+  "@ai-sdk/google": `data: ${JSON.stringify({
+    candidates: [
+      {
+        content: {
+          role: "model",
+          parts: [
+            { executableCode: { language: "PYTHON", code: "print(1)" } },
+            { codeExecutionResult: { outcome: "OUTCOME_OK", output: MUCH } },
+            { text: "Ran it." },
+          ],
+        },
+        finishReason: "STOP",
+      },
+    ],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+  })}\n\n`,
+};
+
+function typed({ type, beyond }: { type: string; beyond: string[] }, sent: unknown[]) {
+  const without = (key: string, value: unknown) => (beyond.includes(key) ? undefined : value);
+  return `${WIRE}\nexport const bodies: Wire<${type}>[] = ${JSON.stringify(sent, without, 1)};\n`;
+}
+
+test.each(Object.entries(HOSTED))(
+  "%s: requests have these types before and after the result of a hosted call is pruned",
+  async (npm, raw) => {
+    const setup = await setUp();
+    const config = setup.model.config({}, npm);
+    // Responses repeat a call of the interpreter only if the configuration asks for it.
+    const options = npm === "@ai-sdk/openai" ? { replayHosted: true } : {};
+    Object.assign(config.provider.mock.models.m1, { options });
+    const host = await setup.open({ config });
+    const { id: sessionID } = await host.sessions.create({});
+    setup.model.reply({ raw }, { text: "One." }, { text: "Two." }, { text: "Three." });
+    for (const text of ["Look it up", "Once", "Twice", "Again"]) {
+      expect(await host.sessions.run({ sessionID, prompt: text }).result).toMatchObject({ outcome: "completed" });
+    }
+    const [, before, , after] = setup.model.requests.map(({ body }) => JSON.stringify(body));
+    expect([before?.includes(MUCH), after?.includes(MUCH)]).toEqual([true, false]);
+    expect(after?.includes("Old tool result content cleared")).toBe(true);
+    const sent = setup.model.requests.map(({ body }) => body);
+    expect(await compile(typed(PROTOCOLS[npm as keyof typeof PROTOCOLS], sent))).toBe("");
+  },
+  60_000,
+);
+
 test.each(Object.entries(PROTOCOLS))(
   "%s: requests have the types of the provider",
-  async (npm, { type, beyond }) => {
+  async (npm, protocol) => {
     const sent = await bodies(npm);
     expect(sent.length).toBeGreaterThanOrEqual(4);
-    const without = (key: string, value: unknown) => (beyond.includes(key as never) ? undefined : value);
-    const source = `${WIRE}\nexport const bodies: Wire<${type}>[] = ${JSON.stringify(sent, without, 1)};\n`;
+    const source = typed(protocol, sent);
     expect(await compile(source)).toBe("");
     // The check itself notices a member that no type has.
     const wrong = source.replace("= [\n {", '= [\n {\n  "unknown_member": 1,');
