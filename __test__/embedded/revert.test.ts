@@ -96,9 +96,25 @@ test("a part of an answer can be the boundary", async () => {
   const unknown = host.sessions.revert.stage({ sessionID, messageID, partID: "nothing" });
   await expect(rejection(unknown)).resolves.toMatchObject({ _tag: "InvalidRequestError", field: "partID" });
   const [part] = items[1]?.type === "assistant" ? items[1].content : [];
-  await host.sessions.revert.stage({ sessionID, messageID, partID: part?.id });
+  await host.sessions.revert.stage({ sessionID, messageID, partID: part?.id, exact: true });
   await host.sessions.revert.commit({ sessionID });
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Change a", "assistant: "]);
+});
+
+test("an answer as the boundary means its prompt, unless the answer is to stay", async () => {
+  const started = await twoTurns();
+  const { host, sessionID, first } = started;
+  const { items } = await host.sessions.messages({ sessionID, order: "asc" });
+  // The text after the step that changed a.
+  const messageID = items[2]?.id ?? "";
+  const exact = await host.sessions.revert.stage({ sessionID, messageID, exact: true });
+  expect(exact).toMatchObject({ messageID });
+  expect(files(started)).toEqual(["two\n", undefined]);
+  const moved = await host.sessions.revert.stage({ sessionID, messageID });
+  expect(moved).toMatchObject({ messageID: first });
+  expect(files(started)).toEqual(["one\n", undefined]);
+  await host.sessions.revert.commit({ sessionID });
+  await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Change a"]);
 });
 
 test("keeps and reports files that another program changed", async () => {

@@ -52,7 +52,7 @@ test("message events describe the messages, also after a committed revert", asyn
   expect([...messages.values()]).toEqual(all);
   const boundary = all.find((message) => message.type === "assistant");
   if (boundary?.type !== "assistant") throw new Error("There is an answer");
-  await host.sessions.revert.stage({ sessionID, messageID: boundary.id, partID: "text-0" });
+  await host.sessions.revert.stage({ sessionID, messageID: boundary.id, partID: "text-0", exact: true });
   await host.sessions.revert.commit({ sessionID });
   const events = await readUntil(live, "session.next.revert.committed");
   const removed = await readUntil(live, "session.idle");
@@ -60,6 +60,38 @@ test("message events describe the messages, also after a committed revert", asyn
   expect(removed.map(({ type }) => type)).toContain("message.part.removed");
   expect(removed.map(({ type }) => type)).toContain("message.removed");
   expect([...messages.values()]).toEqual(await readMessages(host, sessionID));
+});
+
+test("an open part is sent again with what it gained", async () => {
+  const { setup, host, model, sessionID } = await setUpSession();
+  const { directory } = setup;
+  const live = await select(host, { types: ["message.part.updated", "message.updated", "session.idle"], sessionID });
+  const deltas = Array.from({ length: 400 }, (_, index) => `word ${index} `);
+  const whole = deltas.join("");
+  model.reply({ reasoning: "Hm.", deltas, tools: [{ name: "read", input: { path: "." } }] }, { text: "Done." });
+  await run(host, sessionID, "Hi");
+  const events = await readUntil(live, "session.idle");
+  const updates = events.flatMap((event) => (event.type === "message.part.updated" ? [event.data] : []));
+  const first = updates[0]?.messageID;
+  const texts = updates.filter(({ messageID, part }) => messageID === first && part.type === "text");
+  const open = texts.filter(({ delta }) => delta !== undefined);
+  expect(open).not.toEqual([]);
+  // Each one continues the one before, and costs little more than the answer.
+  let sum = "";
+  for (const { part, delta, partTime } of open) {
+    sum += delta;
+    expect(part).toMatchObject({ text: sum });
+    expect(partTime).toEqual({ created: texts[0]?.time });
+  }
+  expect(whole.startsWith(sum)).toBe(true);
+  expect(texts.at(-1)).toMatchObject({ part: { text: whole }, partTime: { completed: expect.any(Number) } });
+  expect(texts.at(-1)?.delta).toBeUndefined();
+  const titles = updates.flatMap(({ title }) => title ?? []);
+  expect(new Set(titles)).toEqual(new Set(["."]));
+  const answers = events.flatMap((event) =>
+    event.type === "message.updated" && event.data.info.type === "assistant" ? [event.data] : [],
+  );
+  expect(answers[0]).toMatchObject({ mode: "build", path: { cwd: directory, root: "/" } });
 });
 
 test("a subscriber without types receives no derived events, and one with a session only that session", async () => {

@@ -450,7 +450,7 @@ const sessionsRevertStage: OperationOf<SessionsRevertStageInput> = {
   name: "sessions.revert.stage",
   method: "POST",
   path: ["/api/session/", { param: "sessionID" }, "/revert/stage"],
-  payload: ["messageID", "partID", "files"],
+  payload: ["messageID", "partID", "exact", "files"],
   unwrap: true,
   errors: [404, 408, 409, 413],
 };

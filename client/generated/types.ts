@@ -1229,10 +1229,18 @@ export type DebugContextOutput = {
 export interface SessionsRevertStageInput {
   /** The session. */
   readonly sessionID: string;
-  /** The message to revert to. It stays. Later messages are reverted. */
+  /**
+   * The message to revert to. It stays. Later messages are reverted. An answer means the prompt before it, unless
+   * `exact` is `true`.
+   */
   readonly messageID: string;
-  /** A part of this message, if it is an assistant message. The part and all later parts are reverted, too. */
+  /**
+   * A part of this message, if it is an assistant message. The part and all later parts are reverted, too. If no text
+   * and no tool call is before it, it means the whole message.
+   */
   readonly partID?: string | undefined;
+  /** `true` keeps an answer that is the boundary. Default: `false`. */
+  readonly exact?: boolean | undefined;
   /** `false` does not change files. */
   readonly files?: boolean | undefined;
 }
@@ -2723,6 +2731,17 @@ export interface MessagePartUpdated {
     readonly part: AssistantPart;
     /** Time of the change. */
     readonly time: number;
+    /**
+     * Text that an unfinished part gained since its last announcement. Absent when a part begins and when it ends: then
+     * `part` has the whole text.
+     */
+    readonly delta?: string;
+    /** Start and end of a text, which its part does not have. */
+    readonly partTime?: SpanTime;
+    /** One line about a tool call: the first text of its arguments that names what it is about. */
+    readonly title?: string;
+    /** True for a text that models never read, because it is blank. */
+    readonly ignored?: boolean;
   };
 }
 
@@ -2758,6 +2777,17 @@ export interface MessageUpdated {
      * metadata lacks `textProviderMetadata`. `message.part.updated` has the parts.
      */
     readonly info: SessionMessage;
+    /** The agent of an answer, or `compaction` for a summary. */
+    readonly mode?: string;
+    /** The directories of an answer. */
+    readonly path?: {
+      /** Working directory of the session. */
+      readonly cwd: string;
+      /** Root of the worktree, or of the file system outside of repositories. */
+      readonly root: string;
+    };
+    /** True for a summary of a compaction. Absent for other messages. */
+    readonly summary?: boolean;
   };
 }
 

@@ -178,6 +178,7 @@ impl Check {
                     session_id: id.clone(),
                     message_id: boundary.clone(),
                     part_id: None,
+                    exact: true,
                     files: true,
                 };
                 done("stage", runtime.stage_revert(request).await)?;

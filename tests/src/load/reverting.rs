@@ -85,6 +85,7 @@ impl Driver {
             session_id: session.clone(),
             message_id: boundary,
             part_id: None,
+            exact: true,
             files: true,
         };
         let staged = self.runtime.stage_revert(request).await;

@@ -230,12 +230,16 @@ pub struct SwitchModelPayload {
 /// The boundary of a revert.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct RevertStagePayload {
-    /// The message to revert to. It stays. Later messages are reverted.
+    /// The message to revert to. It stays. Later messages are reverted. An answer means the prompt before it, unless
+    /// `exact` is `true`.
     #[serde(rename = "messageID")]
     pub message_id: MessageID,
-    /// A part of this message, if it is an assistant message. The part and all later parts are reverted, too.
+    /// A part of this message, if it is an assistant message. The part and all later parts are reverted, too. If no text
+    /// and no tool call is before it, it means the whole message.
     #[serde(rename = "partID")]
     pub part_id: Option<String>,
+    /// `true` keeps an answer that is the boundary. Default: `false`.
+    pub exact: Option<bool>,
     /// `false` does not change files.
     pub files: Option<bool>,
 }

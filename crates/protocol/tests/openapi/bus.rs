@@ -26,6 +26,14 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
+        why: "An announcement of a message has the facts of V1 that the message itself has not.",
+        what: &[
+            "MessageUpdated.data.mode: is added",
+            "MessageUpdated.data.path: is added",
+            "MessageUpdated.data.summary: is added",
+        ],
+    },
+    Differences {
         why: "Those announcements are live events without metadata.",
         what: &[
             "MessagePartRemoved.durable: is not there",

@@ -169,6 +169,7 @@ const DIFFERENCES: &[Differences] = &[
     Differences {
         why: "A revert may go back to a part of a message, and tells what it left alone.",
         what: &[
+            "v2.session.revert.stage body application/json.exact: is added",
             "v2.session.revert.stage body application/json.partID: is added",
             "RevertState.conflicts: is added",
         ],

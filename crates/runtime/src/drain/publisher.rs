@@ -8,15 +8,16 @@ use std::sync::Arc;
 use opencode_llm::{BlockId, CitedSource};
 use opencode_location::secret::Redactor;
 use opencode_schema::Record;
+use opencode_schema::clock::Millis;
 use opencode_schema::event::{
-    LiveEvent, ReasoningDelta, ReasoningEnded, ReasoningStarted, SessionEvent, StepFailed,
-    StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputEnded,
-    ToolInputStarted,
+    LiveEvent, MessagePartUpdated, Notice, ReasoningDelta, ReasoningEnded, ReasoningStarted,
+    SessionEvent, StepFailed, StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta,
+    ToolInputEnded, ToolInputStarted,
 };
 use opencode_schema::id::{IdSource, MessageID};
 use opencode_schema::message::{
-    CITED_SOURCES, PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, REFUSAL, SessionErrorUnknown,
-    TURN_LIMIT,
+    AssistantPart, CITED_SOURCES, PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, REFUSAL,
+    SessionErrorUnknown, SpanTime, TURN_LIMIT,
 };
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::Delivery;
@@ -31,11 +32,19 @@ use crate::journal::Journal;
 /// Number of events after which a commit is due, so that other sessions do not wait long for the writer.
 const MAX_COLLECTED: usize = 256;
 
+/// An open part is announced again once its text has grown by this fraction.
+const GROWTH: usize = 64;
+
 /// A block that began and has not ended.
 struct Fragment {
     id: BlockId,
     kind: FragmentKind,
     text: String,
+    /// Position of its part in the message.
+    index: u32,
+    began: Millis,
+    /// Number of bytes of the text that announcements of the part had.
+    announced: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +63,8 @@ pub(super) struct Publisher {
     message_id: MessageID,
     started: bool,
     open: Vec<Fragment>,
+    /// Number of parts of the message.
+    parts: u32,
     drafts: Vec<Draft>,
     /// Snapshot of the files at the start of the step.
     snapshot: Option<String>,
@@ -84,6 +95,7 @@ impl Publisher {
             message_id,
             started: false,
             open: Vec::new(),
+            parts: 0,
             drafts: Vec::new(),
             snapshot: None,
             report: None,
@@ -265,6 +277,59 @@ impl Publisher {
         let session = &self.session.info;
         let announcer = &self.journal.announcer;
         announcer.announce(&session.id, Some(&session.location), &event);
+        if announcer.is_selected(MessagePartUpdated::NAME, &session.id) {
+            self.announce_part(kind, id);
+        }
+    }
+
+    /// Announces an open block with its text so far, for clients that select whole parts. The longer the text, the more
+    /// has to be added, so that the announcements of a text have a multiple of its size and not its square.
+    fn announce_part(&mut self, kind: FragmentKind, id: &BlockId) {
+        let (session, message_id) = (&self.session.info, &self.message_id);
+        let announcer = &self.journal.announcer;
+        let mut open = self.open.iter_mut().rev();
+        let Some(fragment) = open.find(|it| it.kind == kind && it.id == *id) else {
+            return;
+        };
+        let added = fragment.text.len() - fragment.announced;
+        if added * GROWTH < fragment.text.len() {
+            return;
+        }
+        let time = SpanTime {
+            created: fragment.began,
+            completed: None,
+        };
+        let (id, text) = (id.to_string(), fragment.text.clone());
+        let (part, part_time) = match kind {
+            FragmentKind::Text => (AssistantPart::Text { id, text }, Some(time)),
+            FragmentKind::Reasoning => {
+                let (provider_metadata, time) = (None, Some(time));
+                let reasoning = AssistantPart::Reasoning {
+                    id,
+                    text,
+                    provider_metadata,
+                    time,
+                };
+                (reasoning, None)
+            }
+            FragmentKind::ToolInput => return,
+        };
+        let updated = MessagePartUpdated {
+            session_id: session.id.clone(),
+            message_id: message_id.clone(),
+            index: fragment.index,
+            part,
+            time: self.journal.now(),
+            delta: Some(fragment.text[fragment.announced..].to_owned()),
+            part_time,
+            title: None,
+            ignored: None,
+        };
+        fragment.announced = fragment.text.len();
+        announcer.notify(
+            Some(&session.location),
+            &Notice::MessagePartUpdated(updated),
+        );
     }
 
     /// Ends an open fragment with its whole text. Does nothing if it is not open.
@@ -292,11 +357,16 @@ impl Publisher {
     }
 
     fn open(&mut self, id: BlockId, kind: FragmentKind) {
+        let began = self.drafts.last().map(|draft| draft.timestamp);
         self.open.push(Fragment {
             id,
             kind,
             text: String::new(),
+            index: self.parts,
+            began: began.unwrap_or_else(|| self.journal.now()),
+            announced: 0,
         });
+        self.parts += 1;
     }
 
     fn find(&mut self, kind: FragmentKind, id: &BlockId) -> Option<&mut Fragment> {

@@ -33,10 +33,13 @@ use crate::snapshots::SnapshotStores;
 pub struct StageRevert {
     /// The session.
     pub session_id: SessionID,
-    /// The message to go back to. It stays visible.
+    /// The message to go back to. It stays visible. An answer means its prompt, unless `exact` is set.
     pub message_id: MessageID,
-    /// A part of that message: this part and everything after it are reverted.
+    /// A part of that message: this part and everything after it are reverted. Without a text or a call before it, it
+    /// means the whole message.
     pub part_id: Option<String>,
+    /// True if an answer is the boundary itself.
+    pub exact: bool,
     /// True to revert files as well.
     pub files: bool,
 }
@@ -87,10 +90,10 @@ impl Reverts {
     ) -> Result<RevertState, RuntimeError> {
         let session = self.journal.session(&request.session_id).await?;
         Span::current().record("location", &session.info.location.directory);
-        self.check_boundary(&session, &request).await?;
+        let (message_id, part_id) = self.boundary(&session, &request).await?;
         let mut revert = RevertState {
-            message_id: request.message_id,
-            part_id: request.part_id,
+            message_id,
+            part_id,
             snapshot: None,
             diff: None,
             files: None,
@@ -206,33 +209,54 @@ impl Reverts {
         Ok(())
     }
 
-    /// Fails if the session does not contain the message, or the message does not contain the part.
-    async fn check_boundary(
+    /// Returns the message and the part to go back to. Fails if the session does not contain the message, or the message
+    /// does not contain the part.
+    async fn boundary(
         &self,
         session: &SessionRow,
         request: &StageRevert,
-    ) -> Result<(), RuntimeError> {
+    ) -> Result<(MessageID, Option<String>), RuntimeError> {
         let boundary = self
             .sessions
             .message(&session.info.id, &request.message_id)
             .await?;
-        let Some(part) = &request.part_id else {
-            return Ok(());
+        let content = match &boundary {
+            SessionMessage::Assistant(message) => &message.content[..],
+            _ => &[],
         };
-        let has_part = match &boundary {
-            SessionMessage::Assistant(message) => {
-                message.content.iter().any(|it| part_id(it) == part)
-            }
-            _ => false,
-        };
-        if has_part {
-            Ok(())
-        } else {
-            Err(RuntimeError::PartNotFound {
+        let part = request.part_id.as_ref();
+        let position = part.map(|part| content.iter().rposition(|it| part_id(it) == part));
+        if let (Some(part), Some(None)) = (part, position) {
+            return Err(RuntimeError::PartNotFound {
                 message_id: request.message_id.clone(),
                 part_id: part.clone(),
-            })
+            });
         }
+        let kept = &content[..position.flatten().unwrap_or(0)];
+        let keeps = |it: &AssistantPart| !matches!(it, AssistantPart::Reasoning { .. });
+        let is_answer = matches!(boundary, SessionMessage::Assistant(_));
+        if is_answer
+            && !request.exact
+            && !kept.iter().any(keeps)
+            && let Some(prompt) = self.prompt_of(session, &request.message_id).await?
+        {
+            return Ok((prompt, None));
+        }
+        Ok((request.message_id.clone(), request.part_id.clone()))
+    }
+
+    /// Returns the last prompt before an answer.
+    async fn prompt_of(
+        &self,
+        session: &SessionRow,
+        answer: &MessageID,
+    ) -> Result<Option<MessageID>, RuntimeError> {
+        let (key, answer) = (session.key, answer.clone());
+        let found = self.journal.store.read(move |reader| {
+            let seq = reader.message_seq(key, &answer)?;
+            seq.map_or(Ok(None), |seq| reader.prompt_before(key, seq))
+        });
+        Ok(found.await?)
     }
 }
 

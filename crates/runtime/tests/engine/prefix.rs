@@ -229,6 +229,7 @@ impl Life {
                     session_id: session.clone(),
                     message_id: serde_json::from_value(boundary).unwrap(),
                     part_id: None,
+                    exact: true,
                     files: false,
                 });
                 f.within("stage", staged).await.unwrap();

@@ -148,6 +148,7 @@ async fn a_reverted_request_still_counts_as_sent() {
             session_id: session.clone(),
             message_id: boundary,
             part_id: None,
+            exact: true,
             files: false,
         });
         f.within("stage", staged).await.unwrap();

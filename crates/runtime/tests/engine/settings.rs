@@ -170,6 +170,7 @@ async fn settings_of_a_reverted_prompt_are_forgotten() {
         session_id: session.clone(),
         message_id: first.id,
         part_id: None,
+        exact: true,
         files: false,
     };
     f.within("stage", f.runtime().stage_revert(revert))

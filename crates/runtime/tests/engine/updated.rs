@@ -25,6 +25,7 @@ async fn a_change_of_a_session_is_followed_by_its_complete_record() {
         session_id: session.clone(),
         message_id: prompt.id.clone(),
         part_id: None,
+        exact: true,
         files: false,
     };
     let staged = f.runtime().stage_revert(staged).await.unwrap();

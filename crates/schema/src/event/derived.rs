@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
+use crate::display::DisplayText;
 use crate::id::{MessageID, SessionID};
-use crate::message::{AssistantPart, SessionMessage};
+use crate::message::{AssistantPart, SessionMessage, SpanTime, ToolState};
 use crate::session::FileDiff;
 
 /// The payload of the announcement of a new or changed message.
@@ -18,6 +19,25 @@ pub struct MessageUpdated {
     /// The message without its parts: the `content` of an assistant message is empty, and its
     /// metadata lacks `textProviderMetadata`. `message.part.updated` has the parts.
     pub info: SessionMessage,
+    /// The agent of an answer, or `compaction` for a summary.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mode: Option<String>,
+    /// The directories of an answer.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<MessagePath>,
+    /// True for a summary of a compaction. Absent for other messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub summary: Option<bool>,
+}
+
+/// The directories in which an answer works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct MessagePath {
+    /// Working directory of the session.
+    pub cwd: String,
+    /// Root of the worktree, or of the file system outside of repositories.
+    pub root: String,
 }
 
 /// The payload of the announcement of a removed message.
@@ -48,6 +68,66 @@ pub struct MessagePartUpdated {
     pub part: AssistantPart,
     /// Time of the change.
     pub time: Millis,
+    /// Text that an unfinished part gained since its last announcement. Absent when a part begins and when it ends: then
+    /// `part` has the whole text.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub delta: Option<String>,
+    /// Start and end of a text, which its part does not have.
+    #[serde(rename = "partTime", skip_serializing_if = "Option::is_none", default)]
+    pub part_time: Option<SpanTime>,
+    /// One line about a tool call: the first text of its arguments that names what it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+    /// True for a text that models never read, because it is blank.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ignored: Option<bool>,
+}
+
+/// Members of the arguments that name what a call is about, the most telling first.
+const TITLES: [&str; 8] = [
+    "description",
+    "title",
+    "path",
+    "pattern",
+    "url",
+    "query",
+    "name",
+    "command",
+];
+
+/// Maximum number of characters of a title.
+const MAX_TITLE: usize = 100;
+
+impl MessagePartUpdated {
+    /// Name of the announcement.
+    pub const NAME: &str = "message.part.updated";
+
+    /// Adds what follows from the part: the title of a call, and if a text is ignored.
+    #[must_use]
+    pub fn described(mut self) -> Self {
+        match &self.part {
+            AssistantPart::Tool { state, .. } => self.title = title_of(state),
+            AssistantPart::Text { text, .. } => {
+                let has_ended = self.part_time.is_some_and(|time| time.completed.is_some());
+                self.ignored = (has_ended && text.trim().is_empty()).then_some(true);
+            }
+            AssistantPart::Reasoning { .. } => {}
+        }
+        self
+    }
+}
+
+fn title_of(state: &ToolState) -> Option<String> {
+    let input = match state {
+        ToolState::Pending { .. } => return None,
+        ToolState::Running { input, .. }
+        | ToolState::Completed { input, .. }
+        | ToolState::Error { input, .. } => input,
+    };
+    let texts = TITLES.iter().filter_map(|name| input.get(*name)?.as_str());
+    let mut lines = texts.filter_map(|text| text.lines().map(str::trim).find(|it| !it.is_empty()));
+    let title: String = lines.next()?.chars().take(MAX_TITLE).collect();
+    Some(DisplayText::line(title).into_string())
 }
 
 /// The payload of the announcement of a removed part.

@@ -90,8 +90,8 @@ use crate::id::{EventID, SessionID};
 use crate::record::Record;
 
 pub use derived::{
-    MessagePartRemoved, MessagePartUpdated, MessageRemoved, MessageUpdated, SessionCompacted,
-    SessionDiffed,
+    MessagePartRemoved, MessagePartUpdated, MessagePath, MessageRemoved, MessageUpdated,
+    SessionCompacted, SessionDiffed,
 };
 pub use durable::*;
 pub use live::*;

@@ -13,6 +13,7 @@ pub(crate) async fn stage(call: Call<op::SessionRevertStage>) -> Answered<Revert
         session_id: call.params.session_id,
         message_id: payload.message_id,
         part_id: payload.part_id,
+        exact: payload.exact.unwrap_or(false),
         files: payload.files.unwrap_or(true),
     });
     Ok(staged.await?)

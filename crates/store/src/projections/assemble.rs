@@ -55,6 +55,11 @@ impl PartRow {
         story.into_iter().flatten()
     }
 
+    /// Returns the entries at which a text starts and ends. Its part does not have their times.
+    pub(crate) fn text_span(&self) -> Option<(Sequence, Option<Sequence>)> {
+        (self.kind == PartKind::TEXT).then_some((self.started, self.settled))
+    }
+
     /// True if an entry defines a part of the row.
     pub(crate) fn is_defined_by(&self, entry: Sequence) -> bool {
         self.started == entry || self.entries().any(|other| other == entry)

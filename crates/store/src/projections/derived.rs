@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 
 use opencode_schema::event::{
-    DurableEvent, MessagePartRemoved, MessagePartUpdated, MessageRemoved, MessageUpdated, Notice,
-    RevertCommitted, SessionCompacted, SessionEvent,
+    DurableEvent, MessagePartRemoved, MessagePartUpdated, MessagePath, MessageRemoved,
+    MessageUpdated, Notice, RevertCommitted, SessionCompacted, SessionEvent,
 };
 use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::{SessionMessage, SpanTime};
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
@@ -130,20 +131,65 @@ impl Reader<'_> {
             .flat_map(|row: &MessageRow| [Some(row.seq), row.settled]);
         let entries = self.gather(session, seqs.flatten().collect())?;
         let messages = self.build(session, &rows, HashMap::new(), &entries)?;
-        let mut notices: Vec<Notice> = messages
-            .into_iter()
-            .map(|(_, info)| {
-                Notice::MessageUpdated(MessageUpdated {
-                    session_id: event.session_id.clone(),
-                    info,
-                })
-            })
-            .collect();
+        let mut notices = Vec::new();
+        for (_, info) in messages {
+            let (mode, path, summary) = match &info {
+                SessionMessage::Assistant(it) => {
+                    (Some(it.agent.clone()), self.path(&event.session_id)?, None)
+                }
+                SessionMessage::Compaction { .. } => {
+                    (Some(COMPACTION.to_owned()), None, Some(true))
+                }
+                _ => (None, None, None),
+            };
+            notices.push(Notice::MessageUpdated(MessageUpdated {
+                session_id: event.session_id.clone(),
+                info,
+                mode,
+                path,
+                summary,
+            }));
+        }
         if let SessionEvent::CompactionEnded(_) = event.payload {
             let session_id = event.session_id.clone();
             notices.push(Notice::SessionCompacted(SessionCompacted { session_id }));
         }
         Ok(notices)
+    }
+
+    /// Returns start and end of a text.
+    fn text_time(
+        &self,
+        session: SessionKey,
+        row: &PartRow,
+    ) -> Result<Option<SpanTime>, StoreError> {
+        let Some((started, ended)) = row.text_span() else {
+            return Ok(None);
+        };
+        let time_of = |seq: Sequence| {
+            self.connection
+                .prepare_cached("SELECT time FROM event WHERE aggregate = ? AND seq = ?")?
+                .query_row((session, seq), |row| row.get(0))
+        };
+        Ok(Some(SpanTime {
+            created: time_of(started)?,
+            completed: ended.map(time_of).transpose()?,
+        }))
+    }
+
+    fn path(&self, session: &SessionID) -> Result<Option<MessagePath>, StoreError> {
+        let Some(session) = self.session(session)? else {
+            return Ok(None);
+        };
+        let cwd = session.info.location.directory;
+        let below = session.info.subpath.unwrap_or_default();
+        let root = cwd.strip_suffix(below.as_str()).unwrap_or(&cwd);
+        let root = match root.trim_end_matches(['/', '\\']) {
+            "" => "/",
+            root => root,
+        };
+        let root = root.to_owned();
+        Ok(Some(MessagePath { cwd, root }))
     }
 
     /// Returns the announcement of a part, if the entry changed it.
@@ -174,15 +220,23 @@ impl Reader<'_> {
             return Ok(None);
         }
         let entries = self.gather(session, row.entries().collect())?;
-        Ok(Some(Notice::MessagePartUpdated(MessagePartUpdated {
+        let updated = MessagePartUpdated {
             session_id: event.session_id.clone(),
             message_id: part.message.clone(),
             index,
             part: row.read_part(&entries)?,
             time: event.timestamp,
-        })))
+            delta: None,
+            part_time: self.text_time(session, &row)?,
+            title: None,
+            ignored: None,
+        };
+        Ok(Some(Notice::MessagePartUpdated(updated.described())))
     }
 }
+
+/// The `mode` of a summary.
+const COMPACTION: &str = "compaction";
 
 /// Returns the part that an event of an assistant message names.
 fn part(payload: &SessionEvent) -> Option<NamedPart<'_>> {

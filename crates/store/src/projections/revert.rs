@@ -7,6 +7,7 @@ use opencode_schema::session::RevertState;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::{Abort, StoreError};
+use crate::format::packed::unpack;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::kind::MessageKind;
 use crate::projections::messages::entry;
@@ -73,6 +74,30 @@ impl Reader<'_> {
         let position = self.message_position(id)?;
         let seq = position.filter(|(owner, _)| *owner == session);
         Ok(seq.map(|(_, seq)| seq))
+    }
+
+    /// Returns the last prompt before an entry of a session.
+    pub fn prompt_before(
+        &self,
+        session: SessionKey,
+        before: Sequence,
+    ) -> Result<Option<MessageID>, StoreError> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT seq, id FROM message WHERE aggregate = ? AND seq < ? AND type = ?
+                 ORDER BY seq DESC LIMIT 1",
+            )?
+            .query_row((session, before, MessageKind::USER), |row| {
+                Ok((row.get(0)?, unpack("msg_", row.get_ref(1)?)))
+            })
+            .optional()?;
+        let Some((seq, id)): Option<(Sequence, _)> = found else {
+            return Ok(None);
+        };
+        let id = id.map_err(|error| StoreError::corrupt(seq, error))?;
+        let id = MessageID::parse(&id).map_err(|error| StoreError::corrupt(seq, error))?;
+        Ok(Some(id))
     }
 
     /// Returns every snapshot that the staged reverts of all sessions may need.

@@ -222,6 +222,70 @@ async fn each_entry_announces_the_message_or_the_part_that_it_changed() {
     }
 }
 
+/// The announcements say in their own members what the V1 form of messages and parts has and ours has not.
+#[tokio::test]
+async fn announcements_have_the_facts_of_v1() {
+    let provider = json!({"executed": false});
+    let called =
+        |input| json!({"callID": "c", "tool": "read", "input": input, "provider": provider});
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let _demand = bench.store.derive().await.unwrap();
+    let directory = &session.info.location.directory;
+    let answer = json!({"mode": "build", "path": {"cwd": directory, "root": directory}});
+    let open = json!({"partTime": {"created": 3}});
+    for (time, event, expected) in [
+        (1, prompted("msg_u", "hi", "steer"), json!({})),
+        (2, step_started("msg_a"), answer),
+        (3, of_a("text.started", json!({"textID": "t"})), open),
+        (
+            4,
+            of_a("text.ended", json!({"textID": "t", "text": "x"})),
+            json!({"partTime": {"created": 3, "completed": 4}}),
+        ),
+        (
+            5,
+            of_a("text.started", json!({"textID": "blank"})),
+            json!({"partTime": {"created": 5}}),
+        ),
+        (
+            6,
+            of_a("text.ended", json!({"textID": "blank", "text": " \n"})),
+            json!({"partTime": {"created": 5, "completed": 6}, "ignored": true}),
+        ),
+        (
+            7,
+            of_a("tool.input.started", json!({"callID": "c", "name": "read"})),
+            json!({}),
+        ),
+        (
+            8,
+            of_a(
+                "tool.called",
+                called(json!({"offset": 1, "path": "\n a.txt\u{202e}\nb"})),
+            ),
+            json!({"title": "a.txt\\u202e"}),
+        ),
+        (
+            9,
+            event(
+                "compaction.ended",
+                json!({"messageID": "msg_k", "reason": "auto", "text": "t", "recent": "r"}),
+            ),
+            json!({"mode": "compaction", "summary": true}),
+        ),
+    ] {
+        bench.heard.lock().unwrap().clear();
+        bench.append(&session, time, event).await;
+        let notices = derived(&bench);
+        let mut data = json!(notices[0])["data"].clone();
+        let members = data.as_object_mut().unwrap();
+        for known in ["sessionID", "messageID", "info", "index", "part", "time"] {
+            members.remove(known);
+        }
+        assert_eq!(data, expected, "at {time}");
+    }
+}
+
 #[tokio::test]
 async fn an_entry_is_stored_even_if_nothing_can_be_derived() {
     let (bench, session) = Bench::with_session("ses_a").await;

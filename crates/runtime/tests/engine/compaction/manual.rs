@@ -260,6 +260,7 @@ async fn a_staged_revert_is_committed_before() {
         session_id: session.clone(),
         message_id: boundary.id,
         part_id: None,
+        exact: true,
         files: false,
     });
     f.within("stage", Box::pin(staged)).await.unwrap();

@@ -84,3 +84,33 @@ async fn staging_the_whole_message_again_removes_the_part() {
     let kept = "assistant: First. | tool c1 | Then. | tool c2";
     assert_eq!(world.story().await, ["user: go", kept]);
 }
+
+#[tokio::test]
+async fn an_answer_means_its_prompt_unless_an_earlier_part_stays() {
+    let (world, step) = story().await;
+    let messages = world.f.messages(&world.session).await;
+    let ids: Vec<_> = messages.iter().map(|it| json!(it)["id"].clone()).collect();
+    let id = |at: usize| MessageID::parse(ids[at].as_str().unwrap()).unwrap();
+    let (go, more) = (id(0), id(3));
+    assert_eq!(id(1), step);
+    for (boundary, part, expected) in [
+        (&step, None, (&go, None)),
+        // Nothing is before this part.
+        (&step, Some("text-0"), (&go, None)),
+        (&step, Some("c1"), (&step, Some("c1"))),
+        (&step, Some("c2"), (&step, Some("c2"))),
+        // The second step of the prompt.
+        (&id(2), None, (&go, None)),
+        (&go, None, (&go, None)),
+        (&more, None, (&more, None)),
+        (&id(4), None, (&more, None)),
+    ] {
+        let staged = world.stage_prompt_of(boundary, part).await;
+        let found = (&staged.message_id, staged.part_id.as_deref());
+        assert_eq!(found, expected, "{boundary} {part:?}");
+    }
+    world.stage_prompt_of(&id(2), None).await;
+    assert_eq!(world.files(), is(&[("a.txt", "one\n")]));
+    world.commit().await;
+    assert_eq!(world.story().await, ["user: go"]);
+}

@@ -38,6 +38,7 @@ impl Died {
             session_id: world.session.clone(),
             message_id: first.clone(),
             part_id: None,
+            exact: true,
             files: true,
         };
         let staging = tokio::spawn(async move { runtime.stage_revert(request).await });

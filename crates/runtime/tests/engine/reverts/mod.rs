@@ -77,6 +77,19 @@ impl World {
         staged.expect("the session is idle")
     }
 
+    /// Stages without `exact`, as clients do by default.
+    async fn stage_prompt_of(&self, boundary: &MessageID, part: Option<&str>) -> RevertState {
+        let staged = self.f.runtime().stage_revert(StageRevert {
+            session_id: self.session.clone(),
+            message_id: boundary.clone(),
+            part_id: part.map(str::to_owned),
+            exact: false,
+            files: true,
+        });
+        let staged = self.f.within("stage", staged).await;
+        staged.expect("the session is idle")
+    }
+
     async fn try_stage(
         &self,
         boundary: &MessageID,
@@ -87,6 +100,7 @@ impl World {
             session_id: self.session.clone(),
             message_id: boundary.clone(),
             part_id: part.map(str::to_owned),
+            exact: true,
             files,
         });
         self.f.within("stage", staged).await
