@@ -16,7 +16,7 @@ export interface Protocol {
   write(frames: readonly Frame[]): Buffer;
 }
 
-const TESTS = path.join(__dirname, "../../crates/llm/tests");
+const TESTS = path.join(__dirname, "../../crates/protocols/tests");
 
 /** The answers of a folder of the corpus of quirks. */
 function readQuirks(folder: string): Frame[][] {

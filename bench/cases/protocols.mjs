@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-execFileSync("cargo", ["bench", "--quiet", "--package", "opencode-llm", "--bench", "protocols"], {
+execFileSync("cargo", ["bench", "--quiet", "--package", "opencode-protocols", "--bench", "protocols"], {
   cwd: fileURLToPath(new URL("../..", import.meta.url)),
   stdio: ["ignore", "inherit", "inherit"],
 });

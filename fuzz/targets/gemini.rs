@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/llm/tests/fuzz/reply.rs"]
+#[path = "../../crates/protocols/tests/fuzz/reply.rs"]
 mod reply;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

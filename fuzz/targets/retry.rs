@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/llm/tests/fuzz/retry.rs"]
+#[path = "../../crates/protocols/tests/fuzz/retry.rs"]
 mod retry;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

@@ -7,8 +7,10 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::unfold;
 use opencode_llm::{
-    ErrorKind, EventStream, LlmError, LlmErrorReason, LlmRequest, ModelClient, Part, Role,
+    ErrorKind, EventStream, LlmError, LlmErrorReason, LlmRequest, ModelClient, Part, Prefix,
+    PrefixReport, Role,
 };
+use opencode_protocols::adapter;
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Reply, ScriptedModel, check_request};
 use serde_json::json;
@@ -144,6 +146,14 @@ impl ModelClient for LoadModel {
                 }
             }
         }))
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        adapter(request.model.protocol).prefix(request, former)
     }
 }
 

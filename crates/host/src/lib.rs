@@ -30,11 +30,12 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{Request, Response};
 use futures::{FutureExt, Stream, StreamExt};
-use opencode_llm::{HttpClients, HttpDownloads, HttpModelClient, HttpOptions, Proxies};
+use opencode_llm::{HttpClients, HttpDownloads, Proxies};
 use opencode_location::catalogue::ProgramProviders;
 use opencode_location::config::RemoteDocuments;
 use opencode_location::location::Locations;
 use opencode_protocol::failure::Failure;
+use opencode_protocols::{HttpModelClient, HttpOptions};
 use opencode_runtime::{
     AskEnvironment, CredentialValues, Hooks, OpenError, Recovery, Runtime, RuntimeOptions,
     ShareService, SystemTimer,

@@ -6,6 +6,7 @@ use futures::Stream;
 
 use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
+use crate::canonical::prefix::{Prefix, PrefixReport};
 use crate::canonical::request::LlmRequest;
 
 /// The stream of one reply. Each item holds the events of one piece of network input and is never
@@ -17,4 +18,16 @@ pub trait ModelClient: Send + Sync {
     /// Starts a request when the stream is first polled. Dropping the stream aborts the request
     /// without further events.
     fn stream(&self, request: LlmRequest) -> EventStream;
+
+    /// Returns the cacheable prefix of a request, and the part that it shares with a former request of the conversation.
+    /// Sending the request afterwards reuses the work of this call.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` if the protocol of the model cannot express the request.
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError>;
 }

@@ -34,7 +34,7 @@ impl Sources {
 
     /// True the first time for a fact about a model, so that the log gets one entry. After many facts, it is false for
     /// all others.
-    pub(crate) fn is_news(&self, model: &str, fact: &str) -> bool {
+    pub fn is_news(&self, model: &str, fact: &str) -> bool {
         let mut logged = self.logged.lock();
         logged.len() < MAX_LOGGED && logged.insert((model.to_owned(), fact.to_owned()))
     }
@@ -56,7 +56,7 @@ impl Sources {
     }
 
     /// Returns a random identifier for a call. It has 37 characters, because some servers accept no more than 40.
-    pub(crate) fn call_id(&self) -> String {
+    pub fn call_id(&self) -> String {
         format!("call_{}", self.uuid().replace('-', ""))
     }
 

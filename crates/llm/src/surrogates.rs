@@ -14,21 +14,21 @@ const MAX_CUTS: usize = 64;
 const REPLACEMENT: &str = "\u{fffd}";
 
 /// JSON text without unpaired surrogates.
-pub(crate) struct RepairedText {
+pub struct RepairedText {
     /// The text with replacements.
-    pub(crate) text: Vec<u8>,
+    pub text: Vec<u8>,
     /// The strings that may have been cut within a character.
-    pub(crate) cuts: Vec<Cut>,
+    pub cuts: Vec<Cut>,
 }
 
 /// A string that was cut within a character, at its start or its end.
-pub(crate) struct Cut {
+pub struct Cut {
     /// The string with replacements.
-    pub(crate) text: String,
+    pub text: String,
     /// The low surrogate at its start.
-    pub(crate) second: Option<u16>,
+    pub second: Option<u16>,
     /// The high surrogate at its end.
-    pub(crate) first: Option<u16>,
+    pub first: Option<u16>,
 }
 
 /// The string that is being read.
@@ -40,7 +40,7 @@ struct Open {
 }
 
 /// Replaces unpaired surrogates in one pass. Returns `None` if there are none.
-pub(crate) fn repair(json: &[u8]) -> Option<RepairedText> {
+pub fn repair(json: &[u8]) -> Option<RepairedText> {
     let mut text = Vec::with_capacity(json.len());
     let mut cuts = Vec::new();
     let mut open: Option<Open> = None;
@@ -102,7 +102,7 @@ pub fn repaired(json: &[u8]) -> Cow<'_, str> {
 }
 
 /// Returns bytes as text. Each sequence that is not UTF-8 becomes U+FFFD.
-pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     // `from_utf8_lossy` takes several times as long for text that is valid, as almost all of it is.
     match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -111,7 +111,7 @@ pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// Parses a JSON text, with unpaired surrogates replaced.
-pub(crate) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
+pub fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(json).or_else(|error| match repair(json) {
         Some(replaced) => serde_json::from_slice(&replaced.text),
         None => Err(error),
@@ -119,7 +119,7 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::
 }
 
 /// Returns the character of a surrogate pair.
-pub(crate) fn joined(first: u16, second: u16) -> Option<char> {
+pub fn joined(first: u16, second: u16) -> Option<char> {
     char::decode_utf16([first, second]).next()?.ok()
 }
 

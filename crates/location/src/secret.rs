@@ -108,8 +108,9 @@ impl fmt::Debug for BaseUrl {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn debug_shows_no_values() {

@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream;
-use opencode_llm::{EventStream, LlmError, LlmEvent, LlmRequest, ModelClient};
+use opencode_llm::{
+    EventStream, LlmError, LlmEvent, LlmRequest, ModelClient, Prefix, PrefixReport,
+};
+use opencode_protocols::adapter;
 use tokio::sync::watch;
 
 use crate::check::check;
@@ -117,6 +120,14 @@ impl ModelClient for ScriptedModel {
             let item = playing.next().await?;
             Some((item, Reading::Begun(playing)))
         }))
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        adapter(request.model.protocol).prefix(request, former)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use opencode_llm::protocol::adapter;
 use opencode_llm::{LlmRequest, PrefixCache, ProtocolId};
+use opencode_protocols::adapter;
 use serde_json::Value;
 
 type Check = fn(&Value) -> Result<(), String>;

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
-use opencode_llm::{EventStream, LlmRequest, ModelClient, Part, Role};
+use opencode_llm::{
+    EventStream, LlmError, LlmRequest, ModelClient, Part, Prefix, PrefixReport, Role,
+};
 use opencode_runtime::{Runtime, RuntimeError, StageRevert, UpdateSession};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;
@@ -64,6 +66,14 @@ impl ModelClient for Recorder {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.entry(session).or_default().push(request.clone());
         self.script.stream(request)
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        self.script.prefix(request, former)
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use opencode_llm::error::TransportKind;
-use opencode_llm::protocol::{Decoder, adapter};
 use opencode_llm::{
-    EventStream, HttpModelClient, LlmError, LlmErrorReason, LlmEvent, LlmRequest, ModelClient,
+    EventStream, LlmError, LlmErrorReason, LlmEvent, LlmRequest, ModelClient, Prefix, PrefixReport,
     ProtocolId, Sources, Timeouts,
 };
+use opencode_protocols::{Decoder, HttpModelClient, adapter};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
@@ -53,6 +53,14 @@ impl ModelClient for ModelClients {
             })
             .try_flatten()
             .boxed()
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        self.http.prefix(request, former)
     }
 }
 

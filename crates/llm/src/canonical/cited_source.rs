@@ -52,7 +52,7 @@ pub enum CitedSource {
 impl CitedSource {
     /// Creates the source with an address, or a document with the address as its identifier if programs
     /// must not open it.
-    pub(crate) fn at(url: &str, title: Option<&str>) -> Self {
+    pub fn at(url: &str, title: Option<&str>) -> Self {
         let title = title.map(str::to_owned);
         match is_web_address(url) {
             true => Self::Url {
@@ -70,7 +70,7 @@ impl CitedSource {
 
     /// Returns the source within its limits: names are cut. Returns `None` if nothing identifies it, or if its
     /// address is too long or is not one of the web, because programs show it as a link.
-    pub(crate) fn bounded(self) -> Option<Self> {
+    pub fn bounded(self) -> Option<Self> {
         match self {
             Self::Url { url, title } => is_web_address(&url).then(|| Self::Url {
                 url,

@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::canonical::request::JsonMap;
 
 /// Appends the JSON text of `value`.
-pub(crate) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+pub fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     serde_json::to_writer(out, value)
         .expect("plain data with string keys always serialises into memory");
 }
 
 /// Appends the JSON text of a string without its quotes, to continue an open string.
-pub(crate) fn write_unquoted(out: &mut Vec<u8>, text: &str) {
+pub fn write_unquoted(out: &mut Vec<u8>, text: &str) {
     let start = out.len();
     write(out, text);
     out.remove(start);
@@ -20,7 +20,7 @@ pub(crate) fn write_unquoted(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Merges `over` into `base`. Objects merge member by member; all other values are replaced.
-pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
+pub fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
     for (key, value) in over {
         match (base.get_mut(key), value) {
             (Some(Value::Object(inner)), Value::Object(more)) => deep_merge(inner, more),
@@ -36,7 +36,7 @@ pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
 const MAX_COUNT: u64 = 1_000_000_000;
 
 /// Returns the token counts of a report, which some servers put into a list.
-pub(crate) fn report(value: &Value) -> Option<&JsonMap> {
+pub fn report(value: &Value) -> Option<&JsonMap> {
     match value {
         Value::Array(reports) => reports.iter().find_map(Value::as_object),
         report => report.as_object(),
@@ -45,7 +45,7 @@ pub(crate) fn report(value: &Value) -> Option<&JsonMap> {
 
 /// Returns a count from 0 to [`MAX_COUNT`]. Accepts a zero fraction and a text, which some servers write.
 /// Returns `None` for any other value.
-pub(crate) fn count(value: Option<&Value>) -> Option<u64> {
+pub fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
     let written = || value.as_str()?.trim().parse().ok();
     let count = value.as_u64().or_else(written).or_else(|| {

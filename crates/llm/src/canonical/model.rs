@@ -5,10 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use url::Url;
+
 use crate::canonical::authorizer::Authorizer;
 use crate::canonical::request::{GenerationControls, JsonMap};
 use crate::redact::{Fields, Redactor, is_secret_segment, without_segments};
 use crate::secret::Secret;
+
+/// The namespace of the options of models of the program.
+pub const PROGRAM_OPTIONS: &str = "program";
 
 /// The protocols that this crate implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,6 +143,28 @@ impl ResolvedModel {
     #[must_use]
     pub fn route(&self) -> String {
         format!("{}/{}", self.provider_id, self.protocol.as_str())
+    }
+
+    /// True if the endpoint of this model belongs to OpenAI.
+    #[must_use]
+    pub fn is_at_openai(&self) -> bool {
+        let url = Url::parse(&self.endpoint.base_url);
+        url.is_ok_and(|url| url.host_str() == Some("api.openai.com"))
+    }
+
+    /// True if a request to this model may have an [output format](crate::OutputFormat). The catalogue decides if it
+    /// says something about the model. Otherwise the API of OpenAI itself has formats, and compatible servers may have
+    /// none.
+    #[must_use]
+    pub fn has_output_format(&self) -> bool {
+        let known = self.capabilities.structured_output;
+        match self.protocol {
+            ProtocolId::OpenAiResponses | ProtocolId::Gemini => known.unwrap_or(true),
+            ProtocolId::OpenAiChat => known.unwrap_or_else(|| self.is_at_openai()),
+            ProtocolId::AnthropicMessages
+            | ProtocolId::BedrockConverse
+            | ProtocolId::Program(_) => false,
+        }
     }
 }
 

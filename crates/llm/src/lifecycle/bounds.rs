@@ -7,13 +7,13 @@ use crate::canonical::request::ToolResultValue;
 
 /// Maximum nesting depth. JSON is parsed up to 128 levels, and events, messages and pages add
 /// levels around the value.
-pub(crate) const MAX_DEPTH: usize = 100;
+pub const MAX_DEPTH: usize = 100;
 
 /// Maximum length of a tool name, in bytes. Servers accept 64 letters.
-pub(crate) const MAX_NAME: usize = 1 << 10;
+pub const MAX_NAME: usize = 1 << 10;
 
 /// Maximum length of an identifier, in bytes. Some servers encode encrypted state in it.
-pub(crate) const MAX_ID: usize = 16 << 10;
+pub const MAX_ID: usize = 16 << 10;
 
 /// Fails if an event exceeds a limit, and names the member that does.
 pub(super) fn check(event: &LlmEvent) -> Result<(), String> {
@@ -128,7 +128,7 @@ fn check_depth(what: &str, value: &Value) -> Result<(), String> {
 }
 
 /// True if a value is nested at most `levels` deep. Stops there, so the recursion is bounded.
-pub(crate) fn is_within(value: &Value, levels: usize) -> bool {
+pub fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
         Value::Object(members) => {

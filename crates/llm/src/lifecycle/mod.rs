@@ -22,8 +22,8 @@ use crate::canonical::error::LlmError;
 use crate::canonical::event::{FinishReason, LlmEvent, ProviderMetadata};
 use crate::canonical::usage::Usage;
 use blocks::OpenBlocks;
-pub(crate) use bounds::{MAX_DEPTH, MAX_ID, MAX_NAME, is_within};
-pub(crate) use tools::MAX_TOOL_CALLS;
+pub use bounds::{MAX_DEPTH, MAX_ID, MAX_NAME, is_within};
+pub use tools::MAX_TOOL_CALLS;
 use tools::Tools;
 
 /// Checks, completes and forwards the events of one step.
@@ -68,7 +68,7 @@ impl Lifecycle {
     }
 
     /// True if the answer has a call, also one that the provider ran itself.
-    pub(crate) fn has_calls(&self) -> bool {
+    pub fn has_calls(&self) -> bool {
         !self.tools.is_empty()
     }
 
@@ -278,7 +278,7 @@ fn is_empty_delta(event: &LlmEvent) -> bool {
 
 /// Merges metadata key by key within each namespace. An identifier from the start of a block and a
 /// signature from its end are both kept.
-pub(crate) fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
+pub fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
     let Some(into) = into else {
         *into = Some(more);
         return;

@@ -7,7 +7,7 @@ use super::{merge_metadata, shown};
 use crate::canonical::event::{BlockId, ProviderMetadata};
 
 /// Maximum number of tool calls per step. No model makes more; a stream with more is broken or hostile.
-pub(crate) const MAX_TOOL_CALLS: usize = 4096;
+pub const MAX_TOOL_CALLS: usize = 4096;
 
 /// All calls of the step. Completed calls stay, because their identifiers must not be reused.
 #[derive(Debug, Default)]

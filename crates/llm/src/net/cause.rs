@@ -1,7 +1,7 @@
 //! The reason of a failed exchange, without the address of the server.
 
 /// Returns the innermost cause. The outer errors only repeat the address, which may contain a secret.
-pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+pub fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;

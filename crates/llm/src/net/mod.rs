@@ -5,7 +5,7 @@ mod clients;
 mod download;
 mod proxies;
 
-pub(crate) use cause::root_cause;
+pub use cause::root_cause;
 pub use clients::HttpClients;
 pub use download::{DownloadError, HttpDownloads, HttpRequest, HttpResponse};
 pub use proxies::Proxies;

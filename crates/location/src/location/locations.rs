@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
-
 use opencode_llm::redact::Secrets;
 use opencode_schema::clock::{Clock, Millis, SystemClock};
+use parking_lot::Mutex;
 
 use super::all_secrets::AllSecrets;
 use super::approvals::approvals;

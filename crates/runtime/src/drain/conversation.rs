@@ -151,8 +151,8 @@ impl IdleConversations {
 mod tests {
     use std::sync::Arc;
 
-    use opencode_llm::protocol::adapter;
     use opencode_llm::{LlmRequest, ProtocolId, ResolvedModel, ToolDefinition};
+    use opencode_protocols::adapter;
 
     use super::*;
 

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use opencode_context::Snapshot;
-use opencode_llm::protocol::adapter;
 use opencode_llm::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
 use opencode_location::catalogue::shown_object;
 use opencode_location::secret::Redactor;
@@ -201,7 +200,7 @@ impl Runner {
         let mut request = self.request(&boundary, &tools, is_last, output);
         let hooked = self.apply_hooks(&boundary, &mut request, true).await;
         hooked.map_err(refused)?;
-        let prefix = adapter(request.model.protocol).prefix(&request, None);
+        let prefix = self.services.provider.model.prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
         let compaction = CompactionInput::of(
             &boundary.fence,

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use opencode_llm::protocol::has_output_format;
 use opencode_llm::{OutputFormat, ResolvedModel, ToolChoice, ToolDefinition};
 use opencode_schema::Record;
 use opencode_schema::event::{OutputFailed, OutputProduced, OutputRejected, SessionEvent};
@@ -52,7 +51,7 @@ pub(super) struct DueOutput {
 
 impl Way {
     fn of(model: &ResolvedModel) -> Self {
-        match has_output_format(model) {
+        match model.has_output_format() {
             true => Self::Text,
             false => Self::Call,
         }

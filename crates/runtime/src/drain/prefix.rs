@@ -11,7 +11,6 @@
 
 use std::sync::Arc;
 
-use opencode_llm::protocol::adapter;
 use opencode_llm::{LlmRequest, Prefix, PrefixReport, SystemPart, short_hash};
 use opencode_schema::Record;
 use opencode_schema::model::ModelRef;
@@ -210,7 +209,7 @@ impl Runner {
     ) -> Compared {
         let before = self.conversation.sent.as_ref();
         let former = before.map(|sent| &sent.prefix);
-        let Ok(report) = adapter(request.model.protocol).prefix(request, former) else {
+        let Ok(report) = self.services.provider.model.prefix(request, former) else {
             return Compared::default();
         };
         let sent = Sent {

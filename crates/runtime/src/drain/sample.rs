@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use opencode_llm::protocol::has_output_format;
 use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
 use opencode_location::definitions::agents::AgentResolutionError;
 use opencode_location::location::Location;
@@ -141,7 +140,7 @@ impl Sampled {
         let settings = self.settings.as_ref();
         let wants_output = settings.is_some_and(|it| it.values.output.is_some());
         let model = &resolved.model;
-        if wants_output && !model.capabilities.tools && !has_output_format(model) {
+        if wants_output && !model.capabilities.tools && !model.has_output_format() {
             let name = format!("{}/{}", model.provider_id, model.model_id);
             return Err(SampleError::Output(name));
         }

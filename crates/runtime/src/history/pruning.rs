@@ -170,9 +170,8 @@ pub(crate) fn select<'a>(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use opencode_llm::HostedResults;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::history::lowering::{Place, lower};

@@ -32,7 +32,6 @@ use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::mcp::McpServers;
 use crate::timer::Timer;
-
 use announcements::{Announcements, ServerConnections};
 use attempts::{Attempts, Begun};
 use clients::LlmClients;

@@ -5,7 +5,6 @@ use opencode_llm::LlmEvent;
 use opencode_schema::id::SessionID;
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, ScriptedSource, compact, output};
-
 use serde_json::json;
 
 use crate::flow;

@@ -1,8 +1,8 @@
 //! Each request of a session begins with the bytes of the previous one, so that the cache of the
 //! provider applies.
 
-use opencode_llm::protocol::adapter;
 use opencode_llm::{LlmRequest, PrefixCache, short_hash};
+use opencode_protocols::adapter;
 use opencode_runtime::{ForkSession, StageRevert};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;

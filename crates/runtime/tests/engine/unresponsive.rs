@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use futures::stream;
-use opencode_llm::{EventStream, LlmEvent, LlmRequest, ModelClient};
+use opencode_llm::{
+    EventStream, LlmError, LlmEvent, LlmRequest, ModelClient, Prefix, PrefixReport,
+};
+use opencode_protocols::adapter;
 use opencode_runtime::Moment;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
@@ -56,6 +59,14 @@ impl ModelClient for Endless {
         let start = stream::iter([Ok(vec![start])]);
         let endless = stream::repeat_with(move || Ok(vec![more.clone()]));
         Box::pin(futures::StreamExt::chain(start, endless))
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        adapter(request.model.protocol).prefix(request, former)
     }
 }
 

@@ -85,16 +85,18 @@ pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind 
 }
 
 /// The report of an error value that arrived inside a stream.
-pub(crate) struct InStreamReport {
-    pub(crate) kind: ErrorKind,
+pub struct InStreamReport {
+    /// Its kind.
+    pub kind: ErrorKind,
     /// The first text for a user.
-    pub(crate) message: Option<String>,
+    pub message: Option<String>,
     /// The window of the model in tokens, if the error names it outside of its text.
-    pub(crate) window: Option<u64>,
+    pub window: Option<u64>,
 }
 
 impl InStreamReport {
-    pub(crate) fn of(error: &Value) -> Self {
+    /// Reads the report of a server.
+    pub fn of(error: &Value) -> Self {
         let report = Report::of_value(error);
         Self {
             kind: report_kind(&report),

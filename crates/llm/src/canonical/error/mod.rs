@@ -19,14 +19,14 @@ pub use http::{HttpContext, HttpFailure};
 pub use overflow::is_overflow_text;
 pub use rate_limit::RateLimits;
 
-pub(crate) use classify::InStreamReport;
-pub(crate) use place::{BEGINNING, is_page, page_message, place};
+pub use classify::InStreamReport;
+pub use place::{BEGINNING, is_page, page_message, place};
 
 use crate::canonical::event::FinishReason;
 use crate::redact::Redactor;
 
 /// Maximum length, in characters, of provider output that a failure keeps.
-pub(crate) const CONTEXT_CHARS: usize = 16_384;
+pub const CONTEXT_CHARS: usize = 16_384;
 
 /// A failed model request. `Display` is the text stored with the failed step. It never contains a
 /// secret of the request.
@@ -268,7 +268,9 @@ impl LlmError {
         self
     }
 
-    pub(crate) fn with_http(mut self, context: HttpContext) -> Self {
+    /// Adds the HTTP exchange in which the failure arose.
+    #[must_use]
+    pub fn with_http(mut self, context: HttpContext) -> Self {
         self.http = Some(Box::new(context));
         self
     }
@@ -297,7 +299,7 @@ impl LlmError {
     }
 
     /// Removes the secrets of the request from text that the provider returned.
-    pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
+    pub fn redacted(mut self, redactor: &Redactor) -> Self {
         self.message = redactor.text(&self.message);
         match &mut self.reason {
             LlmErrorReason::InvalidProviderOutput {
@@ -424,12 +426,12 @@ impl LlmError {
 }
 
 /// Returns the window of a model in tokens, if the text of a provider names it.
-pub(crate) fn window_in(text: &str) -> Option<u64> {
+pub fn window_in(text: &str) -> Option<u64> {
     overflow::window(&report::Report::of_body(text))
 }
 
 /// True if a failure inside a stream may have the size of the request as its cause, though its words are not known.
-pub(crate) fn event_may_be_overflow(kind: ErrorKind, message: &str) -> bool {
+pub fn event_may_be_overflow(kind: ErrorKind, message: &str) -> bool {
     classify::may_be_overflow(kind, None) && !names_other(message)
 }
 
@@ -439,7 +441,7 @@ fn names_other(text: &str) -> bool {
 }
 
 /// Returns the first [`CONTEXT_CHARS`] characters.
-pub(crate) fn bounded(text: &str) -> String {
+pub fn bounded(text: &str) -> String {
     match text.char_indices().nth(CONTEXT_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => text[..end].to_owned(),

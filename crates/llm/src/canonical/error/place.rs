@@ -4,7 +4,7 @@ use url::Url;
 
 /// Returns `provider/model at scheme://host/path`. User information, query and fragment are
 /// removed, because they may be secret.
-pub(crate) fn place(model: &str, url: &Url) -> String {
+pub fn place(model: &str, url: &Url) -> String {
     let mut shown = url.clone();
     // Both calls succeed for an address with a host.
     let _ = shown.set_username("");
@@ -15,11 +15,11 @@ pub(crate) fn place(model: &str, url: &Url) -> String {
 }
 
 /// Number of bytes of a body that suffice to detect a page.
-pub(crate) const BEGINNING: usize = 64;
+pub const BEGINNING: usize = 64;
 
 /// True if an answer is an HTML page, by its first bytes, or by its content type if they are not those of an event or
 /// of JSON. Some servers send streams with the content type of a page.
-pub(crate) fn is_page(content_type: Option<&str>, body: &[u8]) -> bool {
+pub fn is_page(content_type: Option<&str>, body: &[u8]) -> bool {
     let typed = content_type.is_some_and(|it| begins_with(it.trim_start().as_bytes(), "text/html"));
     let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let text = text.trim_ascii_start();
@@ -37,7 +37,7 @@ fn begins_with(text: &[u8], beginning: &str) -> bool {
 
 /// Returns the message about a page. A failing server may return one for any request. From a
 /// working server it means that the address is wrong.
-pub(crate) fn page_message(place: &str, status: u16) -> String {
+pub fn page_message(place: &str, status: u16) -> String {
     if status >= 500 {
         return format!("{place} answered with an HTML page (status {status})");
     }

@@ -25,7 +25,7 @@ struct Shared {
 
 /// A kind of form. Only the schema and the kind decide about a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SchemaForm {
+pub enum SchemaForm {
     /// The normal form, of which all others are made.
     Normal,
     /// The form for the protocols of OpenAI.
@@ -40,7 +40,7 @@ pub(crate) enum SchemaForm {
 
 impl InputSchema {
     /// Returns a form. Only the first call for a kind makes one.
-    pub(crate) fn form(&self, kind: SchemaForm, make: impl FnOnce() -> Value) -> Arc<Value> {
+    pub fn form(&self, kind: SchemaForm, make: impl FnOnce() -> Value) -> Arc<Value> {
         if let Some(known) = self.known(kind) {
             return known;
         }

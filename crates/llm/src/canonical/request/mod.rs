@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use input_schema::InputSchema;
-pub(crate) use input_schema::SchemaForm;
+pub use input_schema::SchemaForm;
 pub use message::{
     Media, Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolResultPart,
 };
@@ -99,7 +99,7 @@ impl LlmRequest {
 
     /// Returns the number of tokens to request for the answer if a protocol must name one. `None` if neither a control nor
     /// the model has a limit.
-    pub(crate) fn answer_tokens(&self) -> Option<u64> {
+    pub fn answer_tokens(&self) -> Option<u64> {
         let limit = Some(self.model.limits.output).filter(|limit| *limit > 0);
         let usual = limit.map(|limit| limit.min(self.usual_output.unwrap_or(limit)));
         self.effective_generation().max_tokens.or(usual)

@@ -20,13 +20,13 @@ type HeldPrefix = Option<(usize, Box<dyn Any + Send>)>;
 
 impl PrefixCache {
     /// Takes the writer of the last request, if an adapter of the same kind stored it.
-    pub(crate) fn take<T: 'static>(&self) -> Option<T> {
+    pub fn take<T: 'static>(&self) -> Option<T> {
         let (_, held) = self.lock().take()?;
         held.downcast().ok().map(|found| *found)
     }
 
     /// Stores a writer for the next request, with its approximate size in bytes.
-    pub(crate) fn store<T: Send + 'static>(&self, value: T, bytes: usize) {
+    pub fn store<T: Send + 'static>(&self, value: T, bytes: usize) {
         *self.lock() = Some((bytes, Box::new(value)));
     }
 

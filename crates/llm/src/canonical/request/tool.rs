@@ -48,7 +48,7 @@ pub enum ToolResultValue {
 
 impl ToolResultValue {
     /// Returns the result as text, or its pieces if it consists of pieces.
-    pub(crate) fn as_text(&self) -> Result<Cow<'_, str>, &[ToolContent]> {
+    pub fn as_text(&self) -> Result<Cow<'_, str>, &[ToolContent]> {
         match self {
             Self::Text(text) | Self::Error(Value::String(text)) => Ok(Cow::Borrowed(text)),
             Self::Json(value) | Self::Error(value) => Ok(Cow::Owned(value.to_string())),

@@ -4,7 +4,7 @@
 //! adapter must distinguish them: it encodes generation controls and provider options itself. Only
 //! options that neither this module nor the adapter knows go into the body unchanged.
 
-use opencode_llm::protocol::PROGRAM_OPTIONS;
+use opencode_llm::model::PROGRAM_OPTIONS;
 use opencode_llm::{GenerationControls, ProtocolId};
 use serde_json::{Map, Value};
 

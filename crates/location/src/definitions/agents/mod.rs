@@ -24,10 +24,9 @@ pub use misnamed::{MisnamedAction, meant_action, restricting_meant, unknown_acti
 
 use self::build::deciding;
 use self::misnamed::Misnamed;
+use crate::catalogue::hide;
 use crate::directory::RealPatterns;
 use crate::nearest::nearest;
-
-use crate::catalogue::hide;
 
 /// The default agent of sessions if the configuration names no other one.
 pub const DEFAULT_AGENT: &str = "build";

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use futures::stream;
-use opencode_llm::{EventStream, LlmEvent, ModelClient};
+use opencode_llm::{
+    EventStream, LlmError, LlmEvent, LlmRequest, ModelClient, Prefix, PrefixReport,
+};
 use opencode_runtime::{RuntimeError, StageRevert};
 use opencode_testkit::{Gate, Reply, ScriptedModel, ScriptedSource, compact};
 
@@ -297,6 +299,14 @@ impl ModelClient for Unceasing {
             provider_metadata: None,
         };
         Box::pin(stream::repeat_with(move || Ok(vec![more.clone()])))
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        self.0.prefix(request, former)
     }
 }
 

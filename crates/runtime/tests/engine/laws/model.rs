@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures::{StreamExt, stream};
-use opencode_llm::{ErrorKind, EventStream, LlmError, LlmRequest, ModelClient, Role};
+use opencode_llm::{
+    ErrorKind, EventStream, LlmError, LlmRequest, ModelClient, Prefix, PrefixReport, Role,
+};
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Gate, Reply};
 use proptest::prelude::*;
@@ -269,6 +271,14 @@ impl ModelClient for Watched {
             }
         });
         Box::pin(answer)
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        self.model.prefix(request, former)
     }
 }
 

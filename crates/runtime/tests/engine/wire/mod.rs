@@ -5,7 +5,8 @@ mod server;
 
 use std::sync::Arc;
 
-use opencode_llm::{HttpModelClient, RetryPolicy};
+use opencode_llm::RetryPolicy;
+use opencode_protocols::HttpModelClient;
 use opencode_runtime::CreateSession;
 use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
