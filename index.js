@@ -1,16 +1,6 @@
 "use strict";
 
-// The facade: the client, and the host that answers it in memory.
+// Older versions of Node cannot load the rest of the package.
+require("./dist/host/node-version.js").requireSupportedNode();
 
-require("./embedded/node-version.js").requireSupportedNode();
-
-const client = require("./client/index.js");
-const { unavailable } = require("./embedded/context-sources.js");
-const { openHost } = require("./embedded/host.js");
-
-const OpenCode = Object.freeze({
-  /** @param {import("./index.js").OpenCodeOptions} [options] */
-  create: (options) => openHost(options),
-});
-
-module.exports = { OpenCode, unavailable, ...client };
+module.exports = { ...require("./dist/index.js") };

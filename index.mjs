@@ -2,4 +2,4 @@
 import facade from "./index.js";
 
 export const { OpenCode, unavailable } = facade;
-export * from "./client/index.mjs";
+export * from "./dist/client/index.mjs";

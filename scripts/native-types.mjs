@@ -1,4 +1,4 @@
-// Writes `embedded/native-types.ts`, after a change of the exports of the addon.
+// Writes `src/host/native-types.ts`, after a change of the exports of the addon.
 
 import { writeFileSync } from "node:fs";
 import { ensureAddon } from "./lib/addon.mjs";

@@ -1,4 +1,4 @@
-// Packs a release into `dist/`: npm run pack [-- --prebuilt].
+// Packs a release into `tarballs/`: npm run pack [-- --prebuilt].
 //
 // Packs the package, and one package for each platform for which the project contains a binary. The release build of
 // this platform is made first, unless `--prebuilt` states that all binaries exist.

@@ -1,4 +1,4 @@
-// Publishes the tarballs in `dist/`: node scripts/publish.mjs [--dry-run] <tag>.
+// Publishes the tarballs in `tarballs/`: node scripts/publish.mjs [--dry-run] <tag>.
 //
 // The tag is `v` and the version of `package.json`. NPM_TOKEN, if set, is the token for the publication. Without it,
 // npm gets its identity from the workflow in which it runs. `--dry-run` checks everything and publishes nothing.

@@ -1,4 +1,4 @@
-// Checks the tarballs in `dist/` as users of this platform and this Node install them: node scripts/verify.mjs.
+// Checks the tarballs in `tarballs/` as users of this platform and this Node install them: node scripts/verify.mjs.
 
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { runScript } from "./lib/failure.mjs";

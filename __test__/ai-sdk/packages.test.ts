@@ -7,7 +7,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
-import { fromAISDK } from "../../ai-sdk/index";
+import { fromAISDK } from "../../dist/ai-sdk/index";
 import type { OpenCodeHost, SessionMessageAssistant } from "../../index.js";
 import { readMessages, run, setUp, subscribe, readUntil } from "../embedded/support";
 import type { Setup } from "../embedded/support";

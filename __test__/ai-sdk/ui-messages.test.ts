@@ -1,7 +1,7 @@
 // Runs and sessions as messages of the AI SDK, read by the AI SDK itself.
 
-import { toUIMessages, toUIMessageStream } from "../../ai-sdk/index";
-import type { OpenCodeUIMessage, OpenCodeUIMessageChunk } from "../../ai-sdk/index";
+import { toUIMessages, toUIMessageStream } from "../../dist/ai-sdk/index";
+import type { OpenCodeUIMessage, OpenCodeUIMessageChunk } from "../../dist/ai-sdk/index";
 import type { OpenCodeHost, SessionRun } from "../../index.js";
 import { readMessages, setUpSession } from "../embedded/support";
 

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { request } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { OpenCodeUIMessage } from "../../ai-sdk/index";
+import type { OpenCodeUIMessage } from "../../dist/ai-sdk/index";
 import { setUp } from "../embedded/support";
 import { createRandom, pick } from "../random";
 import type { Setup } from "../embedded/support";

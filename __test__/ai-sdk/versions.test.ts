@@ -1,8 +1,8 @@
 // Models of the AI SDK in its three versions: the options of their calls, and the parts of their streams.
 
 import type { LanguageModelV3 } from "@ai-sdk/provider";
-import { fromAISDK } from "../../ai-sdk/index";
-import type { AISDKLanguageModel } from "../../ai-sdk/index";
+import { fromAISDK } from "../../dist/ai-sdk/index";
+import type { AISDKLanguageModel } from "../../dist/ai-sdk/index";
 import type { LanguageModelRequest, ModelContext, ModelEvent, ModelFinishReason } from "../../index.js";
 
 // The compiler refuses the declarations of this package.

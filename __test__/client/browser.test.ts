@@ -1,16 +1,17 @@
 import path from "node:path";
 import vm from "node:vm";
 import { gzipSync } from "node:zlib";
-import { buildSync, transformSync } from "esbuild";
+import { buildSync } from "esbuild";
 import { events, json } from "./support";
 
 const root = path.resolve(__dirname, "../..");
 
 /** Bundles a program for browsers. The program imports the package by its name. */
-function bundle(program: string) {
+function bundle(program: string, minify = false) {
   const { outputFiles, metafile } = buildSync({
     stdin: { contents: program, resolveDir: root },
     bundle: true,
+    minify,
     platform: "browser",
     format: "iife",
     globalName: "bundled",
@@ -44,17 +45,17 @@ function run(program: string, fetch: (url: string) => Promise<Response>) {
 }
 
 test("the bundle contains the client and nothing else", () => {
-  const foreign = client.inputs.filter((input) => !input.startsWith("client/") && input !== "<stdin>");
+  const foreign = client.inputs.filter((input) => !input.startsWith("dist/client/") && input !== "<stdin>");
   expect(foreign).toEqual([]);
-  expect(client.inputs).toContain("client/resume.js");
+  expect(client.inputs).toContain("dist/client/resume.js");
 });
 
 test("the minified bundle has at most 20 KiB after compression", () => {
-  const { code } = transformSync(client.code, { minify: true });
+  const { code } = bundle('export * from "opencode-embedded/client"', true);
   expect(gzipSync(code).length).toBeLessThan(20 * 1024);
 });
 
-test.each(["fs", "node:fs", "./embedded/native.js", "./index.js"])("a bundle with %s fails", (name) => {
+test.each(["fs", "node:fs", "./dist/host/native.js", "./index.js"])("a bundle with %s fails", (name) => {
   expect(() => bundle(`import ${JSON.stringify(name)}`)).toThrow();
 });
 

@@ -1,5 +1,5 @@
-import { connect } from "../../client/core.js";
-import { createFetchTransport } from "../../client/transport.js";
+import { connect } from "../../dist/client/core.js";
+import { createFetchTransport } from "../../dist/client/transport.js";
 import { finished, finishedBytes, openBody, openTestHost } from "./embedded-support";
 import { createSampleOperations } from "./sample";
 import { collect, deferred, listenerCount, rejection, settle } from "./support";

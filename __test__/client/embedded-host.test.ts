@@ -1,4 +1,4 @@
-import { openHost } from "../../embedded/host.js";
+import { openHost } from "../../dist/host/host.js";
 import { createFakeNative, finished, finishedBytes, openBody, openTestHost } from "./embedded-support";
 import { collect, deferred, listenerCount, rejection, settle } from "./support";
 

@@ -1,6 +1,6 @@
 import os from "node:os";
 import path from "node:path";
-import { resolveOptions } from "../../embedded/options.js";
+import { resolveOptions } from "../../dist/host/options.js";
 
 const cwd = process.cwd();
 const at = (...parts: string[]) => path.resolve("/", ...parts);

@@ -1,4 +1,4 @@
-import { openHost } from "../../embedded/host.js";
+import { openHost } from "../../dist/host/host.js";
 
 type Head = { method: string; url: string; headers: [string, string][] };
 

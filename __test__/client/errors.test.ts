@@ -1,15 +1,15 @@
 import vm from "node:vm";
-import { ClientError, isClientError, isTagged } from "../../client/errors.js";
-import { taggedError } from "../../client/failures.js";
-import * as guards from "../../client/generated/guards.js";
+import { ClientError, isClientError, isTagged } from "../../dist/client/errors.js";
+import { taggedError } from "../../dist/client/failures.js";
+import * as guards from "../../dist/client/generated/guards.js";
 
 /** Loads the module a second time, as a second copy of the package does. */
-function secondCopy(): typeof import("../../client/errors.js") {
-  let copy: typeof import("../../client/errors.js") | undefined;
+function secondCopy(): typeof import("../../dist/client/errors.js") {
+  let copy: typeof import("../../dist/client/errors.js") | undefined;
   jest.isolateModules(() => {
-    copy = require("../../client/errors.js");
+    copy = require("../../dist/client/errors.js");
   });
-  return copy as typeof import("../../client/errors.js");
+  return copy as typeof import("../../dist/client/errors.js");
 }
 
 describe("guards", () => {

@@ -8,7 +8,7 @@ const tags = Object.keys((JSON.parse(contract) as { failures: object }).failures
 
 // The compiler reports a name that is declared and missing here, or the reverse. The tests report a name that is
 // declared and not exported, or the reverse.
-const client: Record<keyof typeof import("../../client/index.js"), true> = {
+const client: Record<keyof typeof import("../../dist/client/index.js"), true> = {
   createClient: true,
   citedSources: true,
   resumeEvents: true,
@@ -48,7 +48,7 @@ const facade: Record<keyof typeof import("../../index.js"), true> = {
   unavailable: true,
 };
 
-const aiSDK: Record<keyof typeof import("../../ai-sdk/index.js"), true> = {
+const aiSDK: Record<keyof typeof import("../../dist/ai-sdk/index.js"), true> = {
   fromAISDK: true,
   toUIMessages: true,
   toUIMessageStream: true,
@@ -83,7 +83,7 @@ test("every tag has a guard", () => {
 });
 
 test("the client imports only its own files, so that it runs in browsers", () => {
-  const folder = path.join(root, "client");
+  const folder = path.join(root, "dist/client");
   const files = fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?[jt]s$/.test(name));
   expect(files).toEqual(expect.arrayContaining(["index.js", "index.d.ts", path.join("generated", "operations.js")]));
   const foreign = files.flatMap((file) => {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { createClient } from "../../client/index.js";
-import { joinLines } from "../../client/lines.js";
+import { createClient } from "../../dist/client/index.js";
+import { joinLines } from "../../dist/client/lines.js";
 import { finished, openBody, openTestHost } from "./embedded-support";
 import { collect, createTestClient, deferred, json, now, pending, rejection, settle } from "./support";
 

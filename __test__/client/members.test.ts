@@ -1,4 +1,4 @@
-import { createClient, resumeEvents } from "../../client/index.js";
+import { createClient, resumeEvents } from "../../dist/client/index.js";
 import { createTestClient, json, rejection } from "./support";
 
 const ok = () => json({ data: {} });

@@ -1,5 +1,5 @@
-import { connect } from "../../client/core.js";
-import { createFetchTransport } from "../../client/transport.js";
+import { connect } from "../../dist/client/core.js";
+import { createFetchTransport } from "../../dist/client/transport.js";
 import { createSampleOperations } from "./sample";
 import { createTestClient, json, rejection } from "./support";
 

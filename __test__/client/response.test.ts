@@ -1,4 +1,4 @@
-import { isClientError } from "../../client/errors.js";
+import { isClientError } from "../../dist/client/errors.js";
 import { createTestClient, json, rejection } from "./support";
 
 const notFound = { _tag: "SessionNotFoundError", sessionID: "ses_1", message: "Session not found: ses_1" };

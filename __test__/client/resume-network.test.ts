@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createClient, resumeEvents } from "../../client/index.js";
+import { createClient, resumeEvents } from "../../dist/client/index.js";
 import { createRandom, pick } from "../random.js";
 import { rejection } from "./support";
 

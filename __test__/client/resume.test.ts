@@ -1,5 +1,5 @@
-import { ClientError, createClient, resumeEvents } from "../../client/index.js";
-import type { EventsRetry, ResumeEventsOptions } from "../../client/index.js";
+import { ClientError, createClient, resumeEvents } from "../../dist/client/index.js";
+import type { EventsRetry, ResumeEventsOptions } from "../../dist/client/index.js";
 import { collect, deferred, json, listenerCount, now, openEvents, pending, rejection, settle } from "./support";
 
 const done = { done: true, value: undefined };

@@ -1,7 +1,7 @@
 // A small table of operations with every form that a generated one has, and the client of it.
 
-import type { Methods } from "../../client/core.js";
-import type { OperationOf } from "../../client/operation.js";
+import type { Methods } from "../../dist/client/core.js";
+import type { OperationOf } from "../../dist/client/operation.js";
 
 const place = { directory: null, workspaceID: null };
 const file = { uri: null, source: { start: null, end: null } };

@@ -1,6 +1,6 @@
 // The options of a call that stand in the input of a stream.
 
-import { createClient, type EventsSubscribeInput, type RequestOptions } from "../../client/index.js";
+import { createClient, type EventsSubscribeInput, type RequestOptions } from "../../dist/client/index.js";
 import { collect, events, rejection } from "./support";
 
 function setUpClient() {

@@ -1,4 +1,4 @@
-import { EVENT_LIMIT, EventParser } from "../../client/sse.js";
+import { EVENT_LIMIT, EventParser } from "../../dist/client/sse.js";
 import { collect, createTestClient, eventResponse, events, rejection } from "./support";
 
 const FAILURE = "effect/httpapi/stream/failure";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
-import { connect } from "../../client/core.js";
-import { createFetchTransport } from "../../client/transport.js";
+import { connect } from "../../dist/client/core.js";
+import { createFetchTransport } from "../../dist/client/transport.js";
 import { createSampleOperations } from "./sample";
 
 export interface Sent {

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
-import { createClient } from "../../client/index.js";
-import { createFetchTransport } from "../../client/transport.js";
+import { createClient } from "../../dist/client/index.js";
+import { createFetchTransport } from "../../dist/client/transport.js";
 
 const request = { method: "GET", path: "/api/health", headers: [], body: undefined, signal: undefined };
 

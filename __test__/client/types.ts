@@ -2,7 +2,7 @@
 
 import { createClient, isClientError, isSessionNotFoundError, isTagged, OpenCode } from "../../index.js";
 import type { ClientErrorReason, OpenCodeClient, OpenCodeHost, OpenCodeOptions, Page } from "../../index.js";
-import * as browser from "../../client/index.js";
+import * as browser from "../../dist/client/index.js";
 
 export async function embedded(): Promise<void> {
   await using opencode: OpenCodeHost = await OpenCode.create({ directory: "/project", database: ":memory:" });

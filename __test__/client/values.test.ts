@@ -1,6 +1,6 @@
 // Values that JSON would change or omit. Each client refuses them before it sends a request.
 
-import { createClient, resumeEvents } from "../../client/index.js";
+import { createClient, resumeEvents } from "../../dist/client/index.js";
 import { collect, json, rejection } from "./support";
 
 class Hidden {

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { buildSync } from "esbuild";
-import { describePlatform } from "../../embedded/platform.js";
+import { describePlatform } from "../../dist/host/platform.js";
 
 const root = path.resolve(__dirname, "../..");
 const { version } = require("../../package.json") as { version: string };
@@ -15,7 +15,7 @@ let folder: string;
 
 beforeEach(() => {
   folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "opencode-embedded-addon-")));
-  for (const file of ["index.js", "index.mjs", "package.json", "client", "embedded"]) {
+  for (const file of ["index.js", "index.mjs", "package.json", "dist"]) {
     fs.cpSync(path.join(root, file), path.join(folder, "node_modules/opencode-embedded", file), { recursive: true });
   }
 });

@@ -1,4 +1,4 @@
-import { createClient } from "../../client/index.js";
+import { createClient } from "../../dist/client/index.js";
 import type { OpenCodeHost } from "../../index.js";
 import { rejection } from "../client/support";
 import { readTranscript, readUntil, run, setUp, setUpSession, subscribe } from "./support";

@@ -1,4 +1,4 @@
-import { keepAlive } from "../../embedded/keep-alive.js";
+import { keepAlive } from "../../dist/host/keep-alive.js";
 
 /** A native host that works while `state.works` is true. */
 function createNative() {

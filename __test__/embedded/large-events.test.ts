@@ -1,5 +1,5 @@
 import path from "node:path";
-import { createClient, resumeEvents } from "../../client/index.js";
+import { createClient, resumeEvents } from "../../dist/client/index.js";
 import type { OpenCodeClient, OpenCodeHost } from "../../index.js";
 import { collect } from "../client/support";
 import { run, setUp, setUpSession } from "./support";

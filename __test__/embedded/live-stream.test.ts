@@ -1,4 +1,4 @@
-import { createClient } from "../../client/index.js";
+import { createClient } from "../../dist/client/index.js";
 import type { OpenCodeEvent, OpenCodeHost } from "../../index.js";
 import { rejection } from "../client/support";
 import { readHistory, readUntil, run, setUpSession, subscribe, types } from "./support";

@@ -1,6 +1,6 @@
 import { open, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createClient } from "../../client/index.js";
+import { createClient } from "../../dist/client/index.js";
 import type { OpenCodeHost } from "../../index.js";
 import { collect, rejection } from "../client/support";
 import { readHistory, readMessages, run, setUpSession } from "./support";

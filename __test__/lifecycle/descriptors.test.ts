@@ -1,5 +1,5 @@
 import path from "node:path";
-import { describePlatform } from "../../embedded/platform.js";
+import { describePlatform } from "../../dist/host/platform.js";
 import { readMessages, setUp } from "../embedded/support";
 import { Child } from "./child";
 

@@ -1,9 +1,9 @@
 // The flow of events from a model to the native host, which is a fake here.
 
-import { EventBatches } from "../../embedded/model-events";
-import { Program } from "../../embedded/program";
-import type { NativeConnection } from "../../embedded/connection";
-import type { ProgramCall, ProgramNotice } from "../../embedded/program";
+import { EventBatches } from "../../dist/host/model-events";
+import { Program } from "../../dist/host/program";
+import type { NativeConnection } from "../../dist/host/connection";
+import type { ProgramCall, ProgramNotice } from "../../dist/host/program";
 import { deferred } from "./support";
 
 /** Starts a call, and returns it with the messages that the native host receives and a function that notifies it. */

@@ -1,4 +1,4 @@
-import { Silence } from "../../client/run/silence.js";
+import { Silence } from "../../dist/client/run/silence.js";
 import { finish, ofType, readHistory, readUntil, setUpClient, WAYS } from "./support";
 import type { OpenCodeEvent } from "../../index.js";
 

@@ -1,5 +1,5 @@
-import { EventParser } from "../../client/sse.js";
-import { isClientError } from "../../client/index.js";
+import { EventParser } from "../../dist/client/sse.js";
+import { isClientError } from "../../dist/client/index.js";
 import { createRandom, pick } from "../random.js";
 
 // `npm run fuzz` sets a higher number.

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
-import { createClient } from "../../client/index.js";
+import { createClient } from "../../dist/client/index.js";
 import type { OpenCodeClient, OpenCodeHost } from "../../index.js";
 import { collect } from "../client/support";
 import { readMessages, run, setUpSession } from "../embedded/support";

@@ -1,10 +1,10 @@
-// The JavaScript of the package: `client/` and `embedded/` are written in TypeScript and compiled in place.
+// The JavaScript of the package: `src/` is written in TypeScript and compiled to `dist/`.
 
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { ensureDependencies } from "./dependencies.mjs";
 import { Failure } from "./failure.mjs";
 import { run } from "./process.mjs";
-import { inProject, listCompiledFiles } from "./project.mjs";
+import { inProject } from "./project.mjs";
 import { tool } from "./tools.mjs";
 
 /**
@@ -30,10 +30,11 @@ export async function compile() {
   if (code !== 0) throw new Failure("TypeScript refuses the sources of the package", output);
 }
 
-/** A compiled file without a source would be published. */
+/** A file without a source would be published. */
 function removeOrphans() {
-  for (const file of listCompiledFiles()) {
-    const source = file.replace(/(?:\.d\.ts|\.js)$/, ".ts");
-    if (!existsSync(inProject(source))) rmSync(inProject(file));
+  if (!existsSync(inProject("dist"))) return;
+  for (const file of readdirSync(inProject("dist"), { recursive: true, encoding: "utf8" })) {
+    const source = file.replace(/(?:\.d)?\.(m?)[jt]s$/, ".$1ts");
+    if (!existsSync(inProject("src", source))) rmSync(inProject("dist", file), { recursive: true, force: true });
   }
 }

@@ -6,28 +6,30 @@ import { inProject } from "./project.mjs";
 /** The committed declarations. */
 export const DECLARATIONS = "docs/declarations.txt";
 
-/** The files of all entries of the package, in this order. */
+/** The files of all entries of the package, in this order: sources, and declarations of sources that have code. */
 const FILES = [
-  "index.d.ts",
-  "embedded/create-options.ts",
-  "embedded/config.ts",
-  "embedded/config-models.ts",
-  "embedded/tool.ts",
-  "embedded/context-source.ts",
-  "embedded/hook.ts",
-  "embedded/model.ts",
-  "ai-sdk/index.d.ts",
-  "ai-sdk/from-ai-sdk.d.ts",
-  "ai-sdk/to-ui-messages.d.ts",
-  "ai-sdk/to-ui-message-stream.d.ts",
-  "ai-sdk/ui-types.ts",
-  "client/index.d.ts",
-  "client/errors.d.ts",
-  "client/resume.d.ts",
-  "client/types.ts",
-  "client/run/types.ts",
-  "client/generated/guards.d.ts",
-  "client/generated/types.ts",
+  "dist/index.d.ts",
+  "dist/host/unavailable.d.ts",
+  "src/host/host-types.ts",
+  "src/host/create-options.ts",
+  "src/host/config.ts",
+  "src/host/config-models.ts",
+  "src/host/tool.ts",
+  "src/host/context-source.ts",
+  "src/host/hook.ts",
+  "src/host/model.ts",
+  "dist/ai-sdk/index.d.ts",
+  "dist/ai-sdk/from-ai-sdk.d.ts",
+  "dist/ai-sdk/to-ui-messages.d.ts",
+  "dist/ai-sdk/to-ui-message-stream.d.ts",
+  "src/ai-sdk/ui-types.ts",
+  "dist/client/index.d.ts",
+  "dist/client/errors.d.ts",
+  "dist/client/resume.d.ts",
+  "src/client/types.ts",
+  "src/client/run/types.ts",
+  "dist/client/generated/guards.d.ts",
+  "src/client/generated/types.ts",
 ];
 
 /** Matches strings, which are kept, and comments, which are removed. */

@@ -11,7 +11,7 @@ const HEAD = "// Written by `node scripts/platforms.mjs` from package.json. Do n
  * @returns {Record<string, string>}
  */
 export function loaderFiles() {
-  return { "embedded/package.ts": renderFacts(), "embedded/inlined-addon.ts": renderInlinedAddon() };
+  return { "src/host/package.ts": renderFacts(), "src/host/inlined-addon.ts": renderInlinedAddon() };
 }
 
 function renderFacts() {

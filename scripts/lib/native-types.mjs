@@ -1,4 +1,4 @@
-// `embedded/native-types.ts`: the types of the addon, from the definitions that napi writes while it is compiled.
+// `src/host/native-types.ts`: the types of the addon, from the definitions that napi writes while it is compiled.
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -9,7 +9,7 @@ import { CRATE, typeFolder } from "./cargo-build.mjs";
 /** A line of the definitions. `def` has the members of a type, or the signature of a function. */
 /** @typedef {{ kind: string, name: string, js_doc: string, def: string }} Definition */
 
-export const NATIVE_TYPES = "embedded/native-types.ts";
+export const NATIVE_TYPES = "src/host/native-types.ts";
 
 const HEAD = "// Written by `node scripts/native-types.mjs` from crates/node. Do not edit.";
 

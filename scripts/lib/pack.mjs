@@ -11,7 +11,8 @@ import { npm } from "./tools.mjs";
 /** Members of the manifest that only the development of the package uses. */
 const DEVELOPMENT_ONLY = new Set(["scripts", "devDependencies", "napi"]);
 
-export const DIST = inProject("dist");
+/** The folder of the tarballs. */
+export const TARBALLS = inProject("tarballs");
 
 /** @typedef {import("./platforms.mjs").Platform} Platform */
 
@@ -26,15 +27,15 @@ export function builtPlatforms() {
  * @param {readonly Platform[]} platforms
  */
 export async function packAll(platforms) {
-  rmSync(DIST, { recursive: true, force: true });
-  mkdirSync(DIST, { recursive: true });
+  rmSync(TARBALLS, { recursive: true, force: true });
+  mkdirSync(TARBALLS, { recursive: true });
   const files = [await packRoot()];
   for (const platform of platforms) files.push(await packPlatform(platform));
   return files;
 }
 
 async function packRoot() {
-  const stage = path.join(DIST, "package");
+  const stage = path.join(TARBALLS, "package");
   const [{ files }] = JSON.parse(await runNpm(inProject(), "pack", "--dry-run", "--json", "--ignore-scripts"));
   for (const { path: file } of files) copy(inProject(file), path.join(stage, file));
   writeFileSync(path.join(stage, "package.json"), `${JSON.stringify(releaseManifest(), null, 2)}\n`);
@@ -52,7 +53,7 @@ function releaseManifest() {
 /** @param {Platform} platform */
 async function packPlatform(platform) {
   const binary = binaryName(platform);
-  const stage = path.join(DIST, platform.name);
+  const stage = path.join(TARBALLS, platform.name);
   const folder = inProject("npm", platform.name);
   for (const file of readdirSync(folder)) copy(path.join(folder, file), path.join(stage, file));
   copy(inProject(binary), path.join(stage, binary));
@@ -75,10 +76,10 @@ function copy(from, to) {
  * @param {string} stage
  */
 async function pack(stage) {
-  const flags = ["--json", "--ignore-scripts", "--pack-destination", DIST];
+  const flags = ["--json", "--ignore-scripts", "--pack-destination", TARBALLS];
   const [{ filename }] = JSON.parse(await runNpm(stage, "pack", ...flags));
   rmSync(stage, { recursive: true });
-  return path.join(DIST, filename);
+  return path.join(TARBALLS, filename);
 }
 
 /**

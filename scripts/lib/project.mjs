@@ -44,13 +44,6 @@ function walk(folder, belongs) {
   });
 }
 
-/** The files that the compiler writes beside the sources of the package. */
-export function listCompiledFiles() {
-  const folders = ["ai-sdk/", "client/", "client/generated/", "client/run/", "embedded/"];
-  const files = folders.flatMap((folder) => readdirSync(inProject(folder)).map((name) => folder + name));
-  return files.filter((file) => /\.(?:js|d\.ts)$/.test(file));
-}
-
 /**
  * Supports the forms in our `.gitignore`: `/at/the/root`, `folder/`, and a `*` within a name.
  *

@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { checkBinary } from "./binary.mjs";
 import { Failure } from "./failure.mjs";
-import { DIST, tarballOf } from "./pack.mjs";
+import { TARBALLS, tarballOf } from "./pack.mjs";
 import { binaryName, listPlatforms, platformPackageName } from "./platforms.mjs";
 import { run } from "./process.mjs";
 import { readJson, readManifest } from "./project.mjs";
@@ -22,16 +22,16 @@ import { npm } from "./tools.mjs";
  * yet.
  *
  * @param {string | undefined} tag
- * @param {string} [dist] The folder of the tarballs.
+ * @param {string} [folder] The folder of the tarballs.
  * @returns {Promise<Tarball[]>}
  */
-export async function checkRelease(tag, dist = DIST) {
+export async function checkRelease(tag, folder = TARBALLS) {
   const { name, version } = readManifest();
   if (tag === undefined) throw new Failure(`Pass the tag of the release: node scripts/publish.mjs v${version}`);
   if (tag !== `v${version}`)
     throw new Failure(`The tag is ${tag}, but the version of package.json is ${version}: use the tag v${version}`);
   const platforms = listPlatforms();
-  const tarballs = requireTarballs([...platforms.map(platformPackageName), name], dist);
+  const tarballs = requireTarballs([...platforms.map(platformPackageName), name], folder);
   for (const [index, tarball] of tarballs.entries()) await checkTarball(tarball, platforms[index]);
   return tarballs;
 }
@@ -40,14 +40,14 @@ export async function checkRelease(tag, dist = DIST) {
  * The tarballs of these packages. Throws a `Failure` if one is missing.
  *
  * @param {readonly string[]} names
- * @param {string} [dist] The folder of the tarballs.
+ * @param {string} [folder] The folder of the tarballs.
  * @returns {Tarball[]}
  */
-export function requireTarballs(names, dist = DIST) {
-  const tarballs = names.map((name) => ({ name, file: path.join(dist, tarballOf(name)) }));
+export function requireTarballs(names, folder = TARBALLS) {
+  const tarballs = names.map((name) => ({ name, file: path.join(folder, tarballOf(name)) }));
   const missing = tarballs.filter(({ file }) => !existsSync(file)).map(({ name }) => name);
   if (missing.length === 0) return tarballs;
-  throw new Failure(`dist/ lacks ${missing.join(", ")}: build every binary, then run npm run pack -- --prebuilt`);
+  throw new Failure(`tarballs/ lacks ${missing.join(", ")}: build every binary, then run npm run pack -- --prebuilt`);
 }
 
 /**

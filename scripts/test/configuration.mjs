@@ -7,7 +7,7 @@ import { mustBeEmpty } from "./checks.mjs";
 
 /** @typedef {import("typescript/unstable/sync").Type} Type */
 
-const TYPES = "embedded/config.ts";
+const TYPES = "src/host/config.ts";
 const TABLE = "crates/location/src/config/shape.rs";
 
 export async function checkConfiguration() {

@@ -63,11 +63,13 @@ function checkFirstPrograms() {
 }
 
 function checkOptions() {
-  const declarations = read("embedded/create-options.ts");
+  const declarations = read("src/host/create-options.ts");
   const page = read("docs/options.md");
   const options = membersOf(declarations, "OpenCodeOptions").filter((name) => !page.includes(`| \`${name}\``));
   const serving = read("docs/serving.md");
-  const listen = membersOf(read("index.d.ts"), "ListenOptions").filter((name) => !serving.includes(`| \`${name}\``));
+  const listen = membersOf(read("src/host/host-types.ts"), "ListenOptions").filter(
+    (name) => !serving.includes(`| \`${name}\``),
+  );
   mustBeEmpty([
     ...options.map((name) => `docs/options.md does not describe ${name}`),
     ...listen.map((name) => `docs/serving.md does not describe ${name}`),
@@ -91,8 +93,8 @@ function checkErrors() {
   const tags = Object.keys(failures);
   const headings = Array.from(page.matchAll(/^### (\w+Error)$/gm), ([, tag]) => tag);
   const kinds = types.ErrorKind.type.variants.map((/** @type {any} */ variant) => variant.type.value);
-  const reasons = wordsOf(read("client/types.ts"), '"Transport"');
-  const outcomes = wordsOf(read("client/run/types.ts"), '"not-started"');
+  const reasons = wordsOf(read("src/client/types.ts"), '"Transport"');
+  const outcomes = wordsOf(read("src/client/run/types.ts"), '"not-started"');
   const rows = [...kinds, ...reasons, ...outcomes].filter((word) => !page.includes(`| \`${word}\` |`));
   mustBeEmpty([
     ...tags.filter((tag) => !headings.includes(tag)).map((tag) => `docs/errors.md does not describe ${tag}`),

@@ -46,7 +46,7 @@ function checks(scratch) {
     ["a release with the binary of another platform is refused", () => refuseSwapped(scratch)],
     [
       "a tag of another version is refused",
-      () => mustFail(() => checkRelease("v0.0.0", scratch.path("dist")), "The tag is v0.0.0"),
+      () => mustFail(() => checkRelease("v0.0.0", scratch.path("tarballs")), "The tag is v0.0.0"),
     ],
     ["npm publishes in the required order, with the token", () => publishInOrder(scratch)],
     ["an interrupted release can be repeated", () => publishAgain(scratch)],
@@ -150,8 +150,11 @@ async function mustFail(act, says) {
 
 /** @param {Scratch} scratch */
 function refuseIncomplete(scratch) {
-  mkdirSync(scratch.path("dist"));
-  return mustFail(() => checkRelease(tag(), scratch.path("dist")), "dist/ lacks opencode-embedded-linux-x64-gnu, ");
+  mkdirSync(scratch.path("tarballs"));
+  return mustFail(
+    () => checkRelease(tag(), scratch.path("tarballs")),
+    "tarballs/ lacks opencode-embedded-linux-x64-gnu, ",
+  );
 }
 
 const tag = () => `v${readManifest().version}`;
@@ -160,7 +163,7 @@ const tag = () => `v${readManifest().version}`;
 async function prepare(scratch) {
   await pack(scratch, readManifest().name);
   for (const platform of listPlatforms()) await packBinary(scratch, platform, goodBinary(platform));
-  const order = (await checkRelease(tag(), scratch.path("dist"))).map(({ name }) => name);
+  const order = (await checkRelease(tag(), scratch.path("tarballs"))).map(({ name }) => name);
   const wanted = [...listPlatforms().map(platformPackageName), readManifest().name];
   if (order.join() !== wanted.join()) throw new Error(`Unexpected order of packages: ${order}`);
 }
@@ -184,14 +187,21 @@ async function pack(scratch, name, files = {}) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/package.json`, JSON.stringify({ name, version: readManifest().version }));
   for (const [file, bytes] of Object.entries(files)) writeFileSync(`${folder}/${file}`, bytes);
-  await mustRun(["tar", "-czf", scratch.path("dist", tarballOf(name)), "-C", scratch.path("stage", name), "package"]);
+  await mustRun([
+    "tar",
+    "-czf",
+    scratch.path("tarballs", tarballOf(name)),
+    "-C",
+    scratch.path("stage", name),
+    "package",
+  ]);
 }
 
 /** @param {Scratch} scratch */
 async function refuseSwapped(scratch) {
   const [platform] = listPlatforms();
   await packBinary(scratch, platform, fakeElf(183, GLIBC));
-  await mustFail(() => checkRelease(tag(), scratch.path("dist")), "is for the architecture 183, not for x64");
+  await mustFail(() => checkRelease(tag(), scratch.path("tarballs")), "is for the architecture 183, not for x64");
   await packBinary(scratch, platform, goodBinary(platform));
 }
 
@@ -199,7 +209,7 @@ async function refuseSwapped(scratch) {
 async function publishInOrder(scratch) {
   const registry = await startRegistry();
   try {
-    const tarballs = (await checkRelease(tag(), scratch.path("dist"))).slice(-2);
+    const tarballs = (await checkRelease(tag(), scratch.path("tarballs"))).slice(-2);
     for (const tarball of tarballs) await publish(tarball, npmEnv(scratch, registry.url));
     const publications = registry.published.map((one) =>
       [one.name, one.version, one.tag, one.token, one.bytes > 0].join(" "),
@@ -217,7 +227,7 @@ async function publishAgain(scratch) {
   let isBroken = true;
   const registry = await startRegistry(({ name }) => !isBroken || name !== readManifest().name);
   try {
-    const tarballs = (await checkRelease(tag(), scratch.path("dist"))).slice(-2);
+    const tarballs = (await checkRelease(tag(), scratch.path("tarballs"))).slice(-2);
     const env = npmEnv(scratch, registry.url);
     if (!(await publish(tarballs[0], env))) throw new Error("The first package was not published");
     await mustFail(() => publish(tarballs[1], env), "500");

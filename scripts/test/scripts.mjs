@@ -7,7 +7,7 @@ import { BuildProgress, formatLeft } from "../lib/build-progress.mjs";
 import { Failure } from "../lib/failure.mjs";
 import { listViolations } from "../lib/imports.mjs";
 import { run } from "../lib/process.mjs";
-import { inProject, listCompiledFiles } from "../lib/project.mjs";
+import { inProject } from "../lib/project.mjs";
 import { node } from "../lib/tools.mjs";
 import { parseStages } from "./arguments.mjs";
 import { runChecks } from "./checks.mjs";
@@ -194,18 +194,8 @@ function importsOfHigherModules() {
 async function startsUncompiled() {
   const scratch = createScratch();
   try {
-    const compiled = new Set(listCompiledFiles().map((file) => inProject(file)));
-    for (const part of [
-      "package.json",
-      "index.js",
-      "index.mjs",
-      "ai-sdk",
-      "client",
-      "embedded",
-      "scripts",
-      "testkit",
-    ]) {
-      cpSync(inProject(part), scratch.path(part), { recursive: true, filter: (file) => !compiled.has(file) });
+    for (const part of ["package.json", "index.js", "index.mjs", "src", "scripts", "testkit"]) {
+      cpSync(inProject(part), scratch.path(part), { recursive: true });
     }
     const command = node(scratch.path("scripts/start.mjs"), "a prompt without a model");
     const { code, output } = await run(command, { cwd: scratch.folder, env: userlessEnv(scratch) });

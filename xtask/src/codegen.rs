@@ -64,7 +64,11 @@ fn changes(root: &Path) -> Result<Vec<Output>, Error> {
         Output::file("crates/protocol/contract.json", ir),
         Output::file("docs/api.md", reference::emit(&contract)?),
     ];
-    outputs.extend(folder(root, "client/generated", promise::emit(&contract)?)?);
+    outputs.extend(folder(
+        root,
+        "src/client/generated",
+        promise::emit(&contract)?,
+    )?);
     let mut changes = Vec::new();
     for output in outputs {
         if read(&root.join(&output.path))? != output.text {
@@ -98,12 +102,7 @@ fn entries(folder: &Path) -> Result<Vec<String>, Error> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        // Compiled files lie beside their sources.
-        let is_compiled = name.ends_with(".js") || name.ends_with(".d.ts");
-        if !is_compiled {
-            names.push(name);
-        }
+        names.push(entry?.file_name().to_string_lossy().into_owned());
     }
     names.sort();
     Ok(names)
@@ -129,10 +128,10 @@ mod tests {
         let all = [
             "crates/protocol/contract.json",
             "docs/api.md",
-            "client/generated/operations.ts",
-            "client/generated/guards.ts",
-            "client/generated/guards.mjs",
-            "client/generated/types.ts",
+            "src/client/generated/operations.ts",
+            "src/client/generated/guards.ts",
+            "src/client/generated/guards.mts",
+            "src/client/generated/types.ts",
         ];
         assert_eq!(stale(root).unwrap(), all);
         assert_eq!(fs::read_dir(root).unwrap().count(), 0);
@@ -140,11 +139,14 @@ mod tests {
         assert!(stale(root).unwrap().is_empty());
         assert!(write(root).unwrap().is_empty());
 
-        let changed = root.join("client/generated/types.ts");
-        let left = root.join("client/generated/old.ts");
+        let changed = root.join("src/client/generated/types.ts");
+        let left = root.join("src/client/generated/old.ts");
         fs::write(&changed, "changed").unwrap();
         fs::write(&left, "").unwrap();
-        let two = ["client/generated/old.ts", "client/generated/types.ts"];
+        let two = [
+            "src/client/generated/old.ts",
+            "src/client/generated/types.ts",
+        ];
         assert_eq!(stale(root).unwrap(), two);
         assert_eq!(fs::read_to_string(&changed).unwrap(), "changed");
         assert_eq!(write(root).unwrap(), two);

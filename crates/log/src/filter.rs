@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_option_log_and_its_page_name_every_target() {
-        let checks = file("embedded/checks.ts");
+        let checks = file("src/host/checks.ts");
         let (_, rest) = checks.split_once("const LOG_TARGETS = [").unwrap();
         let (listed, _) = rest.split_once(']').unwrap();
         let listed = listed.split('"').skip(1).step_by(2);

@@ -25,7 +25,7 @@ pub(crate) fn emit(contract: &Contract) -> Result<Files, String> {
     Ok(vec![
         ("operations.ts", operations::emit(&contract)),
         ("guards.ts", failures::emit_guards(&contract)),
-        ("guards.mjs", failures::emit_exports(&contract)),
+        ("guards.mts", failures::emit_exports(&contract)),
         ("types.ts", declarations::emit(&contract)?),
     ])
 }

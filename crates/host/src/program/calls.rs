@@ -23,7 +23,7 @@ const MAX_CALLS: usize = 10_000;
 const MAX_BATCH: usize = 64;
 
 /// Number of batches of events after which the program is notified that the host has taken them. `MAX_BATCHES` in
-/// `embedded/program.ts` limits the batches that wait here.
+/// `src/host/program.ts` limits the batches that wait here.
 const ACKNOWLEDGED: u32 = 16;
 
 /// A notice to the program.

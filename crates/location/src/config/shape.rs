@@ -1,4 +1,4 @@
-//! The shape of a document: the permitted members of each object. `OpenCodeConfig` in `embedded/config.ts` contains
+//! The shape of a document: the permitted members of each object. `OpenCodeConfig` in `src/host/config.ts` contains
 //! the same definition in TypeScript, and `npm test -- agreement` compares the two.
 //!
 //! The readers of the keys decide which values are valid. This table decides which names exist.

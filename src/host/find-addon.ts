@@ -13,14 +13,31 @@ export interface FoundAddon {
   load: Load;
 }
 
-/** Finds the addon: a development build or a copy beside a bundle or executable, then the package of the platform. */
+/**
+ * Finds the addon: a copy beside a bundle or executable, or a development build beside our manifest, then the package of
+ * the platform.
+ */
 export function findAddon(platform: string): FoundAddon | undefined {
   for (const place of places()) {
-    const require = createRequire(place);
-    const found = findCopy(require, platform) ?? findInPackage(require, platform) ?? findBesideUs(require, platform);
-    if (found !== undefined) return found;
+    const requires = listRequires(place);
+    for (const find of [findCopy, findInPackage]) {
+      for (const require of requires) {
+        const found = find(require, platform);
+        if (found !== undefined) return found;
+      }
+    }
   }
   return undefined;
+}
+
+/**
+ * The `require` of a file, and that of our package if the file can import it. With pnpm, only our package may import the
+ * package of the platform.
+ */
+function listRequires(place: string): NodeJS.Require[] {
+  const require = createRequire(place);
+  const manifest = resolve(require, `${name}/package.json`);
+  return manifest === undefined ? [require] : [require, createRequire(manifest)];
 }
 
 /**
@@ -70,12 +87,6 @@ function findInPackage(require: NodeJS.Require, platform: string): FoundAddon | 
   if (file === undefined || manifest === undefined) return undefined;
   const { version } = JSON.parse(fs.readFileSync(manifest, "utf8"));
   return { file, version, load: require };
-}
-
-/** Finds the package of the platform for a bundle if only our package may import it, as with pnpm. */
-function findBesideUs(require: NodeJS.Require, platform: string) {
-  const manifest = resolve(require, `${name}/package.json`);
-  return manifest === undefined ? undefined : findInPackage(createRequire(manifest), platform);
 }
 
 function resolve(require: NodeJS.Require, request: string): string | undefined {

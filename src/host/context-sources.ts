@@ -29,11 +29,6 @@ interface RegisteredSource extends Pick<ContextSource, "load" | "baseline" | "up
   readonly schema: ReadSchema | undefined;
 }
 
-/** Creates the result of a `load` that could not observe the value. */
-export function unavailable(reason: string): Unavailable {
-  return Object.freeze({ unavailable: String(reason) });
-}
-
 /** The Context Sources that the program has registered with one host. */
 export class ContextSources {
   #connection;
