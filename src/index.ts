@@ -8,12 +8,12 @@ export * from "./client/index.js";
 export { unavailable } from "./host/unavailable.js";
 
 export type * from "./host/config.js";
-export type * from "./host/context-source.js";
+export type * from "./host/context-source-types.js";
 export type * from "./host/create-options.js";
-export type * from "./host/hook.js";
+export type * from "./host/hook-types.js";
 export type * from "./host/host-types.js";
-export type * from "./host/model.js";
-export type * from "./host/tool.js";
+export type * from "./host/model-types.js";
+export type * from "./host/tool-types.js";
 export type { ImportedFolderSession, ImportFolderInput } from "./host/session-folder.js";
 
 /** Creates hosts. */

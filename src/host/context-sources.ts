@@ -6,10 +6,10 @@ import { registration, words } from "./registration.js";
 import { readSchema, SchemaError } from "./schemas.js";
 import type { JsonValue, Registration } from "../index.js";
 import type { NativeConnection } from "./connection.js";
-import type { ContextSource, Unavailable } from "./context-source.js";
+import type { ContextSource, Unavailable } from "./context-source-types.js";
 import type { Program, ProgramCall } from "./program.js";
 import type { ReadSchema } from "./schemas.js";
-import type { RegisterOptions } from "./tool.js";
+import type { RegisterOptions } from "./tool-types.js";
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const MAX_TIMEOUT_MS = 10_000;

@@ -7,7 +7,7 @@ import { registration } from "./registration.js";
 import { readOutput } from "./tool-output.js";
 import type { Registration } from "../index.js";
 import type { NativeConnection } from "./connection.js";
-import type { HookContext, HookOptions, HostHooks } from "./hook.js";
+import type { HookContext, HookOptions, HostHooks } from "./hook-types.js";
 import type { Program, ProgramCall } from "./program.js";
 
 const DEFAULT_TIMEOUT_MS = 10_000;

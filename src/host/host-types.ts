@@ -9,12 +9,12 @@ import type {
   QuestionRequest,
   SessionBudget,
 } from "../client/index.js";
-import type { HostContextSources } from "./context-source.js";
+import type { HostContextSources } from "./context-source-types.js";
 import type { HandlerOptions } from "./create-options.js";
-import type { HostHooks } from "./hook.js";
-import type { HostProviders } from "./model.js";
+import type { HostHooks } from "./hook-types.js";
+import type { HostProviders } from "./model-types.js";
 import type { ImportedFolderSession, ImportFolderInput } from "./session-folder.js";
-import type { HostTools } from "./tool.js";
+import type { HostTools } from "./tool-types.js";
 
 /** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;

@@ -1,5 +1,5 @@
 import { checkMembers, checkText, describe, invalidOption } from "./checks.js";
-import type { RegisterOptions } from "./tool.js";
+import type { RegisterOptions } from "./tool-types.js";
 
 /** Checks the options of a registration. Returns the directory of its Location. */
 export function checkRegisterOptions(options: RegisterOptions): string | undefined {

@@ -3,7 +3,7 @@
 import { isTagged } from "../client/errors.js";
 import { checkValues, describe, invalidOption } from "./checks.js";
 import { words } from "./registration.js";
-import type { AiSdkSchema, StandardSchema, StandardSchemaIssue } from "./tool.js";
+import type { AiSdkSchema, StandardSchema, StandardSchemaIssue } from "./tool-types.js";
 
 /** A schema, as the host uses it. */
 export interface ReadSchema {

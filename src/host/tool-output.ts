@@ -3,7 +3,7 @@
 import { describe } from "./checks.js";
 import type { ToolContent } from "../client/index.js";
 import type { ToolOutput } from "./program.js";
-import type { ToolPart, ToolParts } from "./tool.js";
+import type { ToolPart, ToolParts } from "./tool-types.js";
 
 /** Reads the result of a tool without an output schema. */
 export function readOutput(value: unknown): ToolOutput {

@@ -18,7 +18,7 @@ import type {
   ToolRecoveryContext,
   ToolResult,
   ToolSchema,
-} from "./tool.js";
+} from "./tool-types.js";
 
 /** Time between two reports of the progress of a call. */
 const PROGRESS_INTERVAL_MS = 50;

@@ -1,6 +1,6 @@
 // `unavailable`: the value of a Context Source that could not be observed.
 
-import type { Unavailable } from "./context-source.js";
+import type { Unavailable } from "./context-source-types.js";
 
 /**
  * Creates the result of the `load` of a Context Source that could not observe its value.
