@@ -4,6 +4,7 @@ import { inProject, readJson } from "../lib/project.mjs";
 import { run } from "../lib/process.mjs";
 import { node, tool } from "../lib/tools.mjs";
 import { mustRun, runChecks } from "./checks.mjs";
+import { checkClone } from "./clone.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
 
 /** @type {import("./report.mjs").Stage} */
@@ -14,6 +15,7 @@ export const types = {
       [
         ["the package and its tests", () => mustRun(tool("typescript", "tsc", "-p", "."))],
         ["the scripts", () => mustRun(tool("typescript", "tsc", "-p", "scripts"))],
+        ["a program with a clone that is installed by its path", checkClone],
       ],
       say,
     ),
