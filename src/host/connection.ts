@@ -35,6 +35,9 @@ export interface Attendant<Request extends { id: unknown }> {
 /** Hosts that listen. This set keeps them alive if the program drops the host and the listener. */
 const listening: Set<NativeConnection> = new Set();
 
+/** A kind of what a program registers. */
+export type RegistrationKind = "tool" | "contextSource" | "provider" | "hook" | "environment";
+
 /** The native host with objects instead of texts. It knows if it is closed. Its failures are ClientErrors. */
 export class NativeConnection {
   #native;
@@ -117,68 +120,22 @@ export class NativeConnection {
     this.#native.answer(call, message);
   }
 
-  /** Returns the number of the registered tool. Throws a tagged failure. */
-  registerTool(tool: object, directory: string | undefined): number {
+  /** Returns the number of what is registered, which is unique in its kind. Throws a tagged failure. */
+  register(kind: RegistrationKind, definition: object, directory?: string): number {
     if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerTool(encodeDefinition(tool), directory ?? null);
+    const registered = this.#native.register(kind, encodeDefinition(definition), directory ?? null);
     if (typeof registered === "string") throw taggedError(JSON.parse(registered));
     return registered;
   }
 
-  /** Returns the number of the registered Context Source. Throws a tagged failure. */
-  registerContextSource(source: object, directory: string | undefined): number {
-    if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerContextSource(encodeDefinition(source), directory ?? null);
-    if (typeof registered === "string") throw taggedError(JSON.parse(registered));
-    return registered;
-  }
-
-  /** Returns the number of the registered hook. Throws a tagged failure. */
-  registerHook(hook: object, directory: string | undefined): number {
-    if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerHook(encodeDefinition(hook), directory ?? null);
-    if (typeof registered === "string") throw taggedError(JSON.parse(registered));
-    return registered;
-  }
-
-  /** Returns the number of the registered provider. Throws a tagged failure. */
-  registerProvider(provider: object, directory: string | undefined): number {
-    if (this.#closing !== undefined) throw closedError();
-    const registered = this.#native.registerProvider(encodeDefinition(provider), directory ?? null);
-    if (typeof registered === "string") throw taggedError(JSON.parse(registered));
-    return registered;
-  }
-
-  removeProvider(number: number) {
-    this.#native.removeProvider(number);
-  }
-
-  removeHook(number: number) {
-    this.#native.removeHook(number);
+  unregister(kind: RegistrationKind, number: number) {
+    this.#native.unregister(kind, number);
   }
 
   /** Begins the recovery of interrupted sessions that the options chose. */
   beginRecovery() {
     if (this.#closing === undefined) this.#native.beginRecovery();
     this.#settled();
-  }
-
-  removeContextSource(number: number) {
-    this.#native.removeContextSource(number);
-  }
-
-  removeTool(number: number) {
-    this.#native.removeTool(number);
-  }
-
-  /** Returns the number of the registered function for the variables of terminals. */
-  registerEnvironment(): number {
-    if (this.#closing !== undefined) throw closedError();
-    return this.#native.registerEnvironment();
-  }
-
-  removeEnvironment(number: number) {
-    this.#native.removeEnvironment(number);
   }
 
   /** @param directory Null is the directory of requests without a directory. */

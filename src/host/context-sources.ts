@@ -53,11 +53,11 @@ export class ContextSources {
       ...(given.removal === undefined ? {} : { removal: given.removal.bind(given) }),
     };
     this.#program.define("contextSource", (input: ObservationInput, call) => this.#observe(input, call));
-    const number = this.#connection.registerContextSource({ key, required, timeoutMs }, directory);
+    const number = this.#connection.register("contextSource", { key, required, timeoutMs }, directory);
     this.#sources.set(number, source);
     return registration(() => {
       this.#sources.delete(number);
-      this.#connection.removeContextSource(number);
+      this.#connection.unregister("contextSource", number);
     });
   }
 

@@ -31,11 +31,11 @@ export class TerminalEnvironment {
   register(given: PtyEnvironmentHook): Registration {
     if (typeof given !== "function") throw new TypeError(`ptys.environment takes a function, got ${describe(given)}`);
     this.#program.define("ptyEnvironment", (input: EnvironmentInput, call) => this.#run(input, call));
-    const number = this.#connection.registerEnvironment();
+    const number = this.#connection.register("environment", {});
     this.#functions.set(number, given);
     return registration(() => {
       this.#functions.delete(number);
-      this.#connection.removeEnvironment(number);
+      this.#connection.unregister("environment", number);
     });
   }
 

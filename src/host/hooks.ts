@@ -57,11 +57,11 @@ export class Hooks {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, ...others } = checkOptions(options);
     const directory = checkRegisterOptions(others);
     this.#program.define("hook", (input: HookInput, call) => this.#run(input, call));
-    const number = this.#connection.registerHook({ moment, timeoutMs }, directory);
+    const number = this.#connection.register("hook", { moment, timeoutMs }, directory);
     this.#hooks.set(number, { moment, run });
     return registration(() => {
       this.#hooks.delete(number);
-      this.#connection.removeHook(number);
+      this.#connection.unregister("hook", number);
     });
   }
 

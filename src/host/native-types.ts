@@ -88,37 +88,13 @@ export interface NativeHost {
    */
   answer(call: number, message: string): boolean;
   /**
-   * Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
-   * action, permission, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+   * Registers what a program gives, for the Location of a directory or for all. The kind is `tool`, `contextSource`,
+   * `provider`, `hook` or `environment`, and the definition is JSON. Returns its number, which is unique in its kind,
+   * or a tagged failure as JSON.
    */
-  registerTool(tool: string, directory?: string | undefined | null): number | string;
-  /** Removes a tool. Its running calls continue. Ignores an unknown number. */
-  removeTool(number: number): void;
-  /**
-   * Registers a Context Source, for the Location of a directory or for all. The source is JSON `{key, required,
-   * timeoutMs}`. Returns its number, or a tagged failure as JSON.
-   */
-  registerContextSource(source: string, directory?: string | undefined | null): number | string;
-  /** Removes a Context Source. Ignores an unknown number. */
-  removeContextSource(number: number): void;
-  /**
-   * Registers a provider of models, for the Location of a directory or for all. The provider is JSON
-   * `{id, name, models}`. Returns its number, or a tagged failure as JSON.
-   */
-  registerProvider(provider: string, directory?: string | undefined | null): number | string;
-  /** Removes a provider. Ignores an unknown number. */
-  removeProvider(number: number): void;
-  /**
-   * Registers a hook, for the Location of a directory or for all. The hook is JSON `{moment, timeoutMs}`. Returns its
-   * number, or a tagged failure as JSON.
-   */
-  registerHook(hook: string, directory?: string | undefined | null): number | string;
-  /** Removes a hook. Ignores an unknown number. */
-  removeHook(number: number): void;
-  /** Registers a function that gives variables to terminals. Returns its number. */
-  registerEnvironment(): number;
-  /** Removes such a function. Its running calls continue. Ignores an unknown number. */
-  removeEnvironment(number: number): void;
+  register(kind: string, definition: string, directory?: string | undefined | null): number | string;
+  /** Removes what a program registered. Its running calls continue. Ignores an unknown number. */
+  unregister(kind: string, number: number): void;
   /** Begins the recovery that the options chose. Only the first call has an effect. */
   beginRecovery(): void;
   /**

@@ -31,11 +31,11 @@ export class Providers {
     const { id, name, models } = given;
     const provider = { id, stream: given.stream.bind(given) };
     this.#program.define("model", (input: ModelInput, call) => this.#run(input, call));
-    const number = this.#connection.registerProvider({ id, name, models }, directory);
+    const number = this.#connection.register("provider", { id, name, models }, directory);
     this.#providers.set(number, provider);
     return registration(() => {
       this.#providers.delete(number);
-      this.#connection.removeProvider(number);
+      this.#connection.unregister("provider", number);
     });
   }
 

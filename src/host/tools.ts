@@ -70,7 +70,8 @@ export class Tools {
     }
     this.#program.define("tool", (input: ToolInput, call) => this.#run(input, call));
     this.#program.define("recoverTool", (input: ToolInput, call) => this.#recover(input, call));
-    const number = this.#connection.registerTool(
+    const number = this.#connection.register(
+      "tool",
       {
         name: tool.name,
         description: definition.description,
@@ -89,7 +90,7 @@ export class Tools {
     this.#tools.set(number, tool);
     return registration(() => {
       this.#tools.delete(number);
-      this.#connection.removeTool(number);
+      this.#connection.unregister("tool", number);
     });
   }
 

@@ -71,6 +71,7 @@ pub use panics::report_panics;
 pub use program::context_sources::ContextSourceRegistration;
 pub use program::hooks::{HookMoment, HookRegistration};
 pub use program::providers::ProviderRegistration;
+pub use program::registration::{Registered, RegistrationKind};
 pub use program::tools::ToolRegistration;
 
 /// An open host. The caller must close it. Dropping it only interrupts running work and releases the database some time
@@ -275,105 +276,58 @@ impl Host {
         self.log.log().run(|| self.calls.receive(call, message))
     }
 
-    /// Registers a tool of the program for one Location, or for all. Returns its number.
+    /// Registers what a program gives, for one Location or for all. Returns its number, which is unique in its kind.
     ///
     /// # Errors
     ///
-    /// `InvalidOption` if the name or the directory cannot be used.
-    pub fn register_tool(
-        &self,
-        tool: ToolRegistration,
-        directory: Option<String>,
-    ) -> Result<u32, Failure> {
-        let place = self.registered_place(directory)?;
-        let directory = place.as_ref().map(|place| &*place.directory);
-        self.tools.register(tool, directory)
+    /// `InvalidOption` if a member or the directory cannot be used.
+    pub fn register(&self, given: Registered, directory: Option<String>) -> Result<u32, Failure> {
+        match given {
+            Registered::Tool(tool) => {
+                let directory = self.registered_directory(directory)?;
+                self.tools.register(tool, directory.as_deref())
+            }
+            Registered::ContextSource(source) => {
+                let (sources, directory) = (&self.context_sources, directory.as_deref());
+                sources.register(&self.runtime, source, directory)
+            }
+            Registered::Provider(provider) => {
+                let directory = self.registered_directory(directory)?;
+                let (providers, runtime) = (&self.providers, &self.runtime);
+                program::providers::register(providers, runtime, &provider, directory)
+            }
+            Registered::Hook(hook) => {
+                let directory = self.registered_directory(directory)?;
+                Ok(self.hooks.register(hook, directory))
+            }
+            Registered::Environment => Ok(self.environment.register()),
+        }
     }
 
-    /// Removes a tool of the program. Its running calls continue. Ignores an unknown number.
-    pub fn remove_tool(&self, number: u32) {
-        self.tools.remove(number);
+    /// Removes what a program registered. Its running calls continue. Ignores an unknown number.
+    pub fn unregister(&self, kind: RegistrationKind, number: u32) {
+        match kind {
+            RegistrationKind::Tool => self.tools.remove(number),
+            RegistrationKind::ContextSource => self.context_sources.remove(number),
+            RegistrationKind::Provider => {
+                program::providers::remove(&self.providers, &self.runtime, number);
+            }
+            RegistrationKind::Hook => self.hooks.remove(number),
+            RegistrationKind::Environment => self.environment.remove(number),
+        }
     }
 
-    /// Registers a Context Source of the program for one Location, or for all. Returns its number.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidOption` if the key or the directory cannot be used.
-    pub fn register_context_source(
-        &self,
-        source: ContextSourceRegistration,
-        directory: Option<&str>,
-    ) -> Result<u32, Failure> {
-        self.context_sources
-            .register(&self.runtime, source, directory)
-    }
-
-    /// Removes a Context Source of the program. Ignores an unknown number.
-    pub fn remove_context_source(&self, number: u32) {
-        self.context_sources.remove(number);
-    }
-
-    /// Registers a provider of models of the program for one Location, or for all. Returns its number.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidOption` if a member of the provider or the directory cannot be used.
-    pub fn register_provider(
-        &self,
-        provider: &ProviderRegistration,
-        directory: Option<String>,
-    ) -> Result<u32, Failure> {
-        let place = self.registered_place(directory)?;
-        let directory = place.map(|place| place.directory);
-        program::providers::register(&self.providers, &self.runtime, provider, directory)
-    }
-
-    /// Removes a provider of the program. Its running answers continue. Ignores an unknown number.
-    pub fn remove_provider(&self, number: u32) {
-        program::providers::remove(&self.providers, &self.runtime, number);
-    }
-
-    /// Registers a hook of the program for one Location, or for all. Returns its number.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidOption` if the directory cannot be used.
-    pub fn register_hook(
-        &self,
-        hook: HookRegistration,
-        directory: Option<String>,
-    ) -> Result<u32, Failure> {
-        let place = self.registered_place(directory)?;
-        let directory = place.map(|place| place.directory);
-        Ok(self.hooks.register(hook, directory))
-    }
-
-    fn registered_place(&self, directory: Option<String>) -> Result<Option<LocationRef>, Failure> {
+    fn registered_directory(&self, directory: Option<String>) -> Result<Option<String>, Failure> {
         let location = directory.map(|directory| LocationRef {
             directory,
             workspace_id: None,
         });
         let place = location.map(|location| self.runtime.place(&location));
-        place.transpose().map_err(|error| Failure::InvalidOption {
+        let place = place.transpose().map_err(|error| Failure::InvalidOption {
             option: "location.directory".into(),
             message: error.to_string(),
-        })
-    }
-
-    /// Removes a hook of the program. Ignores an unknown number.
-    pub fn remove_hook(&self, number: u32) {
-        self.hooks.remove(number);
-    }
-
-    /// Registers a function of the program that gives variables to terminals. Returns its number.
-    pub fn register_environment(&self) -> u32 {
-        self.environment.register()
-    }
-
-    /// Removes such a function. Its running calls continue. Ignores an unknown number.
-    pub fn remove_environment(&self, number: u32) {
-        self.environment.remove(number);
+        })?;
+        Ok(place.map(|place| place.directory))
     }
 
     /// Begins the recovery that the options chose. The program calls it once it has registered its tools.

@@ -11,8 +11,7 @@ use futures::{FutureExt, stream};
 use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{
-    ContextSourceRegistration, EMBEDDED, HookRegistration, Host, HostOptions, LARGE_BODY,
-    ListenOptions, ProviderRegistration, ToolRegistration, lines_of_large_body,
+    EMBEDDED, Host, HostOptions, LARGE_BODY, ListenOptions, RegistrationKind, lines_of_large_body,
 };
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -59,8 +58,16 @@ pub fn open<'env>(
 }
 
 fn read<T: DeserializeOwned>(options: &str) -> napi::Result<T> {
-    let read = serde_json::from_str(options);
-    read.map_err(|error| napi::Error::from_reason(format!("invalid options: {error}")))
+    serde_json::from_str(options).map_err(invalid)
+}
+
+fn invalid(error: serde_json::Error) -> napi::Error {
+    napi::Error::from_reason(format!("invalid options: {error}"))
+}
+
+fn kind_named(name: &str) -> napi::Result<RegistrationKind> {
+    let kind = RegistrationKind::named(name);
+    kind.ok_or_else(|| napi::Error::from_reason(format!("invalid kind: {name}")))
 }
 
 fn text(failure: &impl Serialize) -> String {
@@ -204,103 +211,28 @@ impl NativeHost {
         self.host.receive(call, &message)
     }
 
-    /// Registers a tool, for the Location of a directory or for all. The tool is JSON `{name, description, inputSchema,
-    /// action, permission, recovers, timeoutMs}`. Returns its number, or a tagged failure as JSON.
+    /// Registers what a program gives, for the Location of a directory or for all. The kind is `tool`, `contextSource`,
+    /// `provider`, `hook` or `environment`, and the definition is JSON. Returns its number, which is unique in its kind,
+    /// or a tagged failure as JSON.
     #[napi(catch_unwind)]
-    pub fn register_tool(
+    pub fn register(
         &self,
-        tool: String,
+        kind: String,
+        definition: String,
         directory: Option<String>,
     ) -> napi::Result<Either<u32, String>> {
-        let tool: ToolRegistration = read(&tool)?;
-        Ok(match self.host.register_tool(tool, directory) {
+        let given = kind_named(&kind)?.read(&definition).map_err(invalid)?;
+        Ok(match self.host.register(given, directory) {
             Ok(number) => Either::A(number),
             Err(failure) => Either::B(text(&failure)),
         })
     }
 
-    /// Removes a tool. Its running calls continue. Ignores an unknown number.
+    /// Removes what a program registered. Its running calls continue. Ignores an unknown number.
     #[napi(catch_unwind)]
-    pub fn remove_tool(&self, number: u32) {
-        self.host.remove_tool(number);
-    }
-
-    /// Registers a Context Source, for the Location of a directory or for all. The source is JSON `{key, required,
-    /// timeoutMs}`. Returns its number, or a tagged failure as JSON.
-    #[napi(catch_unwind)]
-    pub fn register_context_source(
-        &self,
-        source: String,
-        directory: Option<String>,
-    ) -> napi::Result<Either<u32, String>> {
-        let source: ContextSourceRegistration = read(&source)?;
-        let registered = self
-            .host
-            .register_context_source(source, directory.as_deref());
-        Ok(match registered {
-            Ok(number) => Either::A(number),
-            Err(failure) => Either::B(text(&failure)),
-        })
-    }
-
-    /// Removes a Context Source. Ignores an unknown number.
-    #[napi(catch_unwind)]
-    pub fn remove_context_source(&self, number: u32) {
-        self.host.remove_context_source(number);
-    }
-
-    /// Registers a provider of models, for the Location of a directory or for all. The provider is JSON
-    /// `{id, name, models}`. Returns its number, or a tagged failure as JSON.
-    #[napi(catch_unwind)]
-    pub fn register_provider(
-        &self,
-        provider: String,
-        directory: Option<String>,
-    ) -> napi::Result<Either<u32, String>> {
-        let provider: ProviderRegistration = read(&provider)?;
-        Ok(match self.host.register_provider(&provider, directory) {
-            Ok(number) => Either::A(number),
-            Err(failure) => Either::B(text(&failure)),
-        })
-    }
-
-    /// Removes a provider. Ignores an unknown number.
-    #[napi(catch_unwind)]
-    pub fn remove_provider(&self, number: u32) {
-        self.host.remove_provider(number);
-    }
-
-    /// Registers a hook, for the Location of a directory or for all. The hook is JSON `{moment, timeoutMs}`. Returns its
-    /// number, or a tagged failure as JSON.
-    #[napi(catch_unwind)]
-    pub fn register_hook(
-        &self,
-        hook: String,
-        directory: Option<String>,
-    ) -> napi::Result<Either<u32, String>> {
-        let hook: HookRegistration = read(&hook)?;
-        Ok(match self.host.register_hook(hook, directory) {
-            Ok(number) => Either::A(number),
-            Err(failure) => Either::B(text(&failure)),
-        })
-    }
-
-    /// Removes a hook. Ignores an unknown number.
-    #[napi(catch_unwind)]
-    pub fn remove_hook(&self, number: u32) {
-        self.host.remove_hook(number);
-    }
-
-    /// Registers a function that gives variables to terminals. Returns its number.
-    #[napi(catch_unwind)]
-    pub fn register_environment(&self) -> u32 {
-        self.host.register_environment()
-    }
-
-    /// Removes such a function. Its running calls continue. Ignores an unknown number.
-    #[napi(catch_unwind)]
-    pub fn remove_environment(&self, number: u32) {
-        self.host.remove_environment(number);
+    pub fn unregister(&self, kind: String, number: u32) -> napi::Result<()> {
+        self.host.unregister(kind_named(&kind)?, number);
+        Ok(())
     }
 
     /// Begins the recovery that the options chose. Only the first call has an effect.

@@ -11,5 +11,6 @@ pub(crate) mod hooks;
 pub(crate) mod models;
 pub(crate) mod providers;
 pub(crate) mod registered;
+pub(crate) mod registration;
 pub(crate) mod sharing;
 pub(crate) mod tools;
