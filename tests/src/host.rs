@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use opencode_llm::ModelClient;
-use opencode_llm::{HttpClients, Proxies, RetryPolicy};
+use opencode_llm::RetryPolicy;
 use opencode_location::environment::Environment;
 use opencode_location::location::{Locations, Trust};
+use opencode_net::{HttpClients, Proxies};
 use opencode_runtime::{
     BudgetOptions, CreateSession, DatabasePath, Durability, Limits, NoEnvironment, NoHooks,
     OpenError, Recovery, Runtime, RuntimeOptions, SystemTimer, TestHook, Unanswered,
@@ -132,7 +133,7 @@ impl Host {
             retry: RetryPolicy::NEVER,
             fetch: Arc::new(ScriptedFetch::default()),
             web: Arc::new(ScriptedFetch::default()),
-            http: Arc::new(HttpClients::new(None, Proxies::default())),
+            http: HttpClients::new(None, Proxies::default()),
             clock,
             ids,
             reminders: false,

@@ -8,7 +8,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
-use opencode_llm::{Authorizer, LlmError, OutgoingRequest, Secret};
+use opencode_llm::{Authorizer, LlmError, OutgoingRequest};
+use opencode_secrets::Secret;
 use parking_lot::Mutex;
 use reqsign_aws_core::{
     AssumeRoleWithWebIdentityCredentialProvider, Credential, ECSCredentialProvider,

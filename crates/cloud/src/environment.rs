@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use opencode_handles::read_file;
-use opencode_llm::HttpClients;
+use opencode_net::HttpClients;
 use reqsign_core::{Context, Env, Error, FileRead, HttpSend, Result};
 use url::Url;
 

@@ -5,7 +5,8 @@ use std::fmt;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::AUTHORIZATION;
-use opencode_llm::{Authorizer, LlmError, OutgoingRequest, Secret};
+use opencode_llm::{Authorizer, LlmError, OutgoingRequest};
+use opencode_secrets::Secret;
 use reqsign_core::{Context, Error, ProvideCredential, Result, Signer};
 use reqsign_google::{
     Credential, EnvCredentialProvider, RequestSigner, ServiceAccountTokenCredentialProvider,

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use opencode_llm::Secret;
+use opencode_secrets::Secret;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqsign_aws_core::Credential;
 use ring::digest::{SHA256, digest};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_llm::{HttpDownloads, Proxies};
+use opencode_net::{HttpDownloads, Proxies};
 use opencode_runtime::{Fetch, FetchError};
 use url::Url;
 

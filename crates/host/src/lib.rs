@@ -30,10 +30,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{Request, Response};
 use futures::{FutureExt, Stream, StreamExt};
-use opencode_llm::{HttpClients, HttpDownloads, Proxies};
 use opencode_location::catalogue::ProgramProviders;
 use opencode_location::config::RemoteDocuments;
 use opencode_location::location::Locations;
+use opencode_net::{HttpClients, HttpDownloads, Proxies};
 use opencode_protocol::failure::Failure;
 use opencode_protocols::{HttpModelClient, HttpOptions};
 use opencode_runtime::{
@@ -192,7 +192,7 @@ impl Host {
             retry,
             fetch: Arc::new(fetch),
             web: Arc::new(web),
-            http: Arc::new(clients),
+            http: clients,
             clock,
             ids,
             limits,

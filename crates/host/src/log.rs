@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use opencode_llm::redact::{REDACTED, Redactor, Secrets, is_secret_name};
 use opencode_log::{Entries, Entry, EntryLocation, Filter, Level, Log};
+use opencode_secrets::{REDACTED, Redactor, Secrets, is_secret_name};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;

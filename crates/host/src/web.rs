@@ -2,7 +2,7 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_llm::{HttpDownloads, HttpRequest, Proxies};
+use opencode_net::{HttpDownloads, HttpRequest, Proxies};
 use opencode_tools::{Web, WebError, WebRequest, WebResponse};
 
 /// Sends the requests of tools over HTTP, through the proxies of the host.

@@ -4,8 +4,7 @@
 //! speaks the wire protocols of the providers.
 //!
 //! This crate must not depend on sessions, storage, running tools, configuration files or the HTTP interface of
-//! OpenCode. It reads the certificate store and the proxy settings when the first request needs them. The clock and
-//! randomness come from [`Sources`].
+//! OpenCode. The clock and randomness come from [`Sources`].
 //!
 //! Overview:
 //!
@@ -14,19 +13,15 @@
 //!   their order and pairing for every provider.
 //! - [`normal_schema`]: the form of input schemas of tools.
 //! - [`surrogates`]: the repair of JSON texts, also those of other servers than models.
-//! - [`error`] and [`redact`]: the content of failures, and the removal of secrets from them.
-//! - [`net`]: HTTP clients, their proxies, and downloads of documents.
+//! - [`error`]: the content of failures.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod canonical;
 pub mod client;
 pub mod lifecycle;
-pub mod net;
 pub mod normal_schema;
-pub mod redact;
 pub mod retry;
-pub mod secret;
 pub mod sources;
 pub mod surrogates;
 
@@ -47,7 +42,6 @@ pub use model::{
     Auth, Capabilities, Compatibility, CompatibleServer, Endpoint, Limits, ProtocolId,
     ResolvedModel, SystemRole, Timeouts, ToolSchema,
 };
-pub use net::{DownloadError, HttpClients, HttpDownloads, HttpRequest, HttpResponse, Proxies};
 pub use normal_schema::NormalSchema;
 pub use prefix::{Prefix, PrefixReport, short_hash};
 pub use request::{
@@ -56,6 +50,5 @@ pub use request::{
     ToolChoice, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
 pub use retry::{Retry, RetryPolicy};
-pub use secret::Secret;
 pub use sources::Sources;
 pub use usage::{TokenCounts, Usage};

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-pub use opencode_llm::redact::Redactor;
-use opencode_llm::redact::{is_secret_segment, without_segments};
+pub use opencode_secrets::Redactor;
+use opencode_secrets::{is_secret_segment, without_segments};
 use serde_json::{Map, Value};
 use url::Url;
 

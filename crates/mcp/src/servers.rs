@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
-use opencode_llm::HttpClients;
+use opencode_net::HttpClients;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -40,7 +40,7 @@ pub struct ServersOptions {
     /// The directory of the Location, which servers learn as their root.
     pub directory: PathBuf,
     /// Sends the requests to remote servers.
-    pub http: Arc<HttpClients>,
+    pub http: HttpClients,
     /// Supplies access tokens.
     pub tokens: Arc<dyn Tokens>,
     /// Learns of changes.

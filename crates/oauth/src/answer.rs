@@ -4,7 +4,7 @@ use url::Url;
 use url::form_urlencoded::parse;
 
 use crate::error::{AuthorizationError, shown_code};
-use crate::secret::Secret;
+use opencode_secrets::Secret;
 
 /// Maximum length of an answer.
 pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024;

@@ -7,7 +7,7 @@ use crate::callback::{Arrival, Callbacks};
 use crate::error::AuthorizationError;
 use crate::proof::{challenge, random};
 use crate::redirect::Redirect;
-use crate::secret::Secret;
+use opencode_secrets::Secret;
 
 /// The way in which a host receives the answer of the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::BrowserAnswer;
-use crate::secret::Secret;
+use opencode_secrets::Secret;
 
 /// Maximum number of connections at the same time.
 const MAX_CONNECTIONS: usize = 16;

@@ -9,8 +9,8 @@ use url::Url;
 use crate::error::{AuthorizationError, shown_code};
 use crate::grant::Grant;
 use crate::http::{Http, shown};
-use crate::secret::Secret;
 use crate::token_endpoint::{Number, Refused, TokenEndpoint, is_token, refusal_code};
+use opencode_secrets::Secret;
 
 /// The wait between two questions, if the server names none.
 const INTERVAL: u64 = 5;

@@ -3,7 +3,7 @@
 use opencode_schema::clock::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::secret::{Secret, optional_secret, plain_secret};
+use opencode_secrets::{Secret, optional_secret, plain_secret};
 
 /// The time before its end at which a token is renewed.
 const EARLY: Millis = 5 * 60 * 1000;

@@ -1,13 +1,12 @@
 //! Requests to authorization servers. Their answers are hostile input: they are bounded in size and time, and redirects
 //! are not followed.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use http::{HeaderValue, StatusCode};
+use opencode_net::HttpClients;
 use reqwest::RequestBuilder;
 use url::Url;
 
@@ -21,13 +20,6 @@ const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 /// Maximum length of an address of a server.
 pub const MAX_ADDRESS_BYTES: usize = 4096;
-
-/// Supplies HTTP clients.
-pub trait HttpClients: Send + Sync + 'static {
-    /// Returns the client for an address. The client must not follow redirects: they could lead secrets to another
-    /// server.
-    fn client<'a>(&'a self, address: &'a Url) -> BoxFuture<'a, Result<reqwest::Client, String>>;
-}
 
 /// The addresses that requests may go to: public addresses over `https`, addresses of a private network if the server
 /// itself is in one, and this machine if the server itself is on this machine. Otherwise a server could make the host
@@ -100,7 +92,7 @@ pub struct Answer {
 #[derive(Clone)]
 pub struct Http {
     /// The clients of the host.
-    pub clients: Arc<dyn HttpClients>,
+    pub clients: HttpClients,
     /// The addresses that are allowed.
     pub reach: Reach,
     /// Maximum time of a request, with its answer.
@@ -176,7 +168,7 @@ impl Http {
             return Err(format!("{} must not be called", shown(address)));
         }
         let call = async {
-            let client = self.clients.client(address).await?;
+            let client = self.clients.get(address).await?;
             let failed = |error: reqwest::Error| format!("{}: {}", shown(address), cause(&error));
             let mut response = request(client).send().await.map_err(failed)?;
             let mut body = Vec::new();

@@ -21,7 +21,6 @@ mod network;
 mod proof;
 mod redirect;
 mod scopes;
-mod secret;
 mod token_endpoint;
 
 pub use answer::{BrowserAnswer, Expected};
@@ -30,10 +29,7 @@ pub use callback::Callbacks;
 pub use device::{DeviceCode, DevicePoll};
 pub use error::{AuthorizationError, shown_code};
 pub use grant::Grant;
-pub use http::{
-    Answer, Http, HttpClients, MAX_ADDRESS_BYTES, REQUEST_LIMIT, Reach, is_loopback, shown,
-};
+pub use http::{Answer, Http, MAX_ADDRESS_BYTES, REQUEST_LIMIT, Reach, is_loopback, shown};
 pub use redirect::Redirect;
 pub use scopes::{MAX_SCOPES, is_scope, scopes};
-pub use secret::{Secret, optional_secret};
 pub use token_endpoint::{Number, TokenEndpoint, TokenRefusal, refusal_code};

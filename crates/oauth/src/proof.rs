@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use zeroize::Zeroizing;
 
-use crate::secret::Secret;
+use opencode_secrets::Secret;
 
 /// Returns 256 random bits as text.
 ///

@@ -13,7 +13,7 @@ use crate::error::shown_code;
 use crate::grant::Grant;
 use crate::http::{Answer, Http, shown};
 use crate::scopes::scopes;
-use crate::secret::Secret;
+use opencode_secrets::Secret;
 
 /// Maximum length of a token.
 const MAX_TOKEN_BYTES: usize = 16 * 1024;

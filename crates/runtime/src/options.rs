@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opencode_downloads::Fetch;
-use opencode_llm::{HttpClients, ModelClient, RetryPolicy};
+use opencode_llm::{ModelClient, RetryPolicy};
 use opencode_location::location::Locations;
+use opencode_net::HttpClients;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
 use opencode_schema::model::ModelRef;
@@ -47,7 +48,7 @@ pub struct RuntimeOptions {
     /// Access of tools to web servers.
     pub web: Arc<dyn Web>,
     /// HTTP clients for MCP servers and their authorization servers.
-    pub http: Arc<HttpClients>,
+    pub http: HttpClients,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Identifiers.

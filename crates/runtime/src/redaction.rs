@@ -178,10 +178,10 @@ fn clean_members(value: &mut Value, secrets: &Redactor) {
 
 #[cfg(test)]
 mod tests {
-    use opencode_llm::redact::Secrets;
     use opencode_schema::event::{
         PromptAdmitted, SessionError, ToolCalled, ToolInputStarted, ToolProgress, ToolReported,
     };
+    use opencode_secrets::Secrets;
     use serde_json::json;
 
     use super::*;

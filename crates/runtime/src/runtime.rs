@@ -208,14 +208,14 @@ impl Runtime {
         let oauth = oauth(
             &journal,
             &credentials,
-            Arc::clone(&options.http),
+            options.http.clone(),
             Arc::clone(&callbacks),
         );
         let mcp = Arc::new(McpServers::new(
             Arc::clone(&options.tools),
             Arc::clone(&journal.announcer),
             Arc::new(oauth.clone()),
-            Arc::clone(&options.http),
+            options.http.clone(),
         ));
         let integrations = Integrations::new(IntegrationServices {
             journal: Arc::clone(&journal),

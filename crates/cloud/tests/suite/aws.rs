@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use opencode_cloud::{AccessKeys, AwsCredentials, BedrockSigner, HostEnvironment};
-use opencode_llm::{ErrorKind, Secret};
+use opencode_llm::ErrorKind;
+use opencode_secrets::Secret;
 
 use super::service::Service;
 use super::{environment, header, headers};

@@ -2,7 +2,9 @@
 
 use futures::future::join_all;
 use opencode_cloud::GoogleCredentials;
-use opencode_llm::{ErrorKind, Proxies, Secret};
+use opencode_llm::ErrorKind;
+use opencode_net::Proxies;
+use opencode_secrets::Secret;
 use serde_json::json;
 
 use super::service::Service;

@@ -15,7 +15,8 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderValue};
 use opencode_cloud::HostEnvironment;
-use opencode_llm::{Authorizer, HttpClients, LlmError, OutgoingRequest, Proxies};
+use opencode_llm::{Authorizer, LlmError, OutgoingRequest};
+use opencode_net::{HttpClients, Proxies};
 use url::Url;
 
 fn environment(home: &Path, variables: &[(&str, &str)]) -> HostEnvironment {

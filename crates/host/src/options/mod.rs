@@ -15,7 +15,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::Secret;
 use opencode_location::config::{
     HostConfiguration, HostModel, RemoteDocuments, WrongRules, parse_model, permission_rules,
     problems,
@@ -29,6 +28,7 @@ use opencode_runtime::{
 };
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
+use opencode_secrets::Secret;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;

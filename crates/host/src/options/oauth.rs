@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use opencode_oauth::{Reach, Redirect, Secret, is_scope};
+use opencode_oauth::{Reach, Redirect, is_scope};
 use opencode_protocol::failure::Failure;
 use opencode_runtime::ProviderOAuth;
+use opencode_secrets::Secret;
 use serde::Deserialize;
 use url::Url;
 

@@ -7,8 +7,8 @@ use http::HeaderMap;
 use url::Url;
 
 use crate::canonical::error::LlmError;
-use crate::net::HttpClients;
-use crate::secret::Secret;
+use opencode_net::HttpClients;
+use opencode_secrets::Secret;
 
 /// Makes the credential of a request right before it is sent.
 pub trait Authorizer: Send + Sync {

@@ -9,8 +9,8 @@ use url::Url;
 
 use crate::canonical::authorizer::Authorizer;
 use crate::canonical::request::{GenerationControls, JsonMap};
-use crate::redact::{Fields, Redactor, is_secret_segment, without_segments};
-use crate::secret::Secret;
+use opencode_secrets::Secret;
+use opencode_secrets::{Fields, Redactor, is_secret_segment, without_segments};
 
 /// The namespace of the options of models of the program.
 pub const PROGRAM_OPTIONS: &str = "program";

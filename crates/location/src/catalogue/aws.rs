@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use opencode_cloud::{AccessKeys, AwsCredentials, BedrockSigner, HostEnvironment};
-use opencode_llm::{Auth, Secret};
+use opencode_llm::Auth;
+use opencode_secrets::Secret;
 use serde_json::Value;
 
 use super::BEDROCK_PACKAGE;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use opencode_llm::Secret;
-use opencode_llm::redact::is_secret_name;
+use opencode_secrets::Secret;
+use opencode_secrets::is_secret_name;
 use serde_json::Value;
 
 use super::family::Family;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use opencode_llm::redact::{
-    REDACTED, Redactor, Secrets, is_harmless_header, is_secret_name, without_segments,
-};
 use opencode_schema::catalogue::{
     ModelApi, ModelCacheCost, ModelCapabilities, ModelCost, ModelCostTier, ModelInfo, ModelLimit,
     ModelRequest, ModelTime, ModelVariant, ProviderApi, ProviderInfo, RequestSettings,
+};
+use opencode_secrets::{
+    REDACTED, Redactor, Secrets, is_harmless_header, is_secret_name, without_segments,
 };
 use serde_json::{Map, Value};
 use url::form_urlencoded;

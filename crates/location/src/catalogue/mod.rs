@@ -27,9 +27,9 @@ mod vertex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use opencode_llm::redact::Secrets;
 use opencode_schema::catalogue::{ModelInfo, ProviderInfo};
 use opencode_schema::model::ModelRef;
+use opencode_secrets::Secrets;
 
 pub use crate::model::{
     AccessToken, Api, ApiKind, Capabilities, CloudCredentials, Cost, CostRow, Limits, Model,

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use opencode_cloud::GoogleCredentials;
 use opencode_llm::{
-    Auth, Compatibility, CompatibleServer, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts,
+    Auth, Compatibility, CompatibleServer, Endpoint, ProtocolId, ResolvedModel, Timeouts,
 };
 use opencode_schema::model::ModelRef;
+use opencode_secrets::Secret;
 use serde_json::Value;
 use url::Url;
 

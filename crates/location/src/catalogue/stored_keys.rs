@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
-use opencode_llm::Secret;
+use opencode_secrets::Secret;
 use parking_lot::RwLock;
 use tokio::sync::OnceCell;
 

@@ -2,7 +2,8 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_llm::{Authorizer, LlmError, OutgoingRequest, Secret};
+use opencode_llm::{Authorizer, LlmError, OutgoingRequest};
+use opencode_secrets::Secret;
 
 use super::packages::AUTHORIZATION;
 use crate::model::SignIn;

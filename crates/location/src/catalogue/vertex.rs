@@ -1,7 +1,7 @@
 //! Access to models at Google Vertex: the project, its address and the credentials.
 
 use opencode_cloud::GoogleCredentials;
-use opencode_llm::Secret;
+use opencode_secrets::Secret;
 use serde_json::{Value, json};
 
 use super::aws::machine;

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use opencode_llm::Secret;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
+use opencode_secrets::Secret;
 use serde_json::Value;
 
 use super::diagnostic::{Diagnostic, DiagnosticKind};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use opencode_llm::redact::{is_secret_segment, without_segments};
+use opencode_secrets::{is_secret_segment, without_segments};
 use serde_json::{Map, Value};
 use url::Url;
 

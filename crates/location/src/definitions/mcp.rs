@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use opencode_llm::redact::Secrets;
+use opencode_secrets::Secrets;
 
 use crate::config::{
     Configuration, Diagnostic, DiagnosticKind, McpConnection, McpServerPatch, McpTimeouts,

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use opencode_llm::redact::Redactor;
 use opencode_schema::permission::matches;
+use opencode_secrets::Redactor;
 
 use super::Environment;
 
@@ -92,7 +92,7 @@ impl Patterns {
 
 #[cfg(test)]
 mod tests {
-    use opencode_llm::redact::Secrets;
+    use opencode_secrets::Secrets;
 
     use super::*;
 

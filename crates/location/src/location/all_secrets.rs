@@ -1,6 +1,6 @@
 //! The secrets of all Locations of a host.
 
-use opencode_llm::redact::{Redactor, Secrets};
+use opencode_secrets::{Redactor, Secrets};
 use parking_lot::Mutex;
 
 /// The secrets of every Location that the host has read. They grow only: a secret that is not configured any more is

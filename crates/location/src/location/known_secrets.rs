@@ -1,7 +1,7 @@
 //! The secrets that a Location knows: those in the configuration and the environment, even if they are not in use. They
 //! are sent only to the server that they belong to. They never appear in stored or displayed data.
 
-use opencode_llm::redact::Secrets;
+use opencode_secrets::Secrets;
 
 use crate::catalogue::Catalogue;
 use crate::config::{ApiPatch, Configuration, HostModel, ProviderPatch};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use opencode_llm::redact::Secrets;
 use opencode_schema::clock::{Clock, Millis, SystemClock};
+use opencode_secrets::Secrets;
 use parking_lot::Mutex;
 
 use super::all_secrets::AllSecrets;

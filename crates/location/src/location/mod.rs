@@ -13,8 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use opencode_llm::redact::Redactor;
 use opencode_schema::location::{LocationInfo, ProjectRef};
+use opencode_secrets::Redactor;
 
 pub use all_secrets::AllSecrets;
 pub use approvals::ApprovalPlace;

@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use opencode_cloud::{AwsCredentials, GoogleCredentials};
-use opencode_llm::Secret;
 use opencode_schema::catalogue::ModelStatus;
+use opencode_secrets::Secret;
 
 use crate::secret::{BaseUrl, Headers, Members};
 

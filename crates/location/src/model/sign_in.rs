@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use opencode_llm::{LlmError, Secret};
+use opencode_llm::LlmError;
+use opencode_secrets::Secret;
 
 /// Supplies the access token of a user at a provider.
 pub trait AccessToken: Send + Sync {

@@ -1,8 +1,9 @@
 //! Availability of providers and models, and their public descriptions.
 
-use opencode_llm::{Auth, Secret};
+use opencode_llm::Auth;
 use opencode_location::catalogue::{Catalogue, ModelResolutionError, UnavailableReason};
 use opencode_location::config::Configuration;
+use opencode_secrets::Secret;
 use serde_json::{Value, json};
 
 use crate::documents::select;

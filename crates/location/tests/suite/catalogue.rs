@@ -1,10 +1,11 @@
 //! Builds catalogues from configuration: the meaning of each key, the precedence of documents, the default.
 
-use opencode_llm::{Auth, Secret};
+use opencode_llm::Auth;
 use opencode_location::catalogue::{Capabilities, Catalogue, Limits, Model, ModelResolutionError};
 use opencode_location::config::{Configuration, Diagnostic, DiagnosticKind};
 use opencode_location::environment::Environment;
 use opencode_location::project::Project;
+use opencode_secrets::Secret;
 use serde_json::{Value, json};
 
 use crate::documents::{

@@ -1,9 +1,10 @@
 //! The model that the embedding program chose, with its key and its address.
 
-use opencode_llm::{Auth, ProtocolId, Secret};
+use opencode_llm::{Auth, ProtocolId};
 use opencode_location::catalogue::{Catalogue, ResolvedModelOutcome};
 use opencode_location::config::{Configuration, HostConfiguration, HostModel, parse_model};
 use opencode_location::secret::BaseUrl;
+use opencode_secrets::Secret;
 use serde_json::{Value, json};
 
 use crate::documents::select;

@@ -1,7 +1,8 @@
 //! Tests which protocol, address and credential a package stands for.
 
-use opencode_llm::{Auth, Endpoint, ProtocolId, Secret};
+use opencode_llm::{Auth, Endpoint, ProtocolId};
 use opencode_location::catalogue::Catalogue;
+use opencode_secrets::Secret;
 use serde_json::json;
 
 use crate::documents::{catalogue, select};

@@ -1,9 +1,10 @@
 //! Resolves a selection to a model that can be called, or to the reason for a failure.
 
-use opencode_llm::{Auth, Endpoint, GenerationControls, JsonMap, ProtocolId, Secret};
+use opencode_llm::{Auth, Endpoint, GenerationControls, JsonMap, ProtocolId};
 use opencode_location::catalogue::{
     CostRow, ModelResolutionError, ResolvedModelOutcome, UnavailableReason, UnsupportedReason,
 };
+use opencode_secrets::Secret;
 use serde_json::{Value, json};
 
 use crate::documents::{catalogue, first_generation, second_generation, select};

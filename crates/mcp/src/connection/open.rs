@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::HttpClients;
+use opencode_net::HttpClients;
 use parking_lot::Mutex;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, RoleClient, RunningService, serve_client};
@@ -29,7 +29,7 @@ const END_OF_OUTPUT: Duration = Duration::from_secs(1);
 /// The part of the host that all servers of a Location share.
 pub(crate) struct ConnectionServices {
     pub(crate) directory: PathBuf,
-    pub(crate) http: Arc<HttpClients>,
+    pub(crate) http: HttpClients,
     pub(crate) tokens: Arc<dyn Tokens>,
 }
 

@@ -1,7 +1,7 @@
 //! The ports of this module: stored credentials, and changed connections.
 
 use futures::future::BoxFuture;
-use opencode_oauth::Secret;
+use opencode_secrets::Secret;
 
 /// A stored credential.
 #[derive(Clone, Debug)]

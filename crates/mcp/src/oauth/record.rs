@@ -1,7 +1,8 @@
 //! The stored form of a credential of an MCP server.
 
-use opencode_oauth::{Grant, Secret, TokenEndpoint, optional_secret};
+use opencode_oauth::{Grant, TokenEndpoint};
 use opencode_schema::clock::Millis;
+use opencode_secrets::{Secret, optional_secret};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 

@@ -1,10 +1,9 @@
 //! The registration of this host as a client of an authorization server (RFC 7591).
 
 use http::StatusCode;
-use opencode_oauth::{
-    Answer, AuthorizationError, Http, Number, Secret, refusal_code, shown, shown_code,
-};
+use opencode_oauth::{Answer, AuthorizationError, Http, Number, refusal_code, shown, shown_code};
 use opencode_schema::clock::Millis;
+use opencode_secrets::Secret;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_oauth::{Callbacks, Http, HttpClients, Reach, Secret, TokenRefusal, is_loopback};
+use opencode_net::HttpClients;
+use opencode_oauth::{Callbacks, Http, Reach, TokenRefusal, is_loopback};
 use opencode_schema::clock::{Clock, Millis};
+use opencode_secrets::Secret;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
@@ -36,7 +38,7 @@ pub struct OAuthServices {
     /// Stores credentials.
     pub store: Arc<dyn CredentialStore>,
     /// Sends requests.
-    pub clients: Arc<dyn HttpClients>,
+    pub clients: HttpClients,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Maximum time of a request to an authorization server; [`opencode_oauth::REQUEST_LIMIT`] by default.
@@ -117,7 +119,7 @@ impl Shared {
 
     pub(super) fn http(&self, server: &RemoteServer) -> Http {
         Http {
-            clients: Arc::clone(&self.services.clients),
+            clients: self.services.clients.clone(),
             reach: Reach::of(&server.url),
             limit: self.services.limit,
         }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
-use opencode_oauth::{Grant, MAX_SCOPES, Secret};
+use opencode_oauth::{Grant, MAX_SCOPES};
 use opencode_schema::clock::Millis;
+use opencode_secrets::Secret;
 use parking_lot::Mutex;
 use url::Url;
 

@@ -2,7 +2,8 @@
 
 use opencode_mcp::TokenError;
 use opencode_mcp::oauth::OAuth;
-use opencode_oauth::{AnswerMode, AuthorizationError, Secret};
+use opencode_oauth::{AnswerMode, AuthorizationError};
+use opencode_secrets::Secret;
 use url::Url;
 
 use crate::authorization::AuthorizationServer;

@@ -10,9 +10,10 @@ use opencode_mcp::oauth::{
     Connections, CredentialError, CredentialStore, OAuth, OAuthServices, StoredCredential,
 };
 use opencode_mcp::{Challenge, OAuthOptions, RemoteServer, TokenError, Tokens};
-use opencode_oauth::{AnswerMode, AuthorizationError, Callbacks, HttpClients, Secret};
+use opencode_net::{HttpClients, Proxies};
+use opencode_oauth::{AnswerMode, AuthorizationError, Callbacks};
 use opencode_schema::clock::{Clock, Millis};
-use url::Url;
+use opencode_secrets::Secret;
 
 use crate::authorization::{AuthorizationServer, redirect_port};
 
@@ -110,14 +111,6 @@ impl Time {
 impl Clock for Time {
     fn now(&self) -> Millis {
         self.0.load(Ordering::Relaxed)
-    }
-}
-
-struct Plain(reqwest::Client);
-
-impl HttpClients for Plain {
-    fn client<'a>(&'a self, _address: &'a Url) -> BoxFuture<'a, Result<reqwest::Client, String>> {
-        async { Ok(self.0.clone()) }.boxed()
     }
 }
 
@@ -236,7 +229,7 @@ impl Host {
 fn open(stored: &Arc<Stored>, time: &Arc<Time>, changes: &Arc<Changes>) -> OAuth {
     OAuth::new(OAuthServices {
         store: Arc::clone(stored) as Arc<dyn CredentialStore>,
-        clients: Arc::new(Plain(client())),
+        clients: HttpClients::new(None, Proxies::default()),
         clock: Arc::clone(time) as Arc<dyn Clock>,
         limit: Duration::from_millis(500),
         callbacks: Arc::new(Callbacks::default()),

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use opencode_llm::{HttpClients, Proxies};
 use opencode_mcp::{
     Ask, AskRefused, CallContext, CallError, CallOutput, Change, Connection, Listener, LocalServer,
     NoTokens, ServerConfig, ServerTool, Servers, ServersOptions, State, Timeouts, Tokens,
 };
+use opencode_net::{HttpClients, Proxies};
 use opencode_schema::question::{QuestionAnswer, QuestionInfo};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -51,7 +51,7 @@ impl Bench {
         let (sender, changes) = watch::channel(Vec::new());
         let servers = Servers::new(ServersOptions {
             directory: folder.path().to_owned(),
-            http: Arc::new(HttpClients::new(None, Proxies::default())),
+            http: HttpClients::new(None, Proxies::default()),
             tokens,
             listener: Arc::new(Changes(sender)),
         });

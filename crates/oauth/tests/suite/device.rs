@@ -1,38 +1,17 @@
 //! The device flow.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use opencode_oauth::{
-    AuthorizationError, DeviceCode, DevicePoll, Http, HttpClients, Reach, TokenEndpoint,
-};
+use opencode_net::{HttpClients, Proxies};
+use opencode_oauth::{AuthorizationError, DeviceCode, DevicePoll, Http, Reach, TokenEndpoint};
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::authorization::AuthorizationServer;
 
-struct Plain(reqwest::Client);
-
-impl HttpClients for Plain {
-    fn client<'a>(&'a self, _address: &'a Url) -> BoxFuture<'a, Result<reqwest::Client, String>> {
-        async { Ok(self.0.clone()) }.boxed()
-    }
-}
-
 fn http(server: &Url) -> Http {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(rustls::RootCertStore::empty())
-        .with_no_client_auth();
-    let builder = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .no_proxy();
     Http {
-        clients: Arc::new(Plain(builder.build().unwrap())),
+        clients: HttpClients::new(None, Proxies::default()),
         reach: Reach::of(server),
         limit: Duration::from_millis(500),
     }

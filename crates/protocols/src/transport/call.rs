@@ -10,9 +10,9 @@ use opencode_llm::canonical::error::{
 };
 use opencode_llm::canonical::model::{Auth, ResolvedModel, Timeouts};
 use opencode_llm::canonical::request::LlmRequest;
-use opencode_llm::net::{HttpClients, root_cause};
-use opencode_llm::redact::{Redactor, Secrets};
-use opencode_llm::secret::Secret;
+use opencode_net::{HttpClients, root_cause};
+use opencode_secrets::Secret;
+use opencode_secrets::{Redactor, Secrets};
 use reqwest::{Client, Response};
 use tokio::time::Instant;
 use url::Url;

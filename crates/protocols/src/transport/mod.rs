@@ -13,8 +13,8 @@ use opencode_llm::canonical::model::Timeouts;
 use opencode_llm::canonical::prefix::{Prefix, PrefixReport};
 use opencode_llm::canonical::request::LlmRequest;
 use opencode_llm::client::{EventStream, ModelClient};
-use opencode_llm::net::{HttpClients, Proxies};
 use opencode_llm::sources::Sources;
+use opencode_net::{HttpClients, Proxies};
 
 use crate::adapters::adapter;
 use crate::protocol::WireRequest;

@@ -16,10 +16,11 @@ use std::sync::Arc;
 
 use opencode_llm::{
     Auth, Capabilities, GenerationControls, JsonMap, LlmError, LlmRequest, Media, Message, Part,
-    PrefixCache, ProtocolId, ReasoningPart, ResolvedModel, Role, Secret, SystemPart, SystemRole,
+    PrefixCache, ProtocolId, ReasoningPart, ResolvedModel, Role, SystemPart, SystemRole,
     ToolCallPart, ToolChoice, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
 use opencode_protocols::{self as protocol};
+use opencode_secrets::Secret;
 use serde_json::{Value, json};
 
 const PNG: &str = "iVBORw0KGgo=";

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_llm::{Auth, Authorizer, ErrorKind, LlmErrorReason, OutgoingRequest, Secret};
+use opencode_llm::{Auth, Authorizer, ErrorKind, LlmErrorReason, OutgoingRequest};
+use opencode_secrets::Secret;
 
 use super::server::{Server, ok, refuse};
 use super::*;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use opencode_llm::{DownloadError, HttpDownloads, Proxies};
+use opencode_net::{DownloadError, HttpDownloads, Proxies};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;

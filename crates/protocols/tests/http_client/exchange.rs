@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use opencode_llm::{Auth, Secret};
+use opencode_llm::Auth;
+use opencode_secrets::Secret;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use opencode_llm::{Auth, ErrorKind, LlmErrorReason, Secret};
+use opencode_llm::{Auth, ErrorKind, LlmErrorReason};
+use opencode_secrets::Secret;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 

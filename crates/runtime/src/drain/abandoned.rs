@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use opencode_llm::redact::REDACTED;
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{EventProvider, SessionEvent, ToolFailed};
 use opencode_schema::id::SessionID;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
+use opencode_secrets::REDACTED;
 use opencode_store::{Draft, OpenCall, SessionRow, StoreError, Transaction};
 use opencode_tools::{CallKind, ToolCall};
 use serde_json::Value;

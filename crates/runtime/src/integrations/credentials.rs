@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Either, join_all, select};
 use opencode_mcp::oauth::{CredentialError, CredentialStore, StoredCredential};
-use opencode_oauth::Secret;
+use opencode_secrets::Secret;
 use opencode_store::{Abort, Credential, StoreError, Transaction};
 
 use crate::error::RuntimeError;

@@ -6,7 +6,6 @@
 
 mod announcements;
 mod attempts;
-mod clients;
 mod credentials;
 mod provider_keys;
 mod providers;
@@ -16,11 +15,11 @@ mod sign_ins;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use opencode_llm::HttpClients;
 use opencode_location::catalogue::StoredKey;
 use opencode_location::location::{Location, Locations};
 use opencode_mcp::RemoteServer;
 use opencode_mcp::oauth::{CredentialStore, OAuth, OAuthServices, integration_id};
+use opencode_net::HttpClients;
 use opencode_oauth::{AuthorizationError, Callbacks, REQUEST_LIMIT};
 use opencode_schema::integration::{
     IntegrationAttempt, IntegrationAttemptMode, IntegrationAttemptStatus, IntegrationInfo,
@@ -34,7 +33,6 @@ use crate::mcp::McpServers;
 use crate::timer::Timer;
 use announcements::{Announcements, ServerConnections};
 use attempts::{Attempts, Begun};
-use clients::LlmClients;
 pub use credentials::CredentialValues;
 pub(crate) use credentials::Credentials;
 use provider_keys::ProviderKeys;
@@ -71,7 +69,7 @@ pub(crate) struct IntegrationServices {
     pub(crate) oauth: OAuth,
     /// OAuth of providers, by provider.
     pub(crate) provider_oauth: BTreeMap<String, ProviderOAuth>,
-    pub(crate) clients: Arc<HttpClients>,
+    pub(crate) clients: HttpClients,
     pub(crate) callbacks: Arc<Callbacks>,
     pub(crate) timer: Arc<dyn Timer>,
     pub(crate) closing: CancellationToken,
@@ -109,7 +107,7 @@ impl Integrations {
             oauth: provider_oauth.map(|(id, it)| (id, Arc::new(it))).collect(),
             journal: Arc::clone(&journal),
             credentials: Arc::clone(&credentials),
-            clients: Arc::new(LlmClients(services.clients)),
+            clients: services.clients,
             callbacks: services.callbacks,
             timer: Arc::clone(&services.timer),
             tasks: TaskTracker::new(),
@@ -188,7 +186,7 @@ impl Integrations {
         check_label(label)?;
         providers::check_key(key).map_err(|problem| refused("key", problem))?;
         let value = providers::value_of(key);
-        let key = |_: &str| StoredKey::Key(opencode_llm::Secret::new(key));
+        let key = |_: &str| StoredKey::Key(opencode_secrets::Secret::new(key));
         self.keys.set(id, label, value, key).await
     }
 
@@ -307,12 +305,12 @@ impl Integrations {
 pub(crate) fn oauth(
     journal: &Arc<Journal>,
     credentials: &Arc<Credentials>,
-    clients: Arc<HttpClients>,
+    clients: HttpClients,
     callbacks: Arc<Callbacks>,
 ) -> OAuth {
     OAuth::new(OAuthServices {
         store: Arc::clone(credentials) as Arc<dyn CredentialStore>,
-        clients: Arc::new(LlmClients(clients)),
+        clients,
         clock: Arc::clone(&journal.clock),
         limit: REQUEST_LIMIT,
         callbacks,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use opencode_location::catalogue::{StoredKey, StoredKeys};
-use opencode_oauth::Secret;
+use opencode_secrets::Secret;
 
 use super::announcements::Announcements;
 use super::credentials::Credentials;

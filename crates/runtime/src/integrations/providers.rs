@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use opencode_llm::Secret;
 use opencode_location::catalogue::{Keys, LoadKeys, StoredKey};
 use opencode_location::location::Location;
 use opencode_mcp::oauth::integration_id;
-use opencode_oauth::Secret as StoredSecret;
 use opencode_schema::integration::{IntegrationConnection, IntegrationInfo, IntegrationMethod};
+use opencode_secrets::Secret;
+use opencode_secrets::Secret as StoredSecret;
 use opencode_store::Credential;
 use serde::{Deserialize, Serialize};
 

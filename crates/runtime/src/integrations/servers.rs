@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 use opencode_mcp::RemoteServer;
 use opencode_mcp::oauth::{Exchange, OAuth, integration_id};
-use opencode_oauth::{AuthorizationError, BrowserAnswer, Secret};
+use opencode_oauth::{AuthorizationError, BrowserAnswer};
 use opencode_schema::integration::{IntegrationConnection, IntegrationInfo, IntegrationMethod};
+use opencode_secrets::Secret;
 use opencode_store::Credential;
 
 use super::attempts::{Begun, Outcome};

@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::HttpClients;
 use opencode_location::location::Location;
 use opencode_mcp::{RemoteServer, Tokens};
+use opencode_net::HttpClients;
 use opencode_tools::Registry;
 use parking_lot::Mutex;
 
@@ -51,7 +51,7 @@ struct Services {
     registry: Arc<Registry>,
     announcer: Arc<Announcer>,
     tokens: Arc<dyn Tokens>,
-    http: Arc<HttpClients>,
+    http: HttpClients,
 }
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl McpServers {
         registry: Arc<Registry>,
         announcer: Arc<Announcer>,
         tokens: Arc<dyn Tokens>,
-        http: Arc<HttpClients>,
+        http: HttpClients,
     ) -> Self {
         Self {
             services: Services {

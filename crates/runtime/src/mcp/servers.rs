@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::redact::Secrets;
 use opencode_location::definitions::mcp::{McpServer, McpServers as ConfiguredServers};
 use opencode_location::location::Location;
 use opencode_location::secret::Redactor;
@@ -15,6 +14,7 @@ use opencode_mcp::{
 };
 use opencode_schema::command::CommandInfo;
 use opencode_schema::mcp::McpServerInfo;
+use opencode_secrets::Secrets;
 use opencode_tools::{Registration, Registry, Tool};
 use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
@@ -67,7 +67,7 @@ impl LocationServers {
         let announcements = Arc::new(Announcements::new(announcer, directory));
         let servers = Servers::new(ServersOptions {
             directory: PathBuf::from(directory),
-            http: Arc::clone(&services.http),
+            http: services.http.clone(),
             tokens: Arc::clone(&services.tokens),
             listener: Arc::clone(&announcements) as Arc<_>,
         });

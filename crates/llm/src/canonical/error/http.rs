@@ -7,7 +7,7 @@ use url::Url;
 use super::rate_limit::RateLimits;
 use super::report::Report;
 use super::{CONTEXT_CHARS, LlmError, bounded, classify, is_page, page_message, place};
-use crate::redact::{Redactor, Secrets};
+use opencode_secrets::{Redactor, Secrets};
 
 /// Maximum length, in characters, of a body that the message shows. Longer bodies are usually HTML pages.
 const SHOWN_CHARS: usize = 500;

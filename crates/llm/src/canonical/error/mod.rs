@@ -23,7 +23,7 @@ pub use classify::InStreamReport;
 pub use place::{BEGINNING, is_page, page_message, place};
 
 use crate::canonical::event::FinishReason;
-use crate::redact::Redactor;
+use opencode_secrets::Redactor;
 
 /// Maximum length, in characters, of provider output that a failure keeps.
 pub const CONTEXT_CHARS: usize = 16_384;

@@ -23,7 +23,7 @@ pub use tool::{ToolChoice, ToolContent, ToolDefinition, ToolResultValue};
 
 use crate::canonical::json::deep_merge;
 use crate::canonical::model::ResolvedModel;
-use crate::redact::Fields;
+use opencode_secrets::Fields;
 
 /// A JSON object that preserves the order of its members.
 pub type JsonMap = serde_json::Map<String, Value>;

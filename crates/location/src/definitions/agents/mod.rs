@@ -12,10 +12,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use opencode_llm::redact::Secrets;
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::catalogue::RequestSettings;
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction, Ruleset};
+use opencode_secrets::Secrets;
 
 use unread::Unread;
 

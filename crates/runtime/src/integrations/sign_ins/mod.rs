@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opencode_location::catalogue::{SignIn, StoredKey};
-use opencode_oauth::{
-    Callbacks, Grant, Http, HttpClients, REQUEST_LIMIT, Reach, Redirect, Secret, TokenEndpoint,
-};
+use opencode_net::HttpClients;
+use opencode_oauth::{Callbacks, Grant, Http, REQUEST_LIMIT, Reach, Redirect, TokenEndpoint};
 use opencode_schema::clock::Millis;
 use opencode_schema::integration::IntegrationMethod;
+use opencode_secrets::Secret;
 use serde::{Deserialize, Serialize};
 use tokio_util::task::TaskTracker;
 use url::Url;
@@ -135,7 +135,7 @@ pub(super) struct Services {
     pub(super) oauth: BTreeMap<String, Arc<ProviderOAuth>>,
     pub(super) journal: Arc<Journal>,
     pub(super) credentials: Arc<Credentials>,
-    pub(super) clients: Arc<dyn HttpClients>,
+    pub(super) clients: HttpClients,
     pub(super) callbacks: Arc<Callbacks>,
     pub(super) timer: Arc<dyn Timer>,
     /// Exchanges and renewals. They run to their end even if their caller goes away.
@@ -194,7 +194,7 @@ impl Services {
 
     fn http(&self, oauth: &ProviderOAuth) -> Http {
         Http {
-            clients: Arc::clone(&self.clients),
+            clients: self.clients.clone(),
             reach: Reach::of(&oauth.token_url),
             limit: REQUEST_LIMIT,
         }

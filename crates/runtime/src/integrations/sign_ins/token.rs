@@ -7,8 +7,9 @@ use futures::future::{BoxFuture, Shared};
 use opencode_llm::error::{AuthenticationKind, TransportKind};
 use opencode_llm::{LlmError, LlmErrorReason};
 use opencode_location::catalogue::AccessToken;
-use opencode_oauth::{Grant, Secret, TokenRefusal};
+use opencode_oauth::{Grant, TokenRefusal};
 use opencode_schema::clock::Millis;
+use opencode_secrets::Secret;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
@@ -93,7 +94,7 @@ impl SignInToken {
 }
 
 impl AccessToken for SignInToken {
-    fn get(&self) -> BoxFuture<'_, Result<opencode_llm::Secret, LlmError>> {
+    fn get(&self) -> BoxFuture<'_, Result<opencode_secrets::Secret, LlmError>> {
         let token = async {
             let token = match self.0.step() {
                 Step::Use(token) => Ok(token),
@@ -101,7 +102,7 @@ impl AccessToken for SignInToken {
                 Step::Wait(renewal) => renewal.await,
             };
             match token {
-                Ok(token) => Ok(opencode_llm::Secret::new(token.expose())),
+                Ok(token) => Ok(opencode_secrets::Secret::new(token.expose())),
                 Err(error) => Err(self.0.failure(&error)),
             }
         };

@@ -11,9 +11,8 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use http::HeaderMap;
 use opencode_llm::error::AuthenticationKind;
-use opencode_llm::{
-    Auth, HttpClients, LlmError, LlmErrorReason, OutgoingRequest, Proxies, ResolvedModel, Secret,
-};
+use opencode_llm::{Auth, LlmError, LlmErrorReason, OutgoingRequest, ResolvedModel};
+use opencode_net::{HttpClients, Proxies};
 use opencode_oauth::Redirect;
 use opencode_runtime::{ConnectOauth, CredentialValues, ProviderOAuth, RuntimeError};
 use opencode_schema::integration::{
@@ -22,6 +21,7 @@ use opencode_schema::integration::{
 };
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
+use opencode_secrets::Secret;
 use opencode_testkit::{AuthorizationServer, Fixture, redirect_port};
 use url::Url;
 

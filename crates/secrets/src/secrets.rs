@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
 
-use super::Redactor;
 use super::names::{is_harmless_header, is_secret_name, is_secret_query, is_secret_segment};
+use super::redactor::Redactor;
 
 /// Minimum length of a credential, in bytes. Shorter ones occur by chance in any failure, and
 /// replacing them would only make the text unreadable.

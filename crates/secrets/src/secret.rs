@@ -6,6 +6,9 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+/// The replacement of a secret.
+pub const REDACTED: &str = "<redacted>";
+
 /// A secret text. `Debug` hides it, it has no `Display`, and its memory is overwritten at the end.
 #[derive(Clone)]
 pub struct Secret(Arc<Zeroizing<String>>);
@@ -30,23 +33,41 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("<redacted>")
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.is(other.expose())
     }
 }
 
-/// A secret as plain JSON.
-pub(crate) mod plain_secret {
+impl Eq for Secret {}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(REDACTED)
+    }
+}
+
+/// A secret as plain JSON, for values that are stored.
+pub mod plain_secret {
     use serde::{Deserialize, Deserializer, Serializer};
 
     use crate::secret::Secret;
 
-    pub(crate) fn serialize<S: Serializer>(secret: &Secret, to: S) -> Result<S::Ok, S::Error> {
+    /// Writes the text of the secret.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the serializer fails.
+    pub fn serialize<S: Serializer>(secret: &Secret, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(secret.expose())
     }
 
-    pub(crate) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Secret, D::Error> {
+    /// Reads the text of a secret.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the value is no text.
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Secret, D::Error> {
         String::deserialize(from).map(Secret::new)
     }
 }

@@ -1,4 +1,7 @@
-//! HTTP clients, their proxies, and downloads.
+//! HTTP clients, their proxies, and downloads. They read the certificate store and the proxy settings when the first
+//! request needs them.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod cause;
 mod clients;

@@ -1,7 +1,7 @@
 //! Redaction of values that have a secret name in a text, in JSON or as `name=value`.
 
-use super::REDACTED;
 use super::names::is_secret_name;
+use super::secret::REDACTED;
 
 /// Maximum length of a member name that is checked, in bytes.
 const LONGEST_NAME: usize = 64;

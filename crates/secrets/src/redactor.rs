@@ -3,10 +3,6 @@
 //! [`Secrets`] holds the secret strings of the configuration and the environment. A [`Redactor`]
 //! removes them from texts, all in one pass.
 
-mod names;
-mod secrets;
-mod written;
-
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -15,17 +11,12 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 use url::Url;
 
-pub use names::{is_harmless_header, is_secret_name, is_secret_segment};
-pub use secrets::Secrets;
-
-use names::is_secret_query;
-use written::{redact_members, redact_pairs};
-
-/// The replacement of a secret.
-pub const REDACTED: &str = "<redacted>";
+use super::names::{is_harmless_header, is_secret_name, is_secret_query};
+use super::secret::REDACTED;
+use super::written::{redact_members, redact_pairs};
 
 /// `Debug` of headers or parameters. Shows only the values of harmless headers.
-pub(crate) struct Fields<'a>(pub(crate) &'a [(String, String)]);
+pub struct Fields<'a>(pub &'a [(String, String)]);
 
 impl fmt::Debug for Fields<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,7 +67,7 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    fn new(spellings: Vec<String>) -> Self {
+    pub(super) fn new(spellings: Vec<String>) -> Self {
         Self {
             spellings: spellings.into(),
             search: Arc::default(),
@@ -206,6 +197,8 @@ impl Redactor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::is_secret_segment;
+    use crate::secrets::Secrets;
 
     fn owned(name: &str, value: &str) -> (String, String) {
         (name.to_owned(), value.to_owned())
