@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use crate::fetch::Fetch;
+use opencode_net::Fetch;
 
 /// The place that a copy is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -10,8 +10,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::copy::{Access, Copy, Made, Origin};
-use crate::fetch::Fetch;
 use crate::{repositories, skills};
+use opencode_net::Fetch;
 
 /// Time between two updates of a copy.
 const UPDATE_INTERVAL: Duration = Duration::from_secs(60 * 60);

@@ -7,7 +7,6 @@
 
 mod copy;
 mod downloads;
-mod fetch;
 mod folder;
 mod git;
 mod repositories;
@@ -15,4 +14,3 @@ mod skills;
 
 pub use copy::{Copy, Origin};
 pub use downloads::Downloads;
-pub use fetch::{Fetch, FetchError};

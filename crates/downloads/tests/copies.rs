@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_downloads::{Copy, Downloads, Fetch, FetchError, Origin};
+use opencode_downloads::{Copy, Downloads, Origin};
+use opencode_net::{DownloadError, Fetch};
 use opencode_schema::clock::Clock;
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -41,11 +42,11 @@ struct Web {
 }
 
 impl Fetch for Web {
-    fn fetch(&self, address: Url, _: usize) -> BoxFuture<'static, Result<Vec<u8>, FetchError>> {
+    fn fetch(&self, address: Url, _: usize) -> BoxFuture<'static, Result<Vec<u8>, DownloadError>> {
         self.requests.lock().push(address.to_string());
         let text = self.texts.lock().get(address.as_str()).cloned();
         let answer = text.map(String::into_bytes);
-        futures::future::ready(answer.ok_or_else(|| FetchError("there is nothing".to_owned())))
+        futures::future::ready(answer.ok_or_else(|| DownloadError("there is nothing".to_owned())))
             .boxed()
     }
 }

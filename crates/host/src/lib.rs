@@ -7,7 +7,6 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod dispatch;
-mod fetch;
 #[cfg(test)]
 mod fuzz;
 mod large_body;
@@ -22,7 +21,6 @@ mod remote;
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
 mod trust;
-mod web;
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
@@ -161,8 +159,7 @@ impl Host {
             let load = remote::load(remote, downloads, &environment.cache);
             configuration.remote = RemoteDocuments::new(load);
         }
-        let fetch = fetch::HttpFetch::new(proxies.clone());
-        let web = web::HttpWeb::new(proxies.clone());
+        let downloads = HttpDownloads::new(proxies.clone());
         let clients = HttpClients::new(deadlines.connect(), proxies.clone());
         let timeouts = deadlines.timeouts();
         let http = HttpModelClient::new(HttpOptions {
@@ -190,8 +187,8 @@ impl Host {
             timer: Arc::new(SystemTimer),
             model: Arc::new(model),
             retry,
-            fetch: Arc::new(fetch),
-            web: Arc::new(web),
+            fetch: Arc::new(downloads.clone()),
+            web: Arc::new(downloads),
             http: clients,
             clock,
             ids,

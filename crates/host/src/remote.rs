@@ -150,7 +150,7 @@ async fn download(
         post: None,
         limit: usize::try_from(MAX_DOCUMENT_BYTES).unwrap_or(usize::MAX),
     };
-    let answer = downloads.send(request).await;
+    let answer = downloads.request(request).await;
     let answer = answer.map_err(|error| error.to_string())?;
     if !answer.status.is_success() {
         return Err(format!("{} answers {}", shown(address), answer.status));

@@ -15,11 +15,13 @@ use super::proxies::Proxies;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Downloads documents over HTTP. The first download that needs connections and TLS sets them up.
+#[derive(Clone)]
 pub struct HttpDownloads {
     clients: HttpClients,
 }
 
 /// A request. It has no `Debug`, because its headers and its address may contain a credential.
+#[derive(Clone)]
 pub struct HttpRequest {
     /// The `http` or `https` address.
     pub address: Url,
@@ -32,6 +34,7 @@ pub struct HttpRequest {
 }
 
 /// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpResponse {
     /// The HTTP status.
     pub status: StatusCode,
@@ -45,7 +48,7 @@ pub struct HttpResponse {
 /// that may be secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct DownloadError(String);
+pub struct DownloadError(pub String);
 
 impl HttpDownloads {
     /// Creates downloads with their own connections.
@@ -61,7 +64,7 @@ impl HttpDownloads {
     ///
     /// # Errors
     ///
-    /// The same as [`send`](Self::send). Also fails if the status is not a success.
+    /// The same as [`request`](Self::request). Also fails if the status is not a success.
     pub async fn get(&self, address: &Url, limit: usize) -> Result<Vec<u8>, DownloadError> {
         let accepted = HeaderValue::from_static("text/markdown, text/plain, */*;q=0.5");
         let request = HttpRequest {
@@ -70,7 +73,7 @@ impl HttpDownloads {
             post: None,
             limit,
         };
-        let response = self.send(request).await?;
+        let response = self.request(request).await?;
         match refusal(&response) {
             Some(refusal) => Err(refusal),
             None => Ok(response.body),
@@ -83,7 +86,7 @@ impl HttpDownloads {
     /// # Errors
     ///
     /// Fails if the server cannot be reached, breaks off, or sends more than `limit` bytes, announced or not.
-    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, DownloadError> {
+    pub async fn request(&self, request: HttpRequest) -> Result<HttpResponse, DownloadError> {
         let client = self.clients.get(&request.address).await;
         let client = client.map_err(DownloadError)?;
         let builder = match request.post {

@@ -7,8 +7,10 @@ mod cause;
 mod clients;
 mod download;
 mod proxies;
+mod web;
 
 pub use cause::root_cause;
 pub use clients::HttpClients;
 pub use download::{DownloadError, HttpDownloads, HttpRequest, HttpResponse};
 pub use proxies::Proxies;
+pub use web::{Fetch, Web};

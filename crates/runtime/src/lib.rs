@@ -78,7 +78,6 @@ pub use integrations::{ConnectOauth, CredentialValues, ProviderOAuth};
 pub use lifecycle::{ForkSession, PruneSessions};
 pub use limits::{CallLimits, Limits};
 pub use live::{LiveBatch, LiveSubscription, Selection, SelectionError};
-pub use opencode_downloads::{Fetch, FetchError};
 pub use operations::DrainOutcome;
 pub use options::RuntimeOptions;
 pub use recovery::Recovery;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_downloads::Fetch;
 use opencode_location::catalogue::ListFile;
 use opencode_location::location::Locations;
+use opencode_net::Fetch;
 use opencode_schema::event::{Nothing, Notice};
 use opencode_schema::location::LocationRef;
 use tokio_util::sync::CancellationToken;

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use opencode_downloads::Fetch;
 use opencode_llm::{ModelClient, RetryPolicy};
 use opencode_location::location::Locations;
+use opencode_net::Fetch;
 use opencode_net::HttpClients;
+use opencode_net::Web;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
 use opencode_schema::model::ModelRef;
 use opencode_store::{DatabasePath, Durability, TestHook};
-use opencode_tools::{Registry, Web};
+use opencode_tools::Registry;
 
 use crate::asks::unanswered::Unanswered;
 use crate::budgets::BudgetOptions;

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_runtime::{Fetch, FetchError};
-use opencode_tools::{Web, WebError, WebRequest, WebResponse};
+use opencode_net::{DownloadError, Fetch, HttpRequest, HttpResponse, Web};
 use url::Url;
 
 /// Responds with the texts that the test sets. Other addresses fail. Clones share their texts.
@@ -36,23 +35,23 @@ impl Fetch for ScriptedFetch {
         &self,
         address: Url,
         _limit: usize,
-    ) -> BoxFuture<'static, Result<Vec<u8>, FetchError>> {
+    ) -> BoxFuture<'static, Result<Vec<u8>, DownloadError>> {
         let text = self.texts().get(address.as_str()).cloned();
         let answer = text.map(String::into_bytes);
-        let answer = answer.ok_or_else(|| FetchError("there is nothing".to_owned()));
+        let answer = answer.ok_or_else(|| DownloadError("there is nothing".to_owned()));
         futures::future::ready(answer).boxed()
     }
 }
 
 impl Web for ScriptedFetch {
-    fn send(&self, request: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>> {
+    fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, DownloadError>> {
         let text = self.texts().get(request.address.as_str()).cloned();
-        let answer = text.map(|text| WebResponse {
+        let answer = text.map(|text| HttpResponse {
             status: http::StatusCode::OK,
             headers: http::HeaderMap::new(),
             body: text.into_bytes(),
         });
-        let answer = answer.ok_or_else(|| WebError("there is nothing".to_owned()));
+        let answer = answer.ok_or_else(|| DownloadError("there is nothing".to_owned()));
         futures::future::ready(answer).boxed()
     }
 }

@@ -9,7 +9,7 @@
 //! This crate does not depend on sessions, events, providers or the database. It does not decide about
 //! permissions either. A tool asks [`Permissions`] before it acts, gets the user's answers from
 //! [`Questions`] and texts from [`Skills`], stores todos in [`Todos`], delegates work to [`Tasks`] and
-//! reaches servers through [`Web`]. Other crates implement these traits.
+//! reaches servers through [`Web`](opencode_net::Web). Other crates implement these traits.
 //!
 //! To read the code, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, which
 //! limits the size of every settlement. `builtin` contains the tools; they declare their input
@@ -51,6 +51,5 @@ pub use ports::shell::Shell;
 pub use ports::skill::Skills;
 pub use ports::task::{Incomplete, TaskError, TaskOutcome, TaskRequest, Tasks};
 pub use ports::todo::{Todos, TodosError};
-pub use ports::web::{Web, WebError, WebRequest, WebResponse};
 pub use registry::materialized::{CallKind, Materialized, ToolCall};
 pub use registry::{Contributions, Registration, RegistrationError, Registry, ToolDefinition};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use opencode_location::location::{Location, Locations};
+use opencode_net::Web;
 use opencode_schema::mcp::McpServerStatus;
 use opencode_schema::model::ModelRef;
-use opencode_tools::{Registry, SearchServices, Web};
+use opencode_tools::{Registry, SearchServices};
 
 use super::titles::Titles;
 use crate::agents::unknown::UnknownAgents;

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use opencode_downloads::{Copy, Downloads, Fetch, Origin};
+use opencode_downloads::{Copy, Downloads, Origin};
 use opencode_location::config::Diagnostic;
 use opencode_location::environment::Environment;
 use opencode_location::location::Location;
+use opencode_net::Fetch;
 use opencode_schema::clock::Clock;
 use opencode_schema::event::{Nothing, Notice};
 use tokio_util::sync::CancellationToken;

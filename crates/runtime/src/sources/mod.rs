@@ -36,10 +36,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use opencode_context::{CombineError, RegisterError, Registration, SystemContext};
-use opencode_downloads::Fetch;
 use opencode_location::config::Diagnostic;
 use opencode_location::environment::Environment;
 use opencode_location::location::Location;
+use opencode_net::Fetch;
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::clock::Clock;
 use opencode_schema::model::ModelRef;

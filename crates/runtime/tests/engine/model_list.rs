@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_runtime::{Fetch, FetchError};
+use opencode_net::{DownloadError, Fetch};
 use opencode_schema::location::LocationRef;
 use opencode_testkit::Fixture;
 use serde_json::json;
@@ -25,14 +25,14 @@ struct Asked {
 struct Server(mpsc::UnboundedSender<Asked>);
 
 impl Fetch for Server {
-    fn fetch(&self, address: Url, _: usize) -> BoxFuture<'static, Result<Vec<u8>, FetchError>> {
+    fn fetch(&self, address: Url, _: usize) -> BoxFuture<'static, Result<Vec<u8>, DownloadError>> {
         let (answer, answered) = oneshot::channel();
         let address = address.to_string();
         // A test that has ended takes no more downloads.
         let _ = self.0.send(Asked { address, answer });
         let answered = answered.map(|answer| answer.unwrap_or(Err("gone".to_owned())));
         answered
-            .map(|it| it.map(String::into_bytes).map_err(FetchError))
+            .map(|it| it.map(String::into_bytes).map_err(DownloadError))
             .boxed()
     }
 }

@@ -33,7 +33,7 @@ use crate::ports::shell::Shell;
 use crate::ports::skill::Skills;
 use crate::ports::task::Tasks;
 use crate::ports::todo::Todos;
-use crate::ports::web::Web;
+use opencode_net::Web;
 
 /// A tool that a model can call. It has no name: the name is its key in the registry.
 ///

@@ -8,4 +8,3 @@ pub(crate) mod shell;
 pub(crate) mod skill;
 pub(crate) mod task;
 pub(crate) mod todo;
-pub(crate) mod web;

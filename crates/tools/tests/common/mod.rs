@@ -8,6 +8,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use opencode_location::config::ImageLimits;
+use opencode_net::{DownloadError, HttpRequest, HttpResponse, Web};
 use opencode_schema::{
     Record,
     clock::SystemClock,
@@ -23,7 +24,7 @@ use opencode_tools::{
     PermissionRequest, Permissions, Progress, QuestionError, QuestionRequest, Questions, Registry,
     SearchServices, SessionOutputs, Settlement, SharedFolders, Shell, Skills, TaskError,
     TaskOutcome, TaskRequest, Tasks, Todos, TodosError, Tool, ToolCall, ToolContext, ToolFailure,
-    ToolOutput, Web, WebError, WebRequest, WebResponse,
+    ToolOutput,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -92,8 +93,8 @@ impl Todos for NoProgressReports {
 }
 
 impl Web for NoProgressReports {
-    fn send(&self, _: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>> {
-        Box::pin(std::future::ready(Err(WebError("no web".to_owned()))))
+    fn send(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, DownloadError>> {
+        Box::pin(std::future::ready(Err(DownloadError("no web".to_owned()))))
     }
 }
 

@@ -7,10 +7,11 @@ use std::{
 
 use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use opencode_net::{DownloadError, HttpRequest, HttpResponse, Web};
 use opencode_schema::{clock::SystemClock, id::SessionID};
 use opencode_tools::{
     Contributions, PermissionError, PermissionRequest, Permissions, SearchServices, Settlement,
-    Web, WebError, WebRequest, WebResponse, built_in_tools,
+    built_in_tools,
 };
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ use crate::common::{Recorder, call, context, registry};
 /// An answer, an error, or no answer at all.
 #[derive(Clone)]
 pub(crate) enum Answer {
-    Response(WebResponse),
+    Response(HttpResponse),
     Error(&'static str),
     Never,
 }
@@ -34,7 +35,7 @@ pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<
         let name: HeaderName = name.parse().expect("it is a name");
         (name, HeaderValue::from_str(value).expect("it is a value"))
     });
-    Answer::Response(WebResponse {
+    Answer::Response(HttpResponse {
         status: StatusCode::from_u16(status).expect("it is a status"),
         headers: HeaderMap::from_iter(headers),
         body: body.into(),
@@ -45,17 +46,17 @@ pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<
 #[derive(Default)]
 struct Scripted {
     answers: Mutex<VecDeque<Answer>>,
-    asked: Mutex<Vec<WebRequest>>,
+    asked: Mutex<Vec<HttpRequest>>,
 }
 
 impl Web for Scripted {
-    fn send(&self, request: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>> {
+    fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, DownloadError>> {
         self.asked.lock().expect("no test panics").push(request);
         let answer = self.answers.lock().expect("no test panics").pop_front();
         Box::pin(async move {
             match answer.expect("there is an answer for every request") {
                 Answer::Response(response) => Ok(response),
-                Answer::Error(reason) => Err(WebError(reason.to_owned())),
+                Answer::Error(reason) => Err(DownloadError(reason.to_owned())),
                 Answer::Never => std::future::pending().await,
             }
         })
@@ -66,7 +67,7 @@ impl Web for Scripted {
 pub(crate) struct Outcome {
     pub(crate) settlement: Settlement,
     pub(crate) permissions: Vec<PermissionRequest>,
-    pub(crate) requests: Vec<WebRequest>,
+    pub(crate) requests: Vec<HttpRequest>,
 }
 
 impl Outcome {

@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_context::{Observed, Reconciled, Replaced, Snapshot};
-use opencode_downloads::FetchError;
 use opencode_location::location::{Locations, Trust};
+use opencode_net::DownloadError;
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_testkit::{FakeClock, Gate, TempProject};
 use serde_json::{Value, json};
@@ -177,7 +177,7 @@ struct Web(Arc<Mutex<Pages>>);
 
 #[derive(Default)]
 struct Pages {
-    answers: HashMap<String, Result<Vec<u8>, FetchError>>,
+    answers: HashMap<String, Result<Vec<u8>, DownloadError>>,
     gates: HashMap<String, Gate>,
     asked: Vec<String>,
 }
@@ -188,7 +188,7 @@ impl Web {
     }
 
     fn answer(&self, address: &str, answer: Result<Vec<u8>, &str>) {
-        let answer = answer.map_err(|message| FetchError(message.to_owned()));
+        let answer = answer.map_err(|message| DownloadError(message.to_owned()));
         self.pages().answers.insert(address.to_owned(), answer);
     }
 
@@ -209,7 +209,7 @@ impl Web {
 }
 
 impl Fetch for Web {
-    fn fetch(&self, address: Url, _: usize) -> BoxFuture<'static, Result<Vec<u8>, FetchError>> {
+    fn fetch(&self, address: Url, _: usize) -> BoxFuture<'static, Result<Vec<u8>, DownloadError>> {
         let (web, address) = (self.clone(), String::from(address));
         async move {
             let gate = {

@@ -14,7 +14,7 @@ use url::Url;
 use super::{Format, media};
 use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
-use crate::ports::web::{WebRequest, WebResponse};
+use opencode_net::{HttpRequest, HttpResponse};
 
 /// Maximum size of an answer in bytes.
 const MAX_BODY: usize = 5 * 1024 * 1024;
@@ -91,7 +91,7 @@ impl Visit<'_> {
     }
 
     /// Returns the answer of one address. It may be a redirect.
-    async fn exchange(&mut self, address: &Url) -> Result<WebResponse, ToolFailure> {
+    async fn exchange(&mut self, address: &Url) -> Result<HttpResponse, ToolFailure> {
         let response = self.send(address, BROWSER).await?;
         let challenge = response.headers.get("cf-mitigated");
         if response.status == StatusCode::FORBIDDEN
@@ -106,8 +106,8 @@ impl Visit<'_> {
         &mut self,
         address: &Url,
         agent: &'static str,
-    ) -> Result<WebResponse, ToolFailure> {
-        let request = WebRequest {
+    ) -> Result<HttpResponse, ToolFailure> {
+        let request = HttpRequest {
             address: address.clone(),
             headers: headers(self.format, agent),
             post: None,
@@ -121,7 +121,7 @@ impl Visit<'_> {
     }
 
     /// Returns the page of an answer. Fails if it cannot be read.
-    fn accepted(&self, response: WebResponse) -> Result<Page, ToolFailure> {
+    fn accepted(&self, response: HttpResponse) -> Result<Page, ToolFailure> {
         if !response.status.is_success() {
             return Err(self.failed(&format!("the server answers {}", response.status)));
         }
@@ -147,7 +147,7 @@ impl Visit<'_> {
 }
 
 /// Returns the target if the answer is a redirect. The inner `None` means that the target is not text.
-fn redirect(response: &WebResponse) -> Option<Option<&str>> {
+fn redirect(response: &HttpResponse) -> Option<Option<&str>> {
     let is_redirect = matches!(response.status.as_u16(), 301 | 302 | 303 | 307 | 308);
     let target = response.headers.get(LOCATION)?;
     is_redirect.then(|| target.to_str().ok())

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{WebSearchInput, members};
 use crate::contract::tool::ToolContext;
 use crate::ports::search::SearchProvider;
-use crate::ports::web::{WebRequest, WebResponse};
+use opencode_net::{HttpRequest, HttpResponse};
 
 const TIMEOUT: Duration = Duration::from_secs(25);
 
@@ -42,7 +42,7 @@ fn request(
     provider: SearchProvider,
     input: &WebSearchInput,
     context: &ToolContext,
-) -> Result<WebRequest, String> {
+) -> Result<HttpRequest, String> {
     let service = context.search.get(provider);
     let mut address = service.address.clone();
     let mut headers = HeaderMap::from_iter([
@@ -82,7 +82,7 @@ fn request(
         "method": "tools/call",
         "params": { "name": tool, "arguments": arguments },
     });
-    Ok(WebRequest {
+    Ok(HttpRequest {
         address,
         headers,
         post: Some(call.to_string().into_bytes()),
@@ -126,7 +126,7 @@ struct Part {
 
 /// Returns the first text of an answer, which is JSON or an event stream. Returns the outer `None` if
 /// the answer is neither or reports an error.
-fn found(answer: &WebResponse) -> Option<Option<String>> {
+fn found(answer: &HttpResponse) -> Option<Option<String>> {
     let body = String::from_utf8_lossy(&answer.body);
     let events = body.lines().filter_map(|line| line.strip_prefix("data:"));
     let reply = std::iter::once(&*body)
