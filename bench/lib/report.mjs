@@ -1,5 +1,5 @@
 /**
- * Prints the figures of one bench as a line of JSON.
+ * Prints the figures of one bench as a line of JSON. Returns false if the median is past its budget.
  *
  * @param {string} bench
  * @param {string} unit
@@ -23,6 +23,7 @@ export function report(bench, unit, samples, budget = {}) {
   if (atMost !== undefined) Object.assign(line, { budget: `<= ${atMost}`, within });
   if (atLeast !== undefined) Object.assign(line, { budget: `>= ${atLeast}`, within });
   console.log(JSON.stringify(line));
+  return within;
 }
 
 /** Milliseconds that `work` takes. */
