@@ -71,9 +71,6 @@ pub(crate) const DIFFERENCES: &[Differences] = &[
         what: &[
             "SessionV2Info.share: is added",
             "SessionV2Info.summary: is added",
-            "DELETE /api/session/{sessionID}/share: an extension",
-            "GET /api/session/{sessionID}/diff: an extension",
-            "POST /api/session/{sessionID}/share: an extension",
         ],
     },
 ];

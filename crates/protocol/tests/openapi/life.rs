@@ -2,37 +2,15 @@
 
 use super::differences::Differences;
 
-pub(crate) const DIFFERENCES: &[Differences] = &[
-    Differences {
-        why: "Operations on the life of a session that are additions.",
-        what: &[
-            "DELETE /api/session/{sessionID}: an extension",
-            "GET /api/storage: an extension",
-            "POST /api/session/prune: an extension",
-            "POST /api/storage/compact: an extension",
-            "POST /api/session/{sessionID}/fork: an extension",
-            "PATCH /api/session/{sessionID}: an extension",
-        ],
-    },
-    Differences {
-        why: "Components of those additions.",
-        what: &[
-            "PrunedSessions: is added",
-            "SessionStorage: is added",
-            "StorageCompaction: is added",
-            "StorageUse: is added",
-        ],
-    },
-    Differences {
-        why: "A session may have a title, a parent and permission rules from the beginning, and lists select by them.",
-        what: &[
-            "v2.session.create 404: is added",
-            "v2.session.create body application/json.parentID: is added",
-            "v2.session.create body application/json.permission: is added",
-            "v2.session.create body application/json.title: is added",
-            "v2.session.list query archived: is added",
-            "v2.session.list query parentID: is added",
-            "v2.session.list query roots: is added",
-        ],
-    },
-];
+pub(crate) const DIFFERENCES: &[Differences] = &[Differences {
+    why: "A session may have a title, a parent and permission rules from the beginning, and lists select by them.",
+    what: &[
+        "v2.session.create 404: is added",
+        "v2.session.create body application/json.parentID: is added",
+        "v2.session.create body application/json.permission: is added",
+        "v2.session.create body application/json.title: is added",
+        "v2.session.list query archived: is added",
+        "v2.session.list query parentID: is added",
+        "v2.session.list query roots: is added",
+    ],
+}];

@@ -27,7 +27,8 @@ fn the_differences_are_exactly_the_intended_ones() {
     let (theirs, ours) = documents();
     let mut met = BTreeSet::new();
     let mut unexpected = Vec::new();
-    for difference in Comparison::of(&theirs, &ours) {
+    let found = Comparison::of(&theirs, &ours).into_iter();
+    for difference in found.filter(|it| !is_declared(it)) {
         let intended: Vec<_> = patterns()
             .map(|(pattern, _)| pattern)
             .filter(|pattern| matches(pattern, &difference))
@@ -47,6 +48,14 @@ fn the_differences_are_exactly_the_intended_ones() {
         unexpected.join("\n"),
         gone.join("\n"),
     );
+}
+
+/// True for what the declarations mark as an extension, and for types that OpenCode does not have: what has them is marked
+/// or listed.
+fn is_declared(difference: &str) -> bool {
+    let is_type = |name: &str| name.chars().all(char::is_alphanumeric);
+    difference.ends_with(": an extension")
+        || difference.strip_suffix(": is added").is_some_and(is_type)
 }
 
 #[test]
