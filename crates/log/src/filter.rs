@@ -27,6 +27,12 @@ pub const TARGETS: [&str; 19] = [
     "opencode::tools",
 ];
 
+/// Crates whose entries have the target of another part of a host.
+const PARTS: [(&str, &str); 2] = [
+    ("protocols", "opencode::llm"),
+    ("secrets", "opencode::location"),
+];
+
 /// A level for all targets, and exceptions by target. The level `None` accepts no entries.
 #[derive(Debug, Clone)]
 pub struct Filter {
@@ -68,8 +74,10 @@ impl Filter {
 /// target, because their entries may contain texts of users.
 pub(crate) fn target_of(module: &str) -> Option<&'static str> {
     let name = module.split("::").next()?.strip_prefix("opencode_")?;
+    let part = PARTS.iter().find(|(part, _)| *part == name);
     let of_name = |target: &&'static str| target.strip_prefix("opencode::") == Some(name);
-    TARGETS.iter().copied().find(|target| of_name(target))
+    let own = || TARGETS.iter().copied().find(of_name);
+    part.map(|(_, target)| *target).or_else(own)
 }
 
 #[cfg(test)]
@@ -81,6 +89,7 @@ mod tests {
         for (module, target) in [
             ("opencode_store::worker", Some("opencode::store")),
             ("opencode_llm", Some("opencode::llm")),
+            ("opencode_protocols::transport", Some("opencode::llm")),
             ("opencode_unknown", None),
             ("h2::codec", None),
             ("", None),
