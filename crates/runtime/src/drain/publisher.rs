@@ -292,7 +292,7 @@ impl Publisher {
             return;
         };
         let added = fragment.text.len() - fragment.announced;
-        if added * GROWTH < fragment.text.len() {
+        if added == 0 || added * GROWTH < fragment.text.len() {
             return;
         }
         let time = SpanTime {
