@@ -277,6 +277,16 @@ test("an iteration ends with the result if the server is gone after the end of t
   expect(parts).toEqual([{ type: "end", result }]);
 });
 
+test("a run goes on after a pause of the provider", async () => {
+  const setup = await setUp();
+  const host = await setup.open({ config: setup.model.config({}, "@ai-sdk/anthropic") });
+  setup.model.reply({ text: "Half", finish: "pause_turn" }, { text: " and half." });
+  const { parts, result } = await finish(host, { prompt: "Hi" });
+  expect(result).toMatchObject({ outcome: "completed", text: " and half.", messages: [{}, {}], usage: { output: 10 } });
+  expect(streamedText(parts)).toBe("Half and half.");
+  expect(setup.model.requests).toHaveLength(2);
+});
+
 test("a run of a closed host rejects", async () => {
   const { client, host } = await setUpClient("in memory");
   await host.close();

@@ -171,7 +171,7 @@ export class Activity {
         this.#count(event.data);
         // The schema has a text, because imported logs have other names. The host writes only these.
         this.finish = event.data.finish as RunFinish;
-        this.end = endOfStep(step, this.finish, event.metadata?.turnLimit as number | undefined);
+        this.end = endOfStep(step, this.finish, event.metadata ?? {});
         break;
       case "session.next.step.failed":
         this.end = endOf(event.data.error, step);
@@ -190,19 +190,16 @@ export class Activity {
   }
 }
 
-/**
- * The end of the work, if a step without a failure ended it.
- *
- * @param turns Number of turns, if no turn may follow although the model called tools.
- */
+/** The end of the work, if a step without a failure ended it. */
 function endOfStep(
   { output, calls, rejected }: Step,
   finish: RunFinish,
-  turns: number | undefined,
+  { turnLimit, pauseTurn }: Readonly<Record<string, unknown>>,
 ): RecordedEnd | undefined {
-  if (turns) return { outcome: "step-limit", reason: `The work reached its limit of ${turns} turns` };
+  if (turnLimit) return { outcome: "step-limit", reason: `The work reached its limit of ${turnLimit as number} turns` };
   if (output !== undefined && "error" in output) return { outcome: "failed", error: output.error };
-  if (output === undefined && (calls > 0 || rejected)) return undefined;
+  // The provider goes on after a pause.
+  if (output === undefined && (calls > 0 || rejected || pauseTurn === true)) return undefined;
   const reason = output === undefined ? INCOMPLETE[finish] : undefined;
   return reason === undefined ? { outcome: "completed" } : { outcome: "incomplete", reason };
 }
