@@ -128,7 +128,7 @@ impl Reader<'_> {
         )?;
         let seqs = rows
             .iter()
-            .flat_map(|row: &MessageRow| [Some(row.seq), row.settled]);
+            .flat_map(|row: &MessageRow| [Some(row.seq), row.settled, row.output]);
         let entries = self.gather(session, seqs.flatten().collect())?;
         let messages = self.build(session, &rows, HashMap::new(), &entries)?;
         let mut notices = Vec::new();

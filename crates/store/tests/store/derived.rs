@@ -172,6 +172,13 @@ async fn each_entry_announces_the_message_or_the_part_that_it_changed() {
             ),
             &[],
         ),
+        (
+            of_a(
+                "output.produced",
+                json!({"name": "answer", "output": {"a": 1}}),
+            ),
+            &["message.updated"],
+        ),
         // The next turn closes the one before.
         (
             step_started("msg_b"),
