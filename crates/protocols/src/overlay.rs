@@ -2,55 +2,12 @@
 
 use opencode_llm::canonical::error::LlmError;
 use opencode_llm::canonical::json::deep_merge;
+use opencode_llm::canonical::overlay::owned_members;
 use opencode_llm::canonical::request::JsonMap;
-
-/// Members that the adapter of some protocol owns. An overlay of these would contradict the output of the adapter.
-const OWNED: [&str; 36] = [
-    "content",
-    "contents",
-    "frequencyPenalty",
-    "frequency_penalty",
-    "generationConfig",
-    "inferenceConfig",
-    "input",
-    "maxTokens",
-    "max_tokens",
-    "messages",
-    "model",
-    "presencePenalty",
-    "presence_penalty",
-    "responseFormat",
-    "response_format",
-    "seed",
-    "stop",
-    "stopSequences",
-    "stop_sequences",
-    "stream",
-    "streamOptions",
-    "stream_options",
-    "system",
-    "systemInstruction",
-    "system_instruction",
-    "temperature",
-    "thinking",
-    "toolChoice",
-    "toolConfig",
-    "tool_choice",
-    "tool_config",
-    "tools",
-    "topK",
-    "topP",
-    "top_k",
-    "top_p",
-];
 
 /// Merges the overlay into a body. Fails with all members that an adapter owns.
 pub(super) fn apply(body: &mut JsonMap, overlay: &JsonMap) -> Result<(), LlmError> {
-    let owned: Vec<&str> = overlay
-        .keys()
-        .map(String::as_str)
-        .filter(|key| OWNED.contains(key))
-        .collect();
+    let owned = owned_members(overlay);
     if !owned.is_empty() {
         return Err(LlmError::invalid_request(format!(
             "http.body cannot overlay protocol-owned field(s): {}",

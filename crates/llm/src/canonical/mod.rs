@@ -9,6 +9,7 @@ pub mod json;
 pub mod media_type;
 pub mod mid_conversation;
 pub mod model;
+pub mod overlay;
 pub mod prefix;
 pub mod request;
 pub mod usage;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use opencode_llm::canonical::overlay::owned_members;
 use opencode_llm::{LlmRequest, SystemPart, short_hash};
 use opencode_location::catalogue::{RequestDomains, request_domains};
 
@@ -29,7 +30,14 @@ impl Runner {
         let changes = self.stopper.stopped().run_until_cancelled(changes);
         let changes = changes.await.ok_or(DrainStop::Interrupted)?;
         let hash = hash(&changes);
-        apply(request, changes);
+        let refused = apply(request, changes);
+        if !refused.is_empty() {
+            let members = refused.join(", ");
+            tracing::warn!(
+                target: "opencode_handlers",
+                "onRequest may not set members of a body that the protocol writes itself: {members}. They are left out"
+            );
+        }
         Ok(hash)
     }
 }
@@ -42,12 +50,19 @@ fn hash(changes: &RequestChanges) -> Arc<str> {
     short_hash(&text).into()
 }
 
-fn apply(request: &mut LlmRequest, changes: RequestChanges) {
+/// Applies the changes. Returns the members of the body that no hook may set. They are left out, because a request with
+/// them could not be sent.
+fn apply(request: &mut LlmRequest, changes: RequestChanges) -> Vec<String> {
     let RequestDomains {
         generation,
         provider_options,
-        body,
+        mut body,
     } = request_domains(&changes.body, request.model.protocol);
+    let refused: Vec<_> = owned_members(&body)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    body.retain(|name, _| !refused.contains(name));
     request.generation = request.generation.overridden_by(&generation);
     for (namespace, options) in provider_options {
         match (request.provider_options.get_mut(&namespace), options) {
@@ -68,4 +83,5 @@ fn apply(request: &mut LlmRequest, changes: RequestChanges) {
         .iter()
         .map(|text| SystemPart::new(text.as_str()));
     request.system.extend(parts);
+    refused
 }
