@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::blocks::Blocks;
-use super::frame::{self, Delta, Document, Event};
+use super::frame::{self, Block, Delta, Document, Event, Start};
 use super::metadata;
 use super::usage::Counts;
 use crate::ends::End;
@@ -91,21 +91,50 @@ impl MessageFrames {
         let document: Document<'_> = sink.parse(data, &mut mended)?;
         let end: frame::End = sink.parse(data, &mut again)?;
         self.counts.take(document.usage);
-        for block in document.blocks() {
-            let citations = block["citations"].as_array().cloned();
-            let One(start) = serde_json::from_value(block).unwrap_or_default();
-            self.blocks.start(None, start.unwrap_or_default(), sink)?;
-            for citation in citations.into_iter().flatten() {
-                self.blocks
-                    .delta(None, Delta::of_citation(citation), sink)?;
+        let blocks: Option<Vec<&RawValue>> = document
+            .content
+            .and_then(|content| serde_json::from_str(content.get()).ok());
+        match blocks {
+            Some(blocks) => blocks
+                .into_iter()
+                .try_for_each(|block| self.block(block, sink))?,
+            // A text alone is one block.
+            None => {
+                let text = document
+                    .content
+                    .and_then(|it| serde_json::from_str(it.get()).ok());
+                let start = text.map(Start::of_plain_text);
+                start.map_or(Ok(()), |start| self.blocks.start(None, start, sink))?;
             }
-            self.blocks.stop(None, sink)?;
         }
         self.message_delta(end, sink)?;
         if self.is_complete {
             self.finish(&End::UNSAID, Map::new(), sink)?;
         }
         Ok(())
+    }
+
+    /// Handles a block of a whole answer.
+    fn block(&mut self, block: &RawValue, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let Ok(mut read) = serde_json::from_str::<Block<'_>>(block.get()) else {
+            return Ok(());
+        };
+        let kind = read.kind.take().unwrap_or_default();
+        if let ("tool_use" | "server_tool_use", Some(input)) = (kind.as_str(), read.input) {
+            let start = Start::of_call(kind, read.id, read.name);
+            self.blocks.start(None, start, sink)?;
+            let input = Delta::of_input(input.get().to_owned());
+            self.blocks.delta(None, input, sink)?;
+        } else {
+            let One(start) = serde_json::from_str(block.get()).unwrap_or_default();
+            self.blocks.start(None, start.unwrap_or_default(), sink)?;
+            let citations = read.citations.as_array().cloned();
+            for citation in citations.into_iter().flatten() {
+                self.blocks
+                    .delta(None, Delta::of_citation(citation), sink)?;
+            }
+        }
+        self.blocks.stop(None, sink)
     }
 
     fn message_delta(&mut self, mut end: frame::End, sink: &mut Sink<'_>) -> Result<(), LlmError> {

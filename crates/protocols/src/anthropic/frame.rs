@@ -3,8 +3,8 @@
 //! Every member may be missing, null or of another type, and the content of unknown events is never parsed. Parts
 //! are kept as slices of the input until their type is known.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use crate::loose::{Id, JsonText, Loose, Member as _, Prose, Whole};
 
@@ -29,21 +29,25 @@ pub(super) struct Event<'a> {
 /// A whole answer.
 #[derive(serde::Deserialize)]
 pub(super) struct Document<'a> {
-    #[serde(default)]
-    content: Value,
+    #[serde(borrow, default)]
+    pub(super) content: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
 }
 
-impl Document<'_> {
-    /// Returns the blocks of the answer. A text alone is one block.
-    pub(super) fn blocks(self) -> Vec<Value> {
-        match self.content {
-            Value::Array(blocks) => blocks,
-            Value::Null => Vec::new(),
-            other => vec![json!({"type": "text", "text": other})],
-        }
-    }
+/// A block of a whole answer. The input of a call is kept as text, as a stream has it.
+#[derive(serde::Deserialize)]
+pub(super) struct Block<'a> {
+    #[serde(rename = "type", default)]
+    pub(super) kind: Loose,
+    #[serde(default)]
+    pub(super) id: Id,
+    #[serde(default)]
+    pub(super) name: Id,
+    #[serde(borrow, default)]
+    pub(super) input: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(super) citations: Value,
 }
 
 /// The start of a block.
@@ -103,6 +107,24 @@ pub(super) struct End {
 }
 
 impl Start {
+    /// The start of a call, whose input follows.
+    pub(super) fn of_call(kind: String, id: Id, name: Id) -> Self {
+        Self {
+            kind: Loose::of_text(kind),
+            id,
+            name,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn of_plain_text(text: String) -> Self {
+        Self {
+            kind: Loose::of_text("text".to_owned()),
+            text: Prose::of_text(text),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn of_kind(kind: &str) -> Self {
         Self {
             kind: Loose::of_text(kind.to_owned()),
@@ -125,6 +147,14 @@ impl Start {
 }
 
 impl Delta {
+    pub(super) fn of_input(text: String) -> Self {
+        Self {
+            kind: Loose::of_text("input_json_delta".to_owned()),
+            partial_json: JsonText(text),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn of_citation(citation: Value) -> Self {
         Self {
             kind: Loose::of_text("citations_delta".to_owned()),
