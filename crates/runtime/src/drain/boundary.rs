@@ -95,7 +95,7 @@ struct Due {
     promotion: Promotion,
     /// Number of inputs that became visible so far.
     promoted: usize,
-    owed: Option<Continuation>,
+    continuation: Option<Continuation>,
 }
 
 impl PreparedTurn {
@@ -203,16 +203,16 @@ impl Runner {
     pub(super) async fn boundary(
         &mut self,
         promotion: Promotion,
-        owed: Option<Continuation>,
+        continuation: Option<Continuation>,
     ) -> Result<Boundary, DrainStop> {
         let mut due = Due {
             promotion,
             promoted: 0,
-            owed,
+            continuation,
         };
         loop {
-            match self.boundary_here(&mut due).await {
-                Err(DrainStop::Outdated) => self.prepare_anew()?,
+            match self.prepare_boundary(&mut due).await {
+                Err(DrainStop::Outdated) => self.prepare_again()?,
                 other => return other,
             }
         }
@@ -223,7 +223,7 @@ impl Runner {
     /// # Errors
     ///
     /// Fails if this happened too often for one turn.
-    pub(super) fn prepare_anew(&mut self) -> Result<(), DrainError> {
+    pub(super) fn prepare_again(&mut self) -> Result<(), DrainError> {
         self.location = None;
         self.outdated += 1;
         if self.outdated < MAX_OUTDATED {
@@ -235,7 +235,7 @@ impl Runner {
         })
     }
 
-    async fn boundary_here(&mut self, due: &mut Due) -> Result<Boundary, DrainStop> {
+    async fn prepare_boundary(&mut self, due: &mut Due) -> Result<Boundary, DrainStop> {
         let stopped = self.stopper.stopped().clone();
         let looking = stopped
             .run_until_cancelled(self.prepare_observation(due.promotion))
@@ -248,10 +248,10 @@ impl Runner {
                 sampled,
                 error,
             }) => {
-                return match &due.owed {
+                return match &due.continuation {
                     None => Err(error.into()),
-                    Some(owed) => Err(self
-                        .record_failed_turn(*session, *sampled, error, owed)
+                    Some(continuation) => Err(self
+                        .record_failed_turn(*session, *sampled, error, continuation)
                         .await?),
                 };
             }
@@ -276,14 +276,14 @@ impl Runner {
             steer_batch: self.services.steer_batch,
             reminds: self.services.reminders
                 && due.promotion == Promotion::Steers
-                && due.owed.is_some(),
+                && due.continuation.is_some(),
             time: self.services.journal.now(),
         };
         let BoundaryResult { promoted, .. } = self.write(entry).await?;
         due.promotion = Promotion::Nothing;
         due.promoted += promoted;
         if promoted > 0 {
-            due.owed = Some(Continuation {
+            due.continuation = Some(Continuation {
                 to: here.model_ref(),
             });
         }

@@ -8,18 +8,14 @@
 use opencode_llm::{LlmRequest, ResolvedModel};
 use opencode_location::catalogue::{ResolvedModelOutcome, request_domains};
 use opencode_schema::message::{CompactionReason, ErrorKind};
-use opencode_schema::model::ModelRef;
 use tokio_util::sync::CancellationToken;
 
 use super::boundary::Boundary;
-use super::ends::{Followed, TurnOutcome};
-use super::limit::TurnPlace;
 use super::sample::Sampled;
 use super::summariser::summariser;
-use super::{Continuation, DrainStop, Runner};
+use super::{DrainStop, Runner};
 use crate::compaction::{CompactionInput, Compactor, Failure, Outcome, Pause};
 use crate::history::estimate::{Budget, request_tokens};
-use crate::inbox::Promotion;
 use crate::json::json_size;
 use crate::provider::{Fence, LearntWindows};
 
@@ -32,13 +28,6 @@ pub(super) struct CompactionAttempts {
     size: u64,
     /// Estimated tokens of the request before the newest checkpoint.
     before: Option<u64>,
-}
-
-/// A settled turn.
-pub(super) struct Answered {
-    pub(super) followed: Followed,
-    /// The model that answered.
-    pub(super) model: ModelRef,
 }
 
 impl CompactionInput {
@@ -108,38 +97,6 @@ impl CompactionAttempts {
 }
 
 impl Runner {
-    /// Runs one turn until it has an answer.
-    pub(super) async fn answered(
-        &mut self,
-        mut boundary: Boundary,
-        step: u32,
-    ) -> Result<Answered, DrainStop> {
-        let mut attempts = CompactionAttempts::default();
-        loop {
-            let model = boundary.model_ref.clone();
-            let place = TurnPlace::new(step, boundary.sampled.steps());
-            let turned = match Box::pin(self.turn(boundary, place, &mut attempts)).await {
-                Err(DrainStop::Outdated) => {
-                    self.prepare_anew()?;
-                    TurnOutcome::Anew
-                }
-                other => other?,
-            };
-            match turned {
-                TurnOutcome::Settled(followed) => return Ok(Answered { followed, model }),
-                TurnOutcome::FallBack(step) => {
-                    self.fall_back(*step).await?;
-                    let owed = Some(Continuation { to: model });
-                    boundary = self.boundary(Promotion::Nothing, owed).await?;
-                }
-                TurnOutcome::Anew => {
-                    let owed = Some(Continuation { to: model });
-                    boundary = self.boundary(Promotion::Nothing, owed).await?;
-                }
-            }
-        }
-    }
-
     /// Compacts if the request is estimated to leave too little of the model's context window free.
     /// Returns true if the turn starts again.
     pub(super) async fn compact_if_needed(
@@ -163,7 +120,7 @@ impl Runner {
         let compacted = compact(&self.services.compactor, input, self.stopper.stopped()).await;
         let outcome = compacted.inspect_err(|_| attempts.by_estimate = false)?;
         if let Outcome::Failed(_) = outcome {
-            self.rest = Some(self.pause(input));
+            self.compaction_pause = Some(self.pause(input));
         }
         Ok(attempts.record_outcome(&outcome))
     }
@@ -180,7 +137,7 @@ impl Runner {
 
     fn is_paused(&self) -> bool {
         let units = self.conversation.transcript.units();
-        let pauses = [self.rest, self.conversation.pause];
+        let pauses = [self.compaction_pause, self.conversation.pause];
         pauses.iter().flatten().any(|pause| pause.lasts(units))
     }
 
@@ -195,7 +152,7 @@ impl Runner {
         let pause = self.pause(input);
         let is_smaller = after < before;
         self.conversation.pause = (!is_smaller).then_some(pause);
-        self.rest = input.budget.is_exceeded_by(after).then_some(pause);
+        self.compaction_pause = input.budget.is_exceeded_by(after).then_some(pause);
         if !is_smaller {
             let (session, growth) = (&self.session, pause.growth());
             let message = format!(

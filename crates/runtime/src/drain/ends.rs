@@ -55,7 +55,7 @@ pub(super) enum TurnOutcome {
     Settled(Followed),
     /// The turn starts again: there is a new checkpoint, or the session differs from the state that the
     /// turn was prepared for. No request was sent, or the provider refused it because of its size.
-    Anew,
+    PrepareAgain,
     /// Another model takes over.
     FallBack(Box<FallbackStep>),
 }

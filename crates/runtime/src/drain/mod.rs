@@ -56,11 +56,12 @@ use opencode_schema::prompt::Delivery;
 use opencode_store::{Abort, Anchored, Order, Reader, SessionKey, StoreError};
 use tokio_util::task::TaskTracker;
 
-use self::compacting::Answered;
+use self::boundary::Boundary;
+use self::compacting::CompactionAttempts;
 use self::context_observer::ContextObserver;
 use self::conversation::{Conversation, Conversations};
-use self::ends::Followed;
-use self::limit::TurnLimit;
+use self::ends::{Followed, TurnOutcome};
+use self::limit::{TurnLimit, TurnPlace};
 pub(crate) use self::next::next_request;
 use self::offered_tools::OfferedTools;
 use self::repetition::Repetition;
@@ -147,7 +148,7 @@ pub(crate) struct Runner {
     /// The calls of this activity.
     repetition: Repetition,
     /// Set if automatic compaction pauses in this activity, because it had too little effect.
-    rest: Option<Pause>,
+    compaction_pause: Option<Pause>,
     /// Number of times that the next turn was prepared and then found outdated.
     outdated: u32,
     /// Number of models of the option `fallback` that are used up in this activity.
@@ -161,6 +162,13 @@ pub(crate) struct Runner {
 struct Continuation {
     /// The model that called them.
     to: ModelRef,
+}
+
+/// A settled turn.
+struct Answered {
+    followed: Followed,
+    /// The model that answered.
+    model: ModelRef,
 }
 
 /// Work that is eligible when a drain begins.
@@ -186,7 +194,7 @@ impl Runner {
             location: None,
             conversation: Conversation::default(),
             repetition: Repetition::default(),
-            rest: None,
+            compaction_pause: None,
             outdated: 0,
             fallbacks: 0,
             settings: None,
@@ -281,16 +289,16 @@ impl Runner {
     async fn activity(&mut self, first: Promotion, force: bool) -> Result<bool, DrainStop> {
         let mut promotion = first;
         let (mut step, mut turns) = (1, 0);
-        let mut owed = None;
+        let mut continuation = None;
         self.repetition = Repetition::default();
-        self.rest = None;
+        self.compaction_pause = None;
         self.fallbacks = 0;
         loop {
-            let is_owed = owed.is_some();
-            let boundary = self.boundary(promotion, owed).await?;
+            let continues = continuation.is_some();
+            let boundary = self.boundary(promotion, continuation).await?;
             if boundary.promoted > 0 {
                 step = 1;
-            } else if !(is_owed || force && turns == 0 && self.has_history().await?) {
+            } else if !(continues || force && turns == 0 && self.has_history().await?) {
                 // The caller withdrew the input of this turn meanwhile.
                 return Ok(turns > 0);
             }
@@ -302,9 +310,35 @@ impl Runner {
                 Followed::Nothing if !steered => return Ok(true),
                 _ => {}
             }
-            owed = (followed == Followed::Turn).then_some(Continuation { to: model });
+            continuation = (followed == Followed::Turn).then_some(Continuation { to: model });
             promotion = Promotion::Steers;
             step += 1;
+        }
+    }
+
+    /// Runs one turn until it has an answer. It prepares the turn again after a compaction, with another model, and if the
+    /// session changed before its request was sent.
+    async fn answered(&mut self, mut boundary: Boundary, step: u32) -> Result<Answered, DrainStop> {
+        let mut attempts = CompactionAttempts::default();
+        loop {
+            let model = boundary.model_ref.clone();
+            let place = TurnPlace::new(step, boundary.sampled.steps());
+            let turned = match Box::pin(self.turn(boundary, place, &mut attempts)).await {
+                Err(DrainStop::Outdated) => {
+                    self.prepare_again()?;
+                    TurnOutcome::PrepareAgain
+                }
+                other => other?,
+            };
+            match turned {
+                TurnOutcome::Settled(followed) => return Ok(Answered { followed, model }),
+                TurnOutcome::FallBack(step) => {
+                    self.fall_back(*step).await?;
+                }
+                TurnOutcome::PrepareAgain => {}
+            }
+            let continuation = Some(Continuation { to: model });
+            boundary = self.boundary(Promotion::Nothing, continuation).await?;
         }
     }
 

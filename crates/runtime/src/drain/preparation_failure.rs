@@ -36,9 +36,9 @@ impl Runner {
         session: SessionRow,
         sampled: Sampled,
         error: DrainError,
-        owed: &Continuation,
+        continuation: &Continuation,
     ) -> Result<DrainStop, DrainError> {
-        let model = sampled.model.unwrap_or_else(|| owed.to.clone());
+        let model = sampled.model.unwrap_or_else(|| continuation.to.clone());
         let journal = Arc::clone(&self.services.journal);
         let secrets = sampled.location.secrets.clone();
         let mut publisher = Publisher::new(journal, session, sampled.id, model, secrets);

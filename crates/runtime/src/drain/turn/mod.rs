@@ -97,7 +97,7 @@ impl Runner {
         let hooks = self.apply_hooks(&boundary, &mut request, false).await?;
         let compacted = self.compact_if_needed(&boundary, &request, &compaction, attempts);
         if compacted.await? {
-            return Ok(TurnOutcome::Anew);
+            return Ok(TurnOutcome::PrepareAgain);
         }
         let capturing = self.begin_step(&boundary.sampled.location);
         let report = self.report(&boundary, &request, hooks);
@@ -146,7 +146,7 @@ impl Runner {
                 let refused = turn.size.unknown(&refusal);
                 drop(turn);
                 self.conversation.refused = refused;
-                return Ok(TurnOutcome::Anew);
+                return Ok(TurnOutcome::PrepareAgain);
             }
             end = turn.end_of_refusal(refusal).await?;
         }
