@@ -2,7 +2,7 @@
 
 import type { EventsSubscribeInput, OpenCodeClient, OpenCodeEvent, SessionMessage } from "../../index.js";
 import { collect, rejection } from "../client/support";
-import { readUntil, run, setUpSession } from "./support";
+import { readUntil, run, setUp, setUpSession } from "./support";
 
 async function select(host: OpenCodeClient, input: EventsSubscribeInput) {
   const live = host.events.subscribe(input)[Symbol.asyncIterator]();
@@ -92,6 +92,37 @@ test("an open part is sent again with what it gained", async () => {
     event.type === "message.updated" && event.data.info.type === "assistant" ? [event.data] : [],
   );
   expect(answers[0]).toMatchObject({ mode: "build", path: { cwd: directory, root: "/" } });
+});
+
+test("a secret that arrives in pieces is removed from the open part, which has no delta then", async () => {
+  const setup = await setUp();
+  const config = setup.model.config();
+  config.provider.mock.options.apiKey = "sk-Secret-0123456789abcdef";
+  const host = await setup.open({ config });
+  const { id: sessionID } = await host.sessions.create();
+  const live = await select(host, { types: ["message.part.updated", "session.idle"], sessionID });
+  setup.model.reply({ deltas: ["key: sk-Secret", "-0123456789", "abcdef and", " more"], delayMs: 20 });
+  await run(host, sessionID, "Hi");
+  const events = await readUntil(live, "session.idle");
+  let text = "";
+  for (const event of events) {
+    if (event.type !== "message.part.updated" || event.data.part.type !== "text") continue;
+    const { delta, part } = event.data;
+    if (delta !== undefined) expect(part.text).toBe(text + delta);
+    text = part.text;
+  }
+  expect(text).toBe("key: <redacted> and more");
+});
+
+test("the structured output of an answer is announced", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  const live = await select(host, { types: ["message.updated", "session.idle"], sessionID });
+  model.reply({ text: '{"ok":true}' });
+  const schema = { type: "object" as const, properties: { ok: { type: "boolean" } }, required: ["ok"] };
+  await host.sessions.run({ sessionID, prompt: "Is it?", output: { schema } }).result;
+  const events = await readUntil(live, "session.idle");
+  const last = events.findLast(({ type }) => type === "message.updated");
+  expect(last).toMatchObject({ data: { info: { output: { ok: true }, finish: "stop" } } });
 });
 
 test("a subscriber without types receives no derived events, and one with a session only that session", async () => {

@@ -2732,8 +2732,8 @@ export interface MessagePartUpdated {
     /** Time of the change. */
     readonly time: number;
     /**
-     * Text that an unfinished part gained since its last announcement. Absent when a part begins and when it ends: then
-     * `part` has the whole text.
+     * Text that an unfinished part gained since its last announcement. Absent when a part begins, when it ends, and if a
+     * secret was removed from the text before: then `part` alone has the text.
      */
     readonly delta?: string;
     /** Start and end of a text, which its part does not have. */

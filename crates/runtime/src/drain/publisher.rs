@@ -33,7 +33,7 @@ use crate::journal::Journal;
 const MAX_COLLECTED: usize = 256;
 
 /// An open part is announced again once its text has grown by this fraction.
-const GROWTH: usize = 64;
+const GROWTH: usize = 16;
 
 /// A block that began and has not ended.
 struct Fragment {
@@ -43,8 +43,8 @@ struct Fragment {
     /// Position of its part in the message.
     index: u32,
     began: Millis,
-    /// Number of bytes of the text that announcements of the part had.
-    announced: usize,
+    /// The text in the newest announcement of the part.
+    announced: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -291,7 +291,7 @@ impl Publisher {
         let Some(fragment) = open.find(|it| it.kind == kind && it.id == *id) else {
             return;
         };
-        let added = fragment.text.len() - fragment.announced;
+        let added = fragment.text.len().saturating_sub(fragment.announced.len());
         if added == 0 || added * GROWTH < fragment.text.len() {
             return;
         }
@@ -299,7 +299,13 @@ impl Publisher {
             created: fragment.began,
             completed: None,
         };
-        let (id, text) = (id.to_string(), fragment.text.clone());
+        let (id, mut text) = (id.to_string(), fragment.text.clone());
+        // A secret may arrive in pieces. Once it is whole, the text no longer begins as before.
+        self.secrets.clean(&mut text);
+        let delta = text
+            .strip_prefix(fragment.announced.as_str())
+            .map(str::to_owned);
+        fragment.announced.clone_from(&text);
         let (part, part_time) = match kind {
             FragmentKind::Text => (AssistantPart::Text { id, text }, Some(time)),
             FragmentKind::Reasoning => {
@@ -320,12 +326,11 @@ impl Publisher {
             index: fragment.index,
             part,
             time: self.journal.now(),
-            delta: Some(fragment.text[fragment.announced..].to_owned()),
+            delta,
             part_time,
             title: None,
             ignored: None,
         };
-        fragment.announced = fragment.text.len();
         announcer.notify(
             Some(&session.location),
             &Notice::MessagePartUpdated(updated),
@@ -364,7 +369,7 @@ impl Publisher {
             text: String::new(),
             index: self.parts,
             began: began.unwrap_or_else(|| self.journal.now()),
-            announced: 0,
+            announced: String::new(),
         });
         self.parts += 1;
     }

@@ -68,8 +68,8 @@ pub struct MessagePartUpdated {
     pub part: AssistantPart,
     /// Time of the change.
     pub time: Millis,
-    /// Text that an unfinished part gained since its last announcement. Absent when a part begins and when it ends: then
-    /// `part` has the whole text.
+    /// Text that an unfinished part gained since its last announcement. Absent when a part begins, when it ends, and if a
+    /// secret was removed from the text before: then `part` alone has the text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub delta: Option<String>,
     /// Start and end of a text, which its part does not have.
