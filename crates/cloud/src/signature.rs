@@ -63,7 +63,7 @@ pub(crate) fn sign(
         // A service other than S3 encodes the path of the address once more.
         &utf8_percent_encode(request.url.path(), ENCODED_PATH).to_string(),
         &query(request.url),
-        &headers.iter().map(|it| line(it)).collect::<String>(),
+        &headers.iter().map(line).collect::<String>(),
         &names,
         &body,
     ];
