@@ -1,4 +1,5 @@
 //! Requests to servers on this machine.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::time::Duration;
 
