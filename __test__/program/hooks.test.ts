@@ -140,10 +140,10 @@ async function readReasons(host: OpenCodeHost, sessionID: string) {
 test("onRequest cannot set what the protocol writes, and its other changes count", async () => {
   const { entries, log } = recorder();
   const { host, model, sessionID } = await setUpSession({ log });
-  host.hooks.onRequest(() => ({ body: { messages: [], stream: false, temperature: 0.25, custom: 1 } }));
+  host.hooks.onRequest(() => ({ body: { messages: [], stream: false, temperature: 0.25 } }));
   model.reply({ text: "Done." });
   expect(await host.sessions.run({ sessionID, prompt: "Hi" }).result).toMatchObject({ outcome: "completed" });
-  expect(model.requests[0]?.body).toMatchObject({ stream: true, temperature: 0.25, custom: 1, messages: [{}, {}] });
+  expect(model.requests[0]?.body).toMatchObject({ stream: true, temperature: 0.25, messages: [{}, {}] });
   await host.close();
   const messages = entries.map(({ message }) => message);
   expect(messages.filter((message) => message.includes("messages, stream"))).toHaveLength(1);
