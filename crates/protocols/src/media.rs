@@ -10,7 +10,7 @@ const MAX_DECODED_BYTES: usize = 20_971_520;
 
 const PDF: &str = "application/pdf";
 
-/// Number of base64 digits that decide the type: those of [`HEAD_BYTES`](crate::HEAD_BYTES).
+/// Number of base64 digits that decide the type: those of [`HEAD_BYTES`](opencode_llm::HEAD_BYTES).
 const HEAD_DIGITS: usize = 16;
 
 /// A file that passed the checks: padded base64 within the limits.
