@@ -1,6 +1,6 @@
 //! Removal of secrets from all data that is stored, logged or shown.
 //!
-//! [`Secrets`] holds the secret strings of the configuration and the environment. A [`Redactor`]
+//! [`Secrets`](super::secrets::Secrets) holds the secret strings of the configuration and the environment. A [`Redactor`]
 //! removes them from texts, all in one pass.
 
 use std::borrow::Cow;

@@ -43,7 +43,7 @@ pub fn report(value: &Value) -> Option<&JsonMap> {
     }
 }
 
-/// Returns a count from 0 to [`MAX_COUNT`]. Accepts a zero fraction and a text, which some servers write.
+/// Returns a count from 0 to `MAX_COUNT`. Accepts a zero fraction and a text, which some servers write.
 /// Returns `None` for any other value.
 pub fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
