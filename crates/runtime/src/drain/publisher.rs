@@ -277,7 +277,10 @@ impl Publisher {
         let session = &self.session.info;
         let announcer = &self.journal.announcer;
         announcer.announce(&session.id, Some(&session.location), &event);
-        if announcer.is_selected(MessagePartUpdated::NAME, &session.id) {
+        // The input of a call is announced once it is whole.
+        if kind != FragmentKind::ToolInput
+            && announcer.is_selected(MessagePartUpdated::NAME, &session.id)
+        {
             self.announce_part(kind, id);
         }
     }
