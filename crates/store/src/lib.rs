@@ -15,6 +15,7 @@
 //! - `readers`: the read-only connections.
 //! - `replay`: logs from another database.
 //! - `copies`: copies of sessions.
+//! - `session_rules`: what decides about the tool calls of sessions, in memory.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -28,6 +29,7 @@ mod open;
 mod projections;
 mod readers;
 mod replay;
+mod session_rules;
 mod sync;
 pub mod tail;
 mod view;
@@ -40,12 +42,13 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use opencode_schema::id::IdSource;
+use opencode_schema::id::{IdSource, SessionID};
 use parking_lot::Mutex;
 
 use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
 use readers::pool::Readers;
+use session_rules::KnownRules;
 use view::cleaner::Cleaner;
 use view::demand::Demands;
 use view::test_hook::Hook;
@@ -76,6 +79,7 @@ pub use readers::interrupted::{Interrupted, InterruptedState};
 pub use readers::storage::{SessionAge, SessionSize, StorageSize};
 pub use replay::element::{ReplayEvent, ReplayOrder};
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};
+pub use session_rules::SessionRules;
 pub use view::cleaner::Clean;
 pub use view::demand::Demand;
 pub use view::reader::Reader;
@@ -104,6 +108,7 @@ pub struct Store {
     tails: Arc<tail::Tails>,
     demands: Demands,
     cleaner: Cleaner,
+    rules: KnownRules,
     /// The write-ahead log. `None` for a database in memory.
     log_file: Option<PathBuf>,
     /// Locked while taking the inspection.
@@ -135,6 +140,7 @@ impl Store {
         let tails = Arc::new(tail::Tails::default());
         let hook = Hook::new(options.test_hook);
         let (demands, cleaner) = (Demands::default(), Cleaner::default());
+        let rules = KnownRules::default();
         let writer_options = WriterOptions {
             ids: options.ids,
             tails: Arc::clone(&tails),
@@ -142,6 +148,7 @@ impl Store {
             hook: hook.clone(),
             demands: demands.clone(),
             cleaner: cleaner.clone(),
+            rules: rules.clone(),
         };
         let Some(Locked {
             path,
@@ -156,6 +163,7 @@ impl Store {
                 tails,
                 demands,
                 cleaner,
+                rules,
                 log_file: None,
                 inspection: Mutex::new(None),
             });
@@ -173,6 +181,7 @@ impl Store {
             tails,
             demands,
             cleaner,
+            rules,
             log_file: Some(log_file.into()),
             inspection: Mutex::new(inspection),
         })
@@ -231,6 +240,31 @@ impl Store {
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         self.readers.read(work).await
+    }
+
+    /// Returns what decides about the tool calls of a session, as committed before the call or during it. `None` if there
+    /// is no such session. Reads the file only for a session that was not asked for recently, or that changed.
+    ///
+    /// # Errors
+    ///
+    /// Storage failed.
+    pub async fn session_rules(
+        &self,
+        id: &SessionID,
+    ) -> Result<Option<Arc<SessionRules>>, StoreError> {
+        let begin = match self.rules.get(id) {
+            Ok(known) => return Ok(Some(known)),
+            Err(begin) => begin,
+        };
+        let wanted = id.clone();
+        let read = self
+            .read(move |reader| reader.session_rules(&wanted))
+            .await?;
+        let Some(read) = read.map(Arc::new) else {
+            return Ok(None);
+        };
+        self.rules.keep(id.clone(), &read, begin);
+        Ok(Some(read))
     }
 
     /// Begins to derive announcements of changed messages and parts from entries, until the result is dropped. All

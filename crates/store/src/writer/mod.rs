@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::error::{Abort, StoreError};
 use crate::format::entry::Committed;
 use crate::open::hold::DatabaseHold;
+use crate::session_rules::KnownRules;
 use crate::tail::Tails;
 use crate::view::cleaner::Cleaner;
 use crate::view::demand::Demands;
@@ -71,6 +72,7 @@ pub(crate) struct WriterOptions {
     pub(crate) hook: Hook,
     pub(crate) demands: Demands,
     pub(crate) cleaner: Cleaner,
+    pub(crate) rules: KnownRules,
 }
 
 /// Sends commands to the writer.
@@ -91,6 +93,8 @@ impl Writer {
         options: WriterOptions,
     ) -> Result<Self, String> {
         let log = Log::follow(&mut connection, inherits).map_err(|error| error.to_string())?;
+        let followed = options.rules.follow(&connection);
+        followed.map_err(|error| error.to_string())?;
         let (queue, tasks) = mpsc::channel(QUEUE);
         let poison = Arc::new(OnceLock::new());
         let hook = options.hook.clone();

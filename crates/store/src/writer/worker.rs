@@ -197,6 +197,8 @@ impl Worker {
                 let _ = self.connection.execute_batch("ROLLBACK");
                 error
             });
+        // A commit that failed may have reached the file.
+        self.options.rules.forget_changed();
         if result.is_ok() {
             hook.report(Moment::Committed(committed));
             if appended.erases {

@@ -68,6 +68,8 @@ mod replay_refused;
 #[cfg(test)]
 mod sequences;
 #[cfg(test)]
+mod session_rules;
+#[cfg(test)]
 mod size;
 #[cfg(test)]
 mod storage;

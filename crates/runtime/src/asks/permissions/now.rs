@@ -3,14 +3,16 @@
 //! A request may wait for hours. A rule that is set meanwhile restricts it. A rule that is looser than those with which
 //! its turn began counts from the next turn on.
 
+use std::sync::Arc;
+
 use opencode_schema::id::SessionID;
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
+use opencode_store::SessionRules;
 use opencode_tools::PermissionError;
 
 use super::Permissions;
 use super::request::{Pending, RuleScope};
 use super::rules::{limits, new_limits};
-use crate::agents::agent_of;
 use crate::error::RuntimeError;
 
 impl Permissions {
@@ -49,23 +51,31 @@ impl Permissions {
 
     /// Returns the rules of now. A turn keeps the name of its agent, but not the description of that agent.
     pub(super) async fn rules_of_now(&self, pending: &Pending) -> Result<RuleScope, RuntimeError> {
-        let session = self.journal.session(&pending.request.session_id).await?;
+        let session = self.session_rules(&pending.request.session_id).await?;
         let location = self.locations.get(&pending.location.directory).await?;
         let began = &pending.rule_scope;
         let agent = if pending.follows_session {
-            agent_of(&session.info, &location)
+            location.agents.id_of(session.agent.as_deref())
         } else {
             began.agent.clone()
         };
-        let mut rules = session.permission;
+        let mut rules = Arc::clone(&session.permission);
         let limits = self.limits_of_givers(&pending.request.session_id).await?;
-        rules.extend(new_limits(limits, &rules));
-        let mut now = RuleScope::new(location, agent, rules.into());
+        let limits = new_limits(limits, &rules);
+        if !limits.is_empty() {
+            rules = [&*rules, &limits].concat().into();
+        }
+        let mut now = RuleScope::new(location, agent, rules);
         if now.is_same(began) {
             return Ok(began.clone());
         }
         now.resolve_links().await;
         Ok(now)
+    }
+
+    async fn session_rules(&self, id: &SessionID) -> Result<Arc<SessionRules>, RuntimeError> {
+        let found = self.journal.store.session_rules(id).await?;
+        found.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
     }
 
     /// Returns the limits that the rules of now set for a task, by the turns that wait for it. The session contains those
@@ -76,9 +86,9 @@ impl Permissions {
     ) -> Result<Vec<PermissionRule>, RuntimeError> {
         let mut found = Vec::new();
         for giver in self.givers.above(task) {
-            let session = self.journal.session(&giver.session).await?;
-            let location = self.locations.get(&session.info.location.directory).await?;
-            let scope = RuleScope::new(location, giver.agent, session.permission.into());
+            let session = self.session_rules(&giver.session).await?;
+            let location = self.locations.get(&session.directory).await?;
+            let scope = RuleScope::new(location, giver.agent, Arc::clone(&session.permission));
             found.extend(limits(&scope.rules()));
         }
         Ok(found)
