@@ -5,6 +5,7 @@ pub(crate) mod inspection;
 pub(crate) mod lock;
 pub(crate) mod migrate;
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -69,7 +70,7 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             let named = Path::new(":memory:");
             let mut writer =
                 Connection::open_in_memory().map_err(|error| unavailable(named, error))?;
-            prepare(&mut writer, named, durability, Suspicion::None)?;
+            prepare(&mut writer, named, durability, (Suspicion::None, false))?;
             Ok(Opened { writer, file: None })
         }
         DatabasePath::File(named) => {
@@ -82,9 +83,10 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             }
             let mut held = DatabaseHold::take(&path, named)?;
             let suspicion = Suspicion::of(&path);
+            let is_new = is_new(&path).map_err(|error| unavailable(named, error))?;
             let mut writer = Connection::open_with_flags(&path, flags(false))
                 .map_err(|error| unavailable(named, error))?;
-            prepare(&mut writer, named, durability, suspicion)?;
+            prepare(&mut writer, named, durability, (suspicion, is_new))?;
             held.opened();
             let file = Locked {
                 path,
@@ -146,7 +148,7 @@ fn prepare(
     writer: &mut Connection,
     path: &Path,
     durability: Durability,
-    suspicion: Suspicion,
+    (suspicion, is_new): (Suspicion, bool),
 ) -> Result<(), OpenError> {
     let fail = |error: rusqlite::Error| unavailable(path, error);
     settings(writer).map_err(fail)?;
@@ -155,16 +157,29 @@ fn prepare(
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     writer.set_db_config(keep_log, true).map_err(fail)?;
     let found = check_owner(writer, path)?;
-    writer
-        .pragma_update(None, "journal_mode", "WAL")
+    if is_new {
+        // There is nothing to restore, so SQLite needs no journal for the first page. It flushes that page.
+        set(writer, "journal_mode", "OFF").map_err(fail)?;
+    }
+    set(writer, "journal_mode", "WAL").map_err(fail)?;
+    let has_journal: bool = writer
+        .pragma_query_value(None, "journal_mode", |row| {
+            Ok(row.get_ref(0)?.as_str()? != "off")
+        })
         .map_err(fail)?;
+    if !has_journal {
+        set(writer, "journal_mode", "DELETE").map_err(fail)?;
+    }
+    if is_new {
+        // A new file without its schema is a new file. The first commit that a caller waits for flushes the schema.
+        set(writer, "synchronous", "OFF").map_err(fail)?;
+        migrate(writer, path, found)?;
+    }
     let synchronous = match durability {
         Durability::Normal => "NORMAL",
         Durability::Full => "FULL",
     };
-    writer
-        .pragma_update(None, "synchronous", synchronous)
-        .map_err(fail)?;
+    set(writer, "synchronous", synchronous).map_err(fail)?;
     // On macOS, an ordinary flush stops at the drive's cache. On other systems this setting has no
     // effect.
     writer
@@ -175,7 +190,9 @@ fn prepare(
     {
         return Err(unavailable(path, advise(&damage)));
     }
-    migrate(writer, path, found)?;
+    if !is_new {
+        migrate(writer, path, found)?;
+    }
     writer
         // No copy is under way in a host that opens.
         .execute_batch(
@@ -189,6 +206,22 @@ fn prepare(
         .set_db_config(keep_log, false)
         .map(|_| ())
         .map_err(fail)
+}
+
+/// True if a database begins in this file. A power failure in the moment of its creation can leave a page of zeros, which
+/// SQLite refuses; such a file becomes empty again. Call it before SQLite opens the file.
+fn is_new(path: &Path) -> io::Result<bool> {
+    const PAGE: usize = 4096;
+    let length = path.metadata()?.len();
+    if length == PAGE as u64 && std::fs::read(path)? == [0; PAGE] {
+        File::options().write(true).open(path)?.set_len(0)?;
+        return Ok(true);
+    }
+    Ok(length == 0)
+}
+
+fn set(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    connection.pragma_update(None, name, value)
 }
 
 fn settings(connection: &Connection) -> rusqlite::Result<()> {

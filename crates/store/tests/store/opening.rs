@@ -61,6 +61,29 @@ async fn missing_folders_are_created() {
 }
 
 #[tokio::test]
+async fn a_page_of_zeros_that_a_power_failure_left_is_a_new_database() {
+    const PAGE: usize = 4096;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    fs::write(&path, [0; PAGE]).unwrap();
+    let store = open(&path).await.unwrap();
+    create(&store, "ses_a").await;
+    store.close().await;
+    let store = open(&path).await.unwrap();
+    assert!(everything(&store).await.contains("ses_a"));
+    for other in [
+        vec![0; PAGE - 1],
+        vec![0; 2 * PAGE],
+        [&[0; PAGE - 1][..], b"x"].concat(),
+    ] {
+        let path = folder.path().join("other");
+        fs::write(&path, &other).unwrap();
+        assert!(is_unavailable(&path).await, "{} bytes", other.len());
+        assert_eq!(fs::read(&path).unwrap(), other);
+    }
+}
+
+#[tokio::test]
 async fn a_file_can_be_opened_once_under_all_its_names() {
     let bench = Bench::new().await;
     let path = bench.path();
