@@ -2,6 +2,7 @@
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { bundleModules } from "./bundle.mjs";
 import { Failure } from "./failure.mjs";
 import { binaryName, listPlatforms, platformPackageName } from "./platforms.mjs";
 import { run } from "./process.mjs";
@@ -38,6 +39,7 @@ async function packRoot() {
   const stage = path.join(TARBALLS, "package");
   const [{ files }] = JSON.parse(await runNpm(inProject(), "pack", "--dry-run", "--json", "--ignore-scripts"));
   for (const { path: file } of files) copy(inProject(file), path.join(stage, file));
+  await bundleModules(path.join(stage, "dist"));
   writeFileSync(path.join(stage, "package.json"), `${JSON.stringify(releaseManifest(), null, 2)}\n`);
   return pack(stage);
 }
