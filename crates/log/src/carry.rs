@@ -10,6 +10,7 @@
 )]
 
 use std::io;
+use std::pin::Pin;
 use std::thread::{self, JoinHandle as Thread};
 
 use tokio::runtime::Handle;
@@ -25,13 +26,32 @@ pub fn within<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     move || with_default(&log, || span.in_scope(work))
 }
 
+/// Returns the future, wrapped to run with the log and the span of the caller. It is boxed, because the code of a task
+/// would otherwise stand in the addon once for each of the hundred futures that are started.
+fn carried<F>(work: F) -> impl Future<Output = F::Output> + Send + 'static
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let work: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(work);
+    work.in_current_span().with_current_subscriber()
+}
+
+/// Returns the closure as [`within`] does, boxed for the same reason as futures are.
+fn carried_closure<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl FnOnce() -> T + Send + 'static {
+    let work: Box<dyn FnOnce() -> T + Send> = Box::new(work);
+    within(work)
+}
+
 /// `tokio::spawn` with the log and the span of the caller.
 pub fn spawn<F>(work: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(work.in_current_span().with_current_subscriber())
+    tokio::spawn(carried(work))
 }
 
 /// `Handle::spawn` with the log and the span of the caller.
@@ -40,7 +60,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    runtime.spawn(work.in_current_span().with_current_subscriber())
+    runtime.spawn(carried(work))
 }
 
 /// `TaskTracker::spawn` with the log and the span of the caller.
@@ -49,14 +69,14 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tasks.spawn(work.in_current_span().with_current_subscriber())
+    tasks.spawn(carried(work))
 }
 
 /// `tokio::task::spawn_blocking` with the log and the span of the caller.
 pub fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    tokio::task::spawn_blocking(within(work))
+    tokio::task::spawn_blocking(carried_closure(work))
 }
 
 /// `TaskTracker::spawn_blocking` with the log and the span of the caller.
@@ -64,7 +84,7 @@ pub fn spawn_blocking_tracked<T: Send + 'static>(
     tasks: &TaskTracker,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    tasks.spawn_blocking(within(work))
+    tasks.spawn_blocking(carried_closure(work))
 }
 
 /// `thread::Builder::spawn` with the log and the span of the caller.
@@ -76,5 +96,5 @@ pub fn spawn_thread<T: Send + 'static>(
     builder: thread::Builder,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Thread<T>> {
-    builder.spawn(within(work))
+    builder.spawn(carried_closure(work))
 }
