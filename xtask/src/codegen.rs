@@ -6,7 +6,9 @@
 use std::path::Path;
 use std::{fs, io};
 
-use opencode_protocol::contract::compile;
+use opencode_protocol::contract::{Contract, compile};
+use opencode_protocol::decode::generate_schemas;
+use opencode_protocol::openapi;
 use opencode_protocol::operations::OPERATIONS;
 
 use crate::{promise, reference};
@@ -19,14 +21,14 @@ struct Output {
     /// Path from the root of the repository.
     path: String,
     /// The content, or `None` if the file must not exist.
-    text: Option<String>,
+    content: Option<Vec<u8>>,
 }
 
 impl Output {
     fn file(path: &str, text: String) -> Self {
         Self {
             path: path.to_owned(),
-            text: Some(text),
+            content: Some(text.into_bytes()),
         }
     }
 }
@@ -36,10 +38,10 @@ pub(crate) fn write(root: &Path) -> Result<Vec<String>, Error> {
     let changes = changes(root)?;
     for change in &changes {
         let path = root.join(&change.path);
-        match &change.text {
-            Some(text) => {
+        match &change.content {
+            Some(content) => {
                 fs::create_dir_all(path.parent().unwrap_or(root))?;
-                fs::write(path, text)?;
+                fs::write(path, content)?;
             }
             None => fs::remove_file(path)?,
         }
@@ -62,8 +64,13 @@ fn changes(root: &Path) -> Result<Vec<Output>, Error> {
     let ir = serde_json::to_string_pretty(&contract)? + "\n";
     let mut outputs = vec![
         Output::file("crates/protocol/contract.json", ir),
+        Output::file(
+            "crates/protocol/request-schemas.json",
+            generate_schemas(OPERATIONS),
+        ),
         Output::file("docs/api.md", reference::emit(&contract)?),
     ];
+    outputs.extend(document(root, &contract)?);
     outputs.extend(folder(
         root,
         "src/client/generated",
@@ -71,11 +78,25 @@ fn changes(root: &Path) -> Result<Vec<Output>, Error> {
     )?);
     let mut changes = Vec::new();
     for output in outputs {
-        if read(&root.join(&output.path))? != output.text {
+        if read(&root.join(&output.path))? != output.content {
             changes.push(output);
         }
     }
     Ok(changes)
+}
+
+/// The compressed OpenAPI document, if it is stale. Versions of the compressor may write other bytes for the same text.
+fn document(root: &Path, contract: &Contract) -> Result<Option<Output>, Error> {
+    let path = "crates/protocol/openapi.json.deflate";
+    let written = read(&root.join(path))?;
+    let written = written.and_then(|bytes| openapi::decompress(&bytes).ok());
+    if written.is_some_and(|text| text == openapi::emit(contract).to_string()) {
+        return Ok(None);
+    }
+    Ok(Some(Output {
+        path: path.to_owned(),
+        content: Some(openapi::compress(contract)?),
+    }))
 }
 
 /// The files of one emitter, and the other files in its folder, which must be removed.
@@ -86,7 +107,7 @@ fn folder(root: &Path, folder: &str, files: promise::Files) -> Result<Vec<Output
         if !is_known(&entry) {
             outputs.push(Output {
                 path: format!("{folder}/{entry}"),
-                text: None,
+                content: None,
             });
         }
     }
@@ -108,10 +129,9 @@ fn entries(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The text of a file. Invalid UTF-8 is replaced, so that such a file differs from every generated text.
-fn read(path: &Path) -> Result<Option<String>, Error> {
+fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -127,7 +147,9 @@ mod tests {
         let root = root.path();
         let all = [
             "crates/protocol/contract.json",
+            "crates/protocol/request-schemas.json",
             "docs/api.md",
+            "crates/protocol/openapi.json.deflate",
             "src/client/generated/operations.ts",
             "src/client/generated/guards.ts",
             "src/client/generated/guards.mts",

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{
-    DURABLE_EVENTS, DurablePosition, EventSpec, LIVE_EVENTS, NOTICES, NoticeSpec, is_streamed,
+    DURABLE_EVENTS, DurablePosition, EventSpec, LIVE_EVENTS, LiveEvent, NOTICES, Notice,
+    NoticeSpec, SessionEvent, is_streamed,
 };
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::location::LocationRef;
@@ -131,7 +132,7 @@ fn fragment(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
 
 fn notice(generator: &mut SchemaGenerator, spec: &NoticeSpec) -> Value {
     let mut envelope = live(generator, spec.name);
-    let data = (spec.schema)(generator);
+    let data = Notice::schema(spec.type_name, generator).unwrap_or_default();
     envelope.require("data", payload(data.to_value()));
     let doc = spec.doc.trim().into();
     insert(
@@ -161,7 +162,10 @@ fn session_data(generator: &mut SchemaGenerator, spec: &EventSpec, timed: bool) 
     }
     let session = generator.subschema_for::<SessionID>();
     data.require("sessionID", described(session, "The session."));
-    let mut payload = (spec.schema)(generator);
+    let name = spec.type_name;
+    let payload =
+        SessionEvent::schema(name, generator).or_else(|| LiveEvent::schema(name, generator));
+    let mut payload = payload.unwrap_or_default();
     let doc = payload.remove("description").unwrap_or_default();
     data.extend(&payload);
     (data, doc)

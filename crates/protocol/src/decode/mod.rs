@@ -4,7 +4,10 @@
 //! Then it is decoded. Undeclared members are ignored, and `null` in an optional field means that it is absent, unless
 //! the field is a bound or a rule, whose loss would permit more.
 
+mod schemas;
+
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 
 use opencode_schema::check::{Issue, Nulls, check, normalise_integers};
 use schemars::JsonSchema;
@@ -17,17 +20,36 @@ use crate::number;
 use crate::operation::Channel;
 use crate::shape::with_right_shape;
 
+pub use schemas::generate as generate_schemas;
+
 /// Maximum number of values in a body, nested or in lists. A decoded value needs up to forty times the memory of its
 /// text, so a body of many small values would need gigabytes.
 const MAX_VALUES: usize = 1 << 18;
 
-/// Reads a part of requests. Its construction compiles the schema, so each is built once.
+/// Reads a part of requests.
 #[derive(Debug)]
 pub struct Decoder<T> {
     channel: Channel,
+    /// The operation whose generated schema is read for the first request.
+    operation: &'static str,
+    read: OnceLock<Compiled>,
+    input: PhantomData<fn() -> T>,
+}
+
+/// A schema, and the fields of its object.
+#[derive(Debug)]
+struct Compiled {
     schema: Value,
     fields: Vec<(String, Form)>,
-    input: PhantomData<fn() -> T>,
+}
+
+impl Compiled {
+    fn new(schema: Value) -> Self {
+        let fields = properties(&schema)
+            .map(|(name, field)| (name.clone(), form(&schema, field)))
+            .collect();
+        Self { schema, fields }
+    }
 }
 
 /// The encoding of a field of a path or a query.
@@ -46,19 +68,33 @@ enum Form {
 }
 
 impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
-    /// Returns a decoder for this part of requests.
+    /// Returns a decoder with the schema of the type itself, for tests.
     pub fn new(channel: Channel) -> Self {
         let generator = SchemaSettings::draft2020_12().into_generator();
         let schema = generator.into_root_schema_for::<T>().to_value();
-        let fields = properties(&schema)
-            .map(|(name, field)| (name.clone(), form(&schema, field)))
-            .collect();
         Self {
             channel,
-            schema,
-            fields,
+            operation: "",
+            read: Compiled::new(schema).into(),
             input: PhantomData,
         }
+    }
+}
+
+impl<T: DeserializeOwned> Decoder<T> {
+    /// Returns a decoder for this part of the requests of an operation.
+    pub const fn of_operation(operation: &'static str, channel: Channel) -> Self {
+        Self {
+            channel,
+            operation,
+            read: OnceLock::new(),
+            input: PhantomData,
+        }
+    }
+
+    fn compiled(&self) -> &Compiled {
+        let read = || Compiled::new(schemas::of_operation(self.operation, self.channel));
+        self.read.get_or_init(read)
     }
 
     /// Reads a body. Bytes that are not UTF-8 are read as the replacement character.
@@ -79,7 +115,7 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
     /// Reads the decoded names and values of a path or a query.
     pub fn pairs<N: AsRef<str>, V: AsRef<str>>(&self, pairs: &[(N, V)]) -> Result<T, Failure> {
         let mut members = Map::new();
-        for (name, form) in &self.fields {
+        for (name, form) in &self.compiled().fields {
             let value = field(form, name, pairs);
             let value = value.map_err(|issue| self.refuse(&issue.at_key(name)))?;
             members.extend(value.map(|value| (name.clone(), value)));
@@ -88,7 +124,7 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
     }
 
     fn value(&self, mut value: Value) -> Result<T, Failure> {
-        check(&self.schema, &value, Nulls::Absent)
+        check(&self.compiled().schema, &value, Nulls::Absent)
             .map_err(|issue| self.refuse(&with_right_shape(issue, &value)))?;
         normalise_integers(&mut value);
         if let Value::Object(members) = &mut value {

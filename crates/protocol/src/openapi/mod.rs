@@ -6,15 +6,16 @@ mod names;
 mod schema;
 
 use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 use std::sync::LazyLock;
 
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use serde_json::{Map, Value, json};
 
-use crate::contract::{
-    Contract, Encoding, InputField, Operation, Payload, Segment, Success, compile,
-};
+use crate::contract::{Contract, Encoding, InputField, Operation, Payload, Segment, Success};
 use crate::operation::{Channel, LINES_TYPE};
-use crate::operations::OPERATIONS;
 use names::component;
 use schema::{object, reference, schema};
 
@@ -23,14 +24,37 @@ const EVENTS_TYPE: &str = "text/event-stream";
 const JSON_TYPE: &str = "application/json";
 const BYTES_TYPE: &str = "application/octet-stream";
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    let contract = compile(OPERATIONS).expect("the tests compile the same operations");
-    emit(&contract).to_string()
-});
+/// The document as `cargo xtask codegen` writes it, so that the addon contains no code that generates it.
+static COMPRESSED: &[u8] = include_bytes!("../../openapi.json.deflate");
 
-/// Returns the document of all operations as JSON text. The first call generates it.
+static DOCUMENT: LazyLock<String> =
+    LazyLock::new(|| decompress(COMPRESSED).expect("the file is generated"));
+
+/// Returns the document of all operations as JSON text. The first call decompresses it.
 pub fn document() -> &'static str {
     &DOCUMENT
+}
+
+/// Compresses the document of a contract for [`document`].
+///
+/// # Errors
+///
+/// None: the writer is in memory.
+pub fn compress(contract: &Contract) -> io::Result<Vec<u8>> {
+    let mut writer = DeflateEncoder::new(Vec::new(), Compression::best());
+    writer.write_all(emit(contract).to_string().as_bytes())?;
+    writer.finish()
+}
+
+/// Returns the text of a document that [`compress`] wrote.
+///
+/// # Errors
+///
+/// The bytes are no such document.
+pub fn decompress(bytes: &[u8]) -> io::Result<String> {
+    let mut text = String::new();
+    DeflateDecoder::new(bytes).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Writes the document of a contract.

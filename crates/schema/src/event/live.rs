@@ -1,6 +1,6 @@
 //! The live events: fragments of incomplete output.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::{EventError, EventSpec};

@@ -42,11 +42,19 @@ macro_rules! events {
                 version: $version,
                 number: $variant::NUMBER,
                 type_name: stringify!($variant),
-                schema: <$variant as JsonSchema>::json_schema,
             },
         )*];
 
         impl $enum {
+            /// Returns the schema of the payload type with this name, without `timestamp` and `sessionID`. It is no part
+            /// of the list of kinds, because the addon contains that list and no schemas.
+            pub fn schema(type_name: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
+                match type_name {
+                    $( stringify!($variant) => Some($variant::json_schema(generator)), )*
+                    _ => None,
+                }
+            }
+
             /// Returns the name on the wire.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$variant(_) => $name, )* }
@@ -82,7 +90,7 @@ mod live;
 mod notice;
 mod values;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
@@ -124,8 +132,6 @@ pub struct EventSpec {
     pub number: u32,
     /// Name of the Rust payload type. Generated types have the same name.
     pub type_name: &'static str,
-    /// Schema of the payload without `timestamp` and `sessionID`.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// The error for an event that cannot be read.

@@ -28,8 +28,6 @@ pub struct NoticeSpec {
     pub type_name: &'static str,
     /// Description of the announcement.
     pub doc: &'static str,
-    /// Schema of the payload.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// A payload without members.
@@ -52,11 +50,18 @@ macro_rules! notices {
                 name: $name,
                 type_name: stringify!($variant),
                 doc: $doc,
-                schema: SchemaGenerator::subschema_for::<$payload>,
             },
         )*];
 
         impl Notice {
+            /// Returns the schema of the payload of the announcement with this name in generated types.
+            pub fn schema(type_name: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
+                match type_name {
+                    $( stringify!($variant) => Some(generator.subschema_for::<$payload>()), )*
+                    _ => None,
+                }
+            }
+
             /// Returns the name on the wire.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$variant(_) => $name, )* }

@@ -30,7 +30,7 @@ impl Dispatch {
     pub(crate) fn new(runtime: Runtime, routes: Vec<Route>) -> Self {
         let mut by_path: BTreeMap<_, Vec<Route>> = BTreeMap::new();
         for route in routes {
-            by_path.entry(route.spec.path).or_default().push(route);
+            by_path.entry(route.path).or_default().push(route);
         }
         let paths = by_path.into_iter().map(|(path, routes)| Path {
             template: Template::new(path),
@@ -53,7 +53,7 @@ impl Dispatch {
         let (path, params) = paths.find_map(|path| Some((path, path.template.read(&segments)?)))?;
         let method = request.method().as_str();
         let mut routes = path.routes.iter();
-        let route = routes.find(|route| route.spec.method.as_str() == method)?;
+        let route = routes.find(|route| route.method.as_str() == method)?;
         Some((route, params))
     }
 }

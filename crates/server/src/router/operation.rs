@@ -17,10 +17,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_protocol::decode::Decoder;
 use opencode_protocol::failure::Failure;
-use opencode_protocol::operation::{Channel, LINES_TYPE, Middleware, Operation, Payload, Spec};
+use opencode_protocol::operation::{Channel, LINES_TYPE, Method, Middleware, Operation, Payload};
 use opencode_runtime::Runtime;
 use opencode_schema::id::SessionID;
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::router::answer::{Answer, Answered};
@@ -63,7 +62,10 @@ struct Decoders<O: Operation> {
 
 /// An operation and the code that serves it.
 pub(crate) struct Route {
-    pub(crate) spec: &'static Spec,
+    #[cfg(test)]
+    pub(crate) id: &'static str,
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
     serve: Box<Serve>,
 }
 
@@ -71,8 +73,9 @@ type Serve = dyn Fn(Runtime, Params, Request) -> BoxFuture<'static, Response<Bod
 
 impl Route {
     /// Creates the route of an operation that reads its request itself.
-    pub(crate) fn new<F, R>(spec: &'static Spec, serve: F) -> Self
+    pub(crate) fn new<O, F, R>(serve: F) -> Self
     where
+        O: Operation,
         F: Fn(Runtime, Params, Request) -> R + Send + Sync + 'static,
         R: Future<Output = Response<Body>> + Send + 'static,
     {
@@ -84,7 +87,10 @@ impl Route {
                 .boxed()
         };
         Self {
-            spec,
+            #[cfg(test)]
+            id: O::SPEC.id,
+            method: O::SPEC.method,
+            path: O::SPEC.path,
             serve: Box::new(serve),
         }
     }
@@ -103,16 +109,16 @@ impl Route {
 pub(crate) fn route<O>(handler: impl Handler<O>) -> Route
 where
     O: Operation + 'static,
-    O::Params: DeserializeOwned + JsonSchema + Send + Sync + 'static,
-    O::Query: DeserializeOwned + JsonSchema + Send + Sync + 'static,
-    O::Payload: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    O::Params: DeserializeOwned + Send + Sync + 'static,
+    O::Query: DeserializeOwned + Send + Sync + 'static,
+    O::Payload: DeserializeOwned + Send + Sync + 'static,
 {
     let decoders = Arc::new(Decoders::<O> {
-        params: Decoder::new(Channel::Params),
-        query: Decoder::new(Channel::Query),
-        payload: Decoder::new(Channel::Payload),
+        params: Decoder::of_operation(O::SPEC.id, Channel::Params),
+        query: Decoder::of_operation(O::SPEC.id, Channel::Query),
+        payload: Decoder::of_operation(O::SPEC.id, Channel::Payload),
     });
-    Route::new(&O::SPEC, move |runtime, params, request| {
+    Route::new::<O, _, _>(move |runtime, params, request| {
         let (decoders, handler) = (Arc::clone(&decoders), handler.clone());
         async move { serve(&decoders, handler, runtime, params, request).await }
     })
@@ -148,9 +154,9 @@ async fn serve<O>(
 ) -> Response<Body>
 where
     O: Operation,
-    O::Params: DeserializeOwned + JsonSchema,
-    O::Query: DeserializeOwned + JsonSchema,
-    O::Payload: DeserializeOwned + JsonSchema,
+    O::Params: DeserializeOwned,
+    O::Query: DeserializeOwned,
+    O::Payload: DeserializeOwned,
 {
     let (head, body) = request.into_parts();
     let problem = match decode::<O>(decoders, runtime.clone(), &params, &head, body).await {
@@ -206,9 +212,9 @@ async fn decode<O>(
 ) -> Result<Call<O>, Problem>
 where
     O: Operation,
-    O::Params: DeserializeOwned + JsonSchema,
-    O::Query: DeserializeOwned + JsonSchema,
-    O::Payload: DeserializeOwned + JsonSchema,
+    O::Params: DeserializeOwned,
+    O::Query: DeserializeOwned,
+    O::Payload: DeserializeOwned,
 {
     let params = decoders.params.pairs(params)?;
     let pairs = query(head);

@@ -4,8 +4,6 @@
 //! A page of a browser can open a WebSocket to any address, and the browser adds the credentials that it remembers.
 //! So a page is admitted only if it may read answers, or if it sends the password itself.
 
-use std::sync::LazyLock;
-
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, WebSocketUpgrade};
 use axum::http::request::Parts;
@@ -27,12 +25,12 @@ use crate::router::path::Params;
 use crate::router::selector::Selector;
 use crate::wire::peer::Peer;
 
-static PARAMS: LazyLock<Decoder<PtyParams>> = LazyLock::new(|| Decoder::new(Channel::Params));
-static QUERY: LazyLock<Decoder<PtyConnectQuery>> = LazyLock::new(|| Decoder::new(Channel::Query));
+static PARAMS: Decoder<PtyParams> = Decoder::of_operation(PtyConnect::SPEC.id, Channel::Params);
+static QUERY: Decoder<PtyConnectQuery> = Decoder::of_operation(PtyConnect::SPEC.id, Channel::Query);
 
 /// Routes requests for a connection.
 pub(crate) fn route() -> Route {
-    Route::new(&PtyConnect::SPEC, connect)
+    Route::new::<PtyConnect, _, _>(connect)
 }
 
 async fn connect(runtime: Runtime, params: Params, request: Request) -> Response<Body> {
