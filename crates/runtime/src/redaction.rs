@@ -83,9 +83,13 @@ impl Redaction {
         }
     }
 
-    /// The notice without secrets.
-    pub(crate) fn notice<'n>(&self, notice: &'n Notice) -> Cow<'n, Notice> {
-        clean(notice, &self.0.redactor())
+    /// The payload of a notice as JSON text, without secrets.
+    pub(crate) fn notice(&self, notice: &Notice) -> String {
+        let data = notice.data();
+        match cleaned_text(&data, &self.0.redactor()) {
+            Some(cleaned) => cleaned.to_string(),
+            None => data,
+        }
     }
 
     /// The live event without secrets. Fragments of text are announced as they arrive.
@@ -142,11 +146,14 @@ fn cleaned(value: &impl Serialize, secrets: &Redactor) -> Option<Value> {
     if secrets.is_empty() {
         return None;
     }
-    let text = serde_json::to_string(value).ok()?;
-    if !secrets.finds(&text) {
+    cleaned_text(&serde_json::to_string(value).ok()?, secrets)
+}
+
+fn cleaned_text(text: &str, secrets: &Redactor) -> Option<Value> {
+    if secrets.is_empty() || !secrets.finds(text) {
         return None;
     }
-    let mut value = serde_json::from_str(&text).ok()?;
+    let mut value = serde_json::from_str(text).ok()?;
     clean_members(&mut value, secrets);
     Some(value)
 }
@@ -249,10 +256,11 @@ mod tests {
             "sessionID": "ses_1", "error": {"name": "UnknownError", "data": {"message": SECRET}},
         }))
         .unwrap();
-        let shown = redaction()
-            .notice(&Notice::SessionError(error))
-            .into_owned();
-        assert!(!format!("{shown:?}").contains("sk-secret"), "{shown:?}");
+        let shown = redaction().notice(&Notice::SessionError(error));
+        assert!(
+            !shown.contains("sk-secret") && shown.contains("ses_1"),
+            "{shown}"
+        );
         let reported: ToolReported = serde_json::from_value(json!({
             "assistantMessageID": "msg_1", "callID": "c", "structured": {"a": SECRET}, "content": [],
         }))

@@ -95,7 +95,17 @@ pub fn live_text(
 
 /// Returns an announcement as the live stream sends it.
 pub fn notice_text(id: &EventID, location: Option<&LocationRef>, notice: &Notice) -> String {
-    Envelope::live(id, notice.name(), location, notice.data()).to_string()
+    announcement_text(id, location, notice.name(), &notice.data())
+}
+
+/// Returns the announcement with this name and this payload, which is JSON text.
+pub fn announcement_text(
+    id: &EventID,
+    location: Option<&LocationRef>,
+    name: &str,
+    data: &str,
+) -> String {
+    Envelope::live(id, name, location, data).to_string()
 }
 
 /// Returns an event of the host that has no session and an empty payload.

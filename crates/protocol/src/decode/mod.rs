@@ -29,11 +29,17 @@ const MAX_VALUES: usize = 1 << 18;
 /// Reads a part of requests.
 #[derive(Debug)]
 pub struct Decoder<T> {
+    checker: Checker,
+    input: PhantomData<fn() -> T>,
+}
+
+/// Checks a part of requests. It does not depend on the type of the input, so its code stands in the addon once.
+#[derive(Debug)]
+struct Checker {
     channel: Channel,
     /// The operation whose generated schema is read for the first request.
     operation: &'static str,
     read: OnceLock<Compiled>,
-    input: PhantomData<fn() -> T>,
 }
 
 /// A schema, and the fields of its object.
@@ -72,33 +78,60 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
     pub fn new(channel: Channel) -> Self {
         let generator = SchemaSettings::draft2020_12().into_generator();
         let schema = generator.into_root_schema_for::<T>().to_value();
-        Self {
+        let checker = Checker {
             channel,
             operation: "",
             read: Compiled::new(schema).into(),
-            input: PhantomData,
-        }
+        };
+        let input = PhantomData;
+        Self { checker, input }
     }
 }
 
 impl<T: DeserializeOwned> Decoder<T> {
     /// Returns a decoder for this part of the requests of an operation.
     pub const fn of_operation(operation: &'static str, channel: Channel) -> Self {
-        Self {
+        let checker = Checker {
             channel,
             operation,
             read: OnceLock::new(),
-            input: PhantomData,
-        }
+        };
+        let input = PhantomData;
+        Self { checker, input }
     }
 
+    /// Reads a body. Bytes that are not UTF-8 are read as the replacement character.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` with the first problem.
+    pub fn body(&self, bytes: &[u8]) -> Result<T, Failure> {
+        self.decode(self.checker.body(bytes)?)
+    }
+
+    /// Reads the decoded names and values of a path or a query.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` with the first problem.
+    pub fn pairs<N: AsRef<str>, V: AsRef<str>>(&self, pairs: &[(N, V)]) -> Result<T, Failure> {
+        self.decode(self.checker.pairs(pairs)?)
+    }
+
+    /// Problems that a schema cannot express, such as the maximum length of an id, are found here.
+    fn decode(&self, value: Value) -> Result<T, Failure> {
+        serde_json::from_value(value)
+            .map_err(|error| self.checker.refuse(&Issue::new(error.to_string())))
+    }
+}
+
+impl Checker {
     fn compiled(&self) -> &Compiled {
         let read = || Compiled::new(schemas::of_operation(self.operation, self.channel));
         self.read.get_or_init(read)
     }
 
-    /// Reads a body. Bytes that are not UTF-8 are read as the replacement character.
-    pub fn body(&self, bytes: &[u8]) -> Result<T, Failure> {
+    fn body(&self, bytes: &[u8]) -> Result<Value, Failure> {
         if bytes.is_empty() {
             return Err(self.refuse(&Issue::new("Expected object, got undefined")));
         }
@@ -112,8 +145,7 @@ impl<T: DeserializeOwned> Decoder<T> {
         self.value(value)
     }
 
-    /// Reads the decoded names and values of a path or a query.
-    pub fn pairs<N: AsRef<str>, V: AsRef<str>>(&self, pairs: &[(N, V)]) -> Result<T, Failure> {
+    fn pairs<N: AsRef<str>, V: AsRef<str>>(&self, pairs: &[(N, V)]) -> Result<Value, Failure> {
         let mut members = Map::new();
         for (name, form) in &self.compiled().fields {
             let value = field(form, name, pairs);
@@ -123,15 +155,14 @@ impl<T: DeserializeOwned> Decoder<T> {
         self.value(Value::Object(members))
     }
 
-    fn value(&self, mut value: Value) -> Result<T, Failure> {
+    fn value(&self, mut value: Value) -> Result<Value, Failure> {
         check(&self.compiled().schema, &value, Nulls::Absent)
             .map_err(|issue| self.refuse(&with_right_shape(issue, &value)))?;
         normalise_integers(&mut value);
         if let Value::Object(members) = &mut value {
             members.retain(|_, member| !member.is_null());
         }
-        // Problems that a schema cannot express, such as the maximum length of an id, are found here.
-        serde_json::from_value(value).map_err(|error| self.refuse(&Issue::new(error.to_string())))
+        Ok(value)
     }
 
     fn refuse(&self, issue: &Issue) -> Failure {

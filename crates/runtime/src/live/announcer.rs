@@ -174,8 +174,8 @@ impl Announcer {
             session: notice.session_id(),
         };
         self.live.publish(topic, || {
-            let notice = self.redaction.notice(notice);
-            envelope::notice_text(&EventID::generate(&self.ids), location, &notice)
+            let (id, name) = (EventID::generate(&self.ids), notice.name());
+            envelope::announcement_text(&id, location, name, &self.redaction.notice(notice))
         });
     }
 }

@@ -68,7 +68,7 @@ macro_rules! notices {
             }
 
             /// Returns the payload as JSON text.
-            pub(crate) fn data(&self) -> String {
+            pub fn data(&self) -> String {
                 match self { $( Self::$variant(payload) => crate::json::json(payload), )* }
             }
         }

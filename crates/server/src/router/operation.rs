@@ -80,8 +80,9 @@ impl Route {
         R: Future<Output = Response<Body>> + Send + 'static,
     {
         let serve = move |runtime, params, request| {
+            let work: BoxFuture<'static, _> = Box::pin(serve(runtime, params, request));
             // A bug in one handler must end one request, not the host.
-            AssertUnwindSafe(serve(runtime, params, request))
+            AssertUnwindSafe(work)
                 .catch_unwind()
                 .map(|answer| answer.unwrap_or_else(|_| panicked()))
                 .boxed()
@@ -166,7 +167,19 @@ where
         },
         Err(problem) => problem,
     };
-    match first_problem::<O>(&runtime, &params, &head).await {
+    respond(problem, O::SPEC.middleware, &runtime, &params, &head).await
+}
+
+/// Answers a request with a problem. A problem of the session in the path or of the selected Location is reported before
+/// all other problems.
+async fn respond(
+    problem: Problem,
+    middleware: &[Middleware],
+    runtime: &Runtime,
+    params: &Params,
+    head: &Parts,
+) -> Response<Body> {
+    match first_problem(middleware, runtime, params, head).await {
         Some(failure) => refuse(&failure),
         None => problem.into_response(),
     }
@@ -220,26 +233,18 @@ where
     let pairs = query(head);
     let query = decoders.query.pairs(&pairs)?;
     let selector = Selector::of(&pairs, &head.headers);
-    let mut lines = Lines::default();
-    let text = match O::SPEC.payload {
-        Payload::Json(_) => {
-            expect_type(&head.headers, "application/json")?;
-            read(body).await?
-        }
-        Payload::Lines => {
-            expect_type(&head.headers, LINES_TYPE)?;
-            lines = Lines::of(body);
-            NO_FIELDS
-        }
+    let received = match O::SPEC.payload {
+        Payload::Json(_) => json(head, body).await?,
+        Payload::Lines => lines(head, body)?,
         // An undeclared body is ignored.
-        Payload::None => NO_FIELDS,
+        Payload::None => Received::default(),
     };
     Ok(Call {
         runtime,
         params,
         query,
-        payload: decoders.payload.body(&text)?,
-        lines,
+        payload: decoders.payload.body(&received.text)?,
+        lines: received.lines,
         vouched: is_vouched(O::SPEC.headers, head),
         is_embedded: head.headers.contains_key(EMBEDDED),
         is_host: head.headers.contains_key(EMBEDDED) && head.extensions.get::<Peer>().is_none(),
@@ -255,16 +260,41 @@ fn is_vouched(declared: &[(&str, &str)], head: &Parts) -> bool {
     declared.iter().all(carries) && admits_page(head)
 }
 
-const NO_FIELDS: Bytes = Bytes::from_static(b"{}");
+/// The body of a request: a JSON object, or lines beside an object without fields.
+struct Received {
+    text: Bytes,
+    lines: Lines,
+}
 
-async fn read(body: Body) -> Result<Bytes, Failure> {
-    axum::body::to_bytes(body, usize::MAX)
-        .await
-        .map_err(|error| Failure::InvalidRequest {
-            message: format!("The body cannot be read: {error}"),
-            kind: Some(Channel::Payload),
-            field: None,
-        })
+impl Default for Received {
+    fn default() -> Self {
+        Self {
+            text: Bytes::from_static(b"{}"),
+            lines: Lines::default(),
+        }
+    }
+}
+
+async fn json(head: &Parts, body: Body) -> Result<Received, Problem> {
+    expect_type(&head.headers, "application/json")?;
+    let read = axum::body::to_bytes(body, usize::MAX).await;
+    let text = read.map_err(|error| Failure::InvalidRequest {
+        message: format!("The body cannot be read: {error}"),
+        kind: Some(Channel::Payload),
+        field: None,
+    })?;
+    Ok(Received {
+        text,
+        ..Received::default()
+    })
+}
+
+fn lines(head: &Parts, body: Body) -> Result<Received, Problem> {
+    expect_type(&head.headers, LINES_TYPE)?;
+    Ok(Received {
+        lines: Lines::of(body),
+        ..Received::default()
+    })
 }
 
 /// Refuses every other content type. A request without one counts as having the expected one.
@@ -286,14 +316,13 @@ pub(crate) fn query(head: &Parts) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
     url::form_urlencoded::parse(text.as_bytes()).collect()
 }
 
-/// Returns the problem of the session in the path or of the selected Location. It is reported before all other
-/// problems.
-async fn first_problem<O: Operation>(
+/// Returns the problem of the session in the path or of the selected Location.
+async fn first_problem(
+    middleware: &[Middleware],
     runtime: &Runtime,
     params: &Params,
     head: &Parts,
 ) -> Option<Failure> {
-    let middleware = O::SPEC.middleware;
     if middleware.contains(&Middleware::Location) {
         let selector = Selector::of(&query(head), &head.headers);
         return Opened::of(runtime, selector).await.err();
