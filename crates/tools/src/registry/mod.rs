@@ -16,7 +16,7 @@ use std::{
 
 use opencode_llm::InputSchema;
 use opencode_schema::id::SessionID;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::contract::hooks::{CallHooks, NoCallHooks};
 use crate::contract::tool::Tool;
@@ -78,7 +78,7 @@ impl Contributions {
     }
 
     fn insert(&self, entries: Vec<Arc<Entry>>) -> Registration {
-        let mut slots = self.lock();
+        let mut slots = self.slots.lock();
         for entry in &entries {
             let name = &entry.definition.name;
             let position = slots.iter().position(|slot| slot.name == *name);
@@ -100,19 +100,15 @@ impl Contributions {
 
     /// Returns the current tool of a name.
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Entry>> {
-        let slots = self.lock();
+        let slots = self.slots.lock();
         let slot = slots.iter().find(|slot| slot.name == name)?;
         slot.stack.last().map(Arc::clone)
     }
 
     fn current(&self) -> Vec<Arc<Entry>> {
-        let slots = self.lock();
+        let slots = self.slots.lock();
         let current = slots.iter().filter_map(|slot| slot.stack.last());
         current.map(Arc::clone).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Slots> {
-        lock(&self.slots)
     }
 }
 
@@ -122,11 +118,6 @@ fn entries(tools: Vec<(String, Arc<dyn Tool>)>) -> Result<Vec<Arc<Entry>>, Regis
         return Err(RegistrationError { name: name.clone() });
     }
     Ok(tools.into_iter().map(Entry::new).collect())
-}
-
-/// Slots are consistent between any two statements, so a panic elsewhere does no harm.
-fn lock(slots: &Mutex<Slots>) -> MutexGuard<'_, Slots> {
-    slots.lock()
 }
 
 impl Entry {
@@ -160,7 +151,7 @@ impl Drop for Registration {
         };
         // The tools are dropped with `entries`, after the lock is released, because their `drop` is
         // foreign code.
-        let mut slots = lock(&slots);
+        let mut slots = slots.lock();
         for slot in slots.iter_mut() {
             slot.stack
                 .retain(|entry| !self.entries.iter().any(|mine| Arc::ptr_eq(mine, entry)));
@@ -246,7 +237,7 @@ impl Registry {
     ) -> Result<Registration, RegistrationError> {
         let entries = entries(tools)?;
         let mut locations = self.scopes.locations.lock();
-        locations.retain(|_, tools| !tools.lock().is_empty());
+        locations.retain(|_, tools| !tools.slots.lock().is_empty());
         let location = locations.entry(directory.to_owned()).or_default();
         Ok(location.insert(entries))
     }
