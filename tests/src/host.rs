@@ -132,7 +132,6 @@ impl Host {
             model,
             retry: RetryPolicy::NEVER,
             fetch: Arc::new(ScriptedFetch::default()),
-            web: Arc::new(ScriptedFetch::default()),
             http: HttpClients::new(None, Proxies::default()),
             clock,
             ids,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_schema::clock::SystemClock;
-use opencode_tools::{Recovery, Tool, ToolContext, ToolFailure, ToolOutput, built_in_tools};
+use opencode_testkit::built_in_tools;
+use opencode_tools::{Recovery, Tool, ToolContext, ToolFailure, ToolOutput, TurnPorts};
 use serde_json::{Value, json};
 
 use crate::journal::{Act, ActingCall, Journal};
@@ -67,7 +67,7 @@ pub fn load_tools(
         };
         (name.to_owned(), Arc::new(tool) as Arc<dyn Tool>)
     });
-    tools.chain(built_in_tools(&SystemClock)).collect()
+    tools.chain(built_in_tools()).collect()
 }
 
 impl Tool for LoadTool {
@@ -98,6 +98,7 @@ impl Tool for LoadTool {
         &self,
         input: Value,
         context: ToolContext,
+        _: &TurnPorts,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
         let call = acting(context);
         async move {
@@ -120,9 +121,9 @@ impl Tool for LoadTool {
 
 fn acting(context: ToolContext) -> ActingCall {
     ActingCall {
-        session: context.session_id,
-        message: context.assistant_message_id,
-        call: context.call_id,
+        session: context.source.session_id,
+        message: context.source.message_id,
+        call: context.source.call_id,
     }
 }
 

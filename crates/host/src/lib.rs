@@ -31,7 +31,7 @@ use futures::{FutureExt, Stream, StreamExt};
 use opencode_location::catalogue::ProgramProviders;
 use opencode_location::config::RemoteDocuments;
 use opencode_location::location::Locations;
-use opencode_net::{HttpClients, HttpDownloads, Proxies};
+use opencode_net::{HttpClients, HttpDownloads, Proxies, Web};
 use opencode_protocol::failure::Failure;
 use opencode_protocols::{HttpModelClient, HttpOptions};
 use opencode_runtime::{
@@ -42,7 +42,7 @@ use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
 use opencode_schema::location::LocationRef;
 use opencode_tools::{
-    CallHooks, Contributions, ManagedOutput, Registration, Registry, built_in_tools,
+    CallHooks, Contributions, ManagedOutput, Registration, Registry, SearchServices, built_in_tools,
 };
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -128,10 +128,6 @@ impl Host {
         let terminals = Arc::new(ProgramEnvironment::new(calls.clone()));
         let tools = Registry::new(Contributions::default(), Arc::new(output));
         let tools = Arc::new(tools.with_hooks(Arc::clone(&hooks) as Arc<dyn CallHooks>));
-        let registration = tools
-            .host()
-            .register(built_in_tools(clock.as_ref()))
-            .expect("the names of the built-in tools are valid");
         let directory = options.directory.clone();
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
@@ -160,6 +156,12 @@ impl Host {
             configuration.remote = RemoteDocuments::new(load);
         }
         let downloads = HttpDownloads::new(proxies.clone());
+        let web: Arc<dyn Web> = Arc::new(downloads.clone());
+        let search = SearchServices::from_variables(|name| environment.variable(name));
+        let registration = tools
+            .host()
+            .register(built_in_tools(clock.as_ref(), &web, search))
+            .expect("the names of the built-in tools are valid");
         let clients = HttpClients::new(deadlines.connect(), proxies.clone());
         let timeouts = deadlines.timeouts();
         let http = HttpModelClient::new(HttpOptions {
@@ -187,8 +189,7 @@ impl Host {
             timer: Arc::new(SystemTimer),
             model: Arc::new(model),
             retry,
-            fetch: Arc::new(downloads.clone()),
-            web: Arc::new(downloads),
+            fetch: Arc::new(downloads),
             http: clients,
             clock,
             ids,

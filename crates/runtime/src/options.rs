@@ -7,7 +7,6 @@ use opencode_llm::{ModelClient, RetryPolicy};
 use opencode_location::location::Locations;
 use opencode_net::Fetch;
 use opencode_net::HttpClients;
-use opencode_net::Web;
 use opencode_schema::clock::Clock;
 use opencode_schema::id::IdSource;
 use opencode_schema::model::ModelRef;
@@ -46,8 +45,6 @@ pub struct RuntimeOptions {
     pub retry: RetryPolicy,
     /// Fetches the instructions that the configuration names by their address.
     pub fetch: Arc<dyn Fetch>,
-    /// Access of tools to web servers.
-    pub web: Arc<dyn Web>,
     /// HTTP clients for MCP servers and their authorization servers.
     pub http: HttpClients,
     /// Time.

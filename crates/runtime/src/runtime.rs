@@ -6,7 +6,6 @@ use std::time::Duration;
 use opencode_location::location::Locations;
 use opencode_oauth::Callbacks;
 use opencode_store::{OpenError, Store, StoreOptions};
-use opencode_tools::SearchServices;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -239,7 +238,6 @@ impl Runtime {
             mcp: Arc::clone(&mcp),
             closing: closing.clone(),
         };
-        let search = SearchServices::from_variables(|name| environment.variable(name));
         let budgets = Arc::new(Budgets::new(options.budgets));
         if options.refresh_models {
             let refresh = ModelListRefresh {
@@ -287,8 +285,6 @@ impl Runtime {
                 givers,
             }),
             todos: Arc::clone(&todos),
-            web: options.web,
-            search: Arc::new(search),
             metrics: Metrics::default(),
             titles: Titles {
                 wanted: options.titles,

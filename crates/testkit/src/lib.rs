@@ -40,4 +40,4 @@ pub use project::{TempProject, make_repository};
 pub use reply::Reply;
 pub use source::ScriptedSource;
 pub use test_hook::{Blockade, test_hook};
-pub use tool::output;
+pub use tool::{built_in_tools, output};

@@ -1,8 +1,14 @@
 //! Tools that run closures.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
-use opencode_tools::{Tool, ToolContext, ToolFailure, ToolOutput};
+use opencode_net::Web;
+use opencode_schema::clock::SystemClock;
+use opencode_tools::{SearchServices, Tool, ToolContext, ToolFailure, ToolOutput, TurnPorts};
 use serde_json::{Value, json};
+
+use crate::fetch::ScriptedFetch;
 
 type Run =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolFailure>> + Send + Sync;
@@ -37,9 +43,18 @@ impl Tool for ScriptedTool {
         &self,
         input: Value,
         context: ToolContext,
+        _: &TurnPorts,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
         (self.run)(input, context)
     }
+}
+
+/// The built-in tools, with a web in which every address is unknown.
+#[must_use]
+pub fn built_in_tools() -> Vec<(String, Arc<dyn Tool>)> {
+    let web: Arc<dyn Web> = Arc::new(ScriptedFetch::default());
+    let search = SearchServices::from_variables(|_| None);
+    opencode_tools::built_in_tools(&SystemClock, &web, search)
 }
 
 /// A successful output with this structured value and without separate content for the model.

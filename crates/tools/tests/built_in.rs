@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{call, context, failed, registry};
+use common::{built_in_tools_at, call, context, failed, registry};
 use opencode_schema::clock::{Clock, Millis};
 use opencode_schema::permission::{TOOL_ACTIONS, action_of_tool};
-use opencode_tools::{Contributions, Materialized, Registration, built_in_tools};
+use opencode_tools::{Contributions, Materialized, Registration};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ impl Clock for In2026 {
 fn turn(visible: impl Fn(&str) -> bool) -> (TempDir, Registration, Materialized) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let registration = registry.host().register(built_in_tools(&In2026));
+    let registration = registry.host().register(built_in_tools_at(&In2026));
     let registration = registration.expect("all names are good");
     let turn = registry.materialize("/project", visible);
     (temp, registration, turn)
@@ -59,7 +59,7 @@ fn all_tools_are_advertised_in_order() {
 #[test]
 fn the_documented_table_has_the_action_of_each_tool() {
     let documented = include_str!("../../../docs/permissions.md");
-    for (name, tool) in built_in_tools(&In2026) {
+    for (name, tool) in built_in_tools_at(&In2026) {
         let action = tool.permission().unwrap_or(&name);
         let known = TOOL_ACTIONS.iter().find(|it| it.tool == name);
         assert_eq!(known.map(|it| it.action), Some(action), "{name}");
@@ -123,7 +123,9 @@ async fn read_checks_its_input() {
         ),
         (json!([1]), "Expected object, got [1]"),
     ] {
-        let settled = turn.settle(call("read", input), context(temp.path())).await;
+        let settled = turn
+            .settle(call("read", input), &context(temp.path()))
+            .await;
         assert_eq!(settled, failed(format!("Invalid tool input: {issue}")));
     }
 }

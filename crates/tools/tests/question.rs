@@ -4,16 +4,14 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Recorder, call, context, denied, registry, success, text};
+use common::{Recorder, built_in_tools, call, context, denied, registry, success, text};
 use futures::future::BoxFuture;
 use opencode_schema::{
-    clock::SystemClock,
     message::ErrorKind,
     question::{QuestionAnswer, QuestionInfo},
 };
 use opencode_tools::{
     Contributions, PermissionError, QuestionError, QuestionRequest, Questions, Settlement,
-    built_in_tools,
 };
 use serde_json::{Value, json};
 
@@ -52,7 +50,7 @@ async fn settle(
 ) -> (Settlement, Value) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let _registration = registry.host().register(built_in_tools(&SystemClock));
+    let _registration = registry.host().register(built_in_tools());
     let turn = registry.materialize("/project", |_| true);
     let people = Arc::new(People {
         asked: Mutex::default(),
@@ -60,9 +58,9 @@ async fn settle(
     });
     let permissions = Recorder::new(move |_| permission.clone());
     let mut context = context(temp.path());
-    context.questions = Arc::clone(&people) as Arc<dyn Questions>;
+    context.ports.questions = Arc::clone(&people) as Arc<dyn Questions>;
     context.permissions = Arc::clone(&permissions) as Arc<dyn opencode_tools::Permissions>;
-    let settlement = turn.settle(call("question", input), context).await;
+    let settlement = turn.settle(call("question", input), &context).await;
     let everything = ("question".to_owned(), vec!["*".to_owned()], vec![]);
     assert_eq!(permissions.asked(), [everything]);
     let asked = people

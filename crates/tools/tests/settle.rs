@@ -23,7 +23,8 @@ async fn settle(tool: Scripted, input: Value) -> Settlement {
     let pairs = tools(vec![("tool", tool)]);
     let _registration = registry.host().register(pairs).expect("the name is good");
     let turn = registry.materialize("/project", |_| true);
-    turn.settle(call("tool", input), context(temp.path())).await
+    turn.settle(call("tool", input), &context(temp.path()))
+        .await
 }
 
 #[tokio::test]
@@ -95,10 +96,10 @@ async fn a_tool_receives_its_input_and_context() {
     let tool = Scripted::new(|input, context| async move {
         answer(json!({
             "input": input,
-            "session": context.session_id,
-            "agent": context.agent,
-            "message": context.assistant_message_id,
-            "call": context.call_id,
+            "session": context.source.session_id,
+            "agent": context.source.agent,
+            "message": context.source.message_id,
+            "call": context.source.call_id,
         }))
     });
     let expected = json!({
@@ -119,7 +120,7 @@ async fn unknown_and_hidden_names_reach_no_tool() {
     let turn = registry.materialize("/project", |action| action != "hidden");
     for name in ["hidden", "teleport", "", "no name\0"] {
         let settled = turn
-            .settle(call(name, json!({})), context(temp.path()))
+            .settle(call(name, json!({})), &context(temp.path()))
             .await;
         let message = format!("Unknown tool: {name}");
         assert_eq!(settled, failed(message));
@@ -133,7 +134,7 @@ async fn a_call_to_anything_but_the_advertised_registration_is_stale() {
     let registry = registry(&host, temp.path());
     let one = || tools(vec![("tool", Scripted::named("one"))]);
     let settle = async |turn: &opencode_tools::Materialized| {
-        turn.settle(call("tool", json!({})), context(temp.path()))
+        turn.settle(call("tool", json!({})), &context(temp.path()))
             .await
     };
     let stale = failed("Stale tool call: tool");
@@ -180,7 +181,8 @@ async fn a_running_call_outlives_its_registration() {
         drop(registration);
         go.notify_one();
     };
-    let call = turn.settle(call("tool", json!({})), context(temp.path()));
+    let context = context(temp.path());
+    let call = turn.settle(call("tool", json!({})), &context);
     let (settled, ()) = tokio::join!(call, unregister);
     assert_eq!(settled, success(json!({"done": true}), vec![]));
 }
@@ -202,7 +204,8 @@ async fn a_panic_fails_only_its_own_call() {
         .register(tools(vec![("tool", tool)]))
         .unwrap();
     let turn = registry.materialize("/project", |_| true);
-    let settle = |input| turn.settle(call("tool", input), context(temp.path()));
+    let context = context(temp.path());
+    let settle = |input| turn.settle(call("tool", input), &context);
     let (panicked, fine) = tokio::join!(settle(json!({"panic": 7})), settle(json!({})));
     assert_eq!(panicked, failed("Tool execution failed: 7 was asked for"));
     assert_eq!(fine, success(json!({"fine": true}), vec![]));
@@ -249,7 +252,7 @@ async fn an_interrupted_call_never_starts() {
     let turn = registry.materialize("/project", |_| true);
     let context = context(temp.path());
     context.cancel.cancel();
-    let settled = turn.settle(call("tool", json!({})), context).await;
+    let settled = turn.settle(call("tool", json!({})), &context).await;
     assert_eq!(settled, Settlement::Interrupted);
 }
 

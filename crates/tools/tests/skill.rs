@@ -12,12 +12,11 @@ use std::{
     sync::Arc,
 };
 
-use common::{Recorder, call, context, denied, failed, registry, success, text};
+use common::{Recorder, built_in_tools, call, context, denied, failed, registry, success, text};
 use futures::future::BoxFuture;
-use opencode_schema::{clock::SystemClock, message::ErrorKind, skill::SkillInfo};
+use opencode_schema::{message::ErrorKind, skill::SkillInfo};
 use opencode_tools::{
-    Contributions, Materialized, PermissionError, Registration, Settlement, Skills, ToolContext,
-    built_in_tools,
+    Contributions, Materialized, PermissionError, Registration, Settlement, Skills, TurnContext,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -49,7 +48,7 @@ impl Project {
         let temp = tempfile::tempdir().expect("a temporary directory");
         let root = fs::canonicalize(temp.path()).expect("it exists");
         let registry = registry(&Contributions::default(), &root.join("data"));
-        let registration = registry.host().register(built_in_tools(&SystemClock));
+        let registration = registry.host().register(built_in_tools());
         Self {
             turn: registry.materialize("/project", |_| true),
             _registration: registration.expect("all names are good"),
@@ -64,22 +63,21 @@ impl Project {
         fs::write(path, "").expect("it is writable");
     }
 
-    fn context(&self, name: &str, location: &str) -> ToolContext {
+    fn context(&self, name: &str, location: &str) -> TurnContext {
         let location = self.root.join(location);
-        ToolContext {
-            skills: Arc::new(One(SkillInfo {
-                name: name.to_owned(),
-                description: None,
-                slash: None,
-                location: location.to_str().expect("it is text").to_owned(),
-                content: "\n  Say hello. <b>&\n\n".to_owned(),
-            })),
-            ..context(&self.root)
-        }
+        let mut context = context(&self.root);
+        context.ports.skills = Arc::new(One(SkillInfo {
+            name: name.to_owned(),
+            description: None,
+            slash: None,
+            location: location.to_str().expect("it is text").to_owned(),
+            content: "\n  Say hello. <b>&\n\n".to_owned(),
+        }));
+        context
     }
 
-    async fn load(&self, input: Value, context: ToolContext) -> Settlement {
-        self.turn.settle(call("skill", input), context).await
+    async fn load(&self, input: Value, context: TurnContext) -> Settlement {
+        self.turn.settle(call("skill", input), &context).await
     }
 
     /// Returns the files that the model sees for a skill in this file.

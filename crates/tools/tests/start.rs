@@ -30,7 +30,8 @@ fn turn(tool: Scripted) -> (TempDir, Registration, Arc<Materialized>) {
 async fn a_call_is_a_task_that_its_host_can_await() {
     let (temp, _registration, turn) = turn(Scripted::new(|input, _| async { answer(input) }));
     let tasks = TaskTracker::new();
-    let running = turn.start(call("tool", json!({"n": 1})), context(temp.path()), &tasks);
+    let context = Arc::new(context(temp.path()));
+    let running = turn.start(call("tool", json!({"n": 1})), &context, &tasks);
     assert_eq!(tasks.len(), 1);
     tasks.close();
     // The call runs even if no caller waits for its settlement.
@@ -63,7 +64,8 @@ async fn a_call_that_is_not_awaited_is_cancelled() {
     });
     let (temp, _registration, turn) = turn(tool);
     let tasks = TaskTracker::new();
-    let running = turn.start(call("tool", json!({})), context(temp.path()), &tasks);
+    let context = Arc::new(context(temp.path()));
+    let running = turn.start(call("tool", json!({})), &context, &tasks);
     started.notified().await;
     drop(running);
     gone.notified().await;
@@ -88,9 +90,9 @@ async fn a_call_that_does_not_stop_is_settled_without_its_result() {
         }
     });
     let (temp, _registration, turn) = turn(tool);
-    let (tasks, context) = (TaskTracker::new(), context(temp.path()));
+    let (tasks, context) = (TaskTracker::new(), Arc::new(context(temp.path())));
     let cancel = context.cancel.clone();
-    let running = turn.start(call("tool", json!({})), context, &tasks);
+    let running = turn.start(call("tool", json!({})), &context, &tasks);
     started.notified().await;
     cancel.cancel();
     assert_eq!(running.await, Settlement::Interrupted);
@@ -116,9 +118,9 @@ async fn a_call_that_has_started_a_change_completes_it() {
         }
     });
     let (temp, _registration, turn) = turn(tool);
-    let (tasks, context) = (TaskTracker::new(), context(temp.path()));
+    let (tasks, context) = (TaskTracker::new(), Arc::new(context(temp.path())));
     let cancel = context.cancel.clone();
-    let running = turn.start(call("tool", json!({})), context, &tasks);
+    let running = turn.start(call("tool", json!({})), &context, &tasks);
     begun.notified().await;
     cancel.cancel();
     // The call sees the interruption before it continues.
@@ -135,7 +137,7 @@ async fn an_interrupted_call_starts_no_change() {
         answer(json!({"changed": true}))
     });
     let (temp, _registration, turn) = turn(tool);
-    let (tasks, context) = (TaskTracker::new(), context(temp.path()));
-    let running = turn.start(call("tool", json!({})), context, &tasks);
+    let (tasks, context) = (TaskTracker::new(), Arc::new(context(temp.path())));
+    let running = turn.start(call("tool", json!({})), &context, &tasks);
     assert_eq!(running.await, Settlement::Interrupted);
 }

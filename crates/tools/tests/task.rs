@@ -4,12 +4,12 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Recorder, call, context, denied, failed, registry, success, text};
+use common::{Recorder, built_in_tools, call, context, denied, failed, registry, success, text};
 use futures::future::BoxFuture;
-use opencode_schema::{clock::SystemClock, id::SessionID, message::ErrorKind};
+use opencode_schema::{id::SessionID, message::ErrorKind};
 use opencode_tools::{
     Contributions, Incomplete, PermissionError, Settlement, TaskError, TaskOutcome, TaskRequest,
-    Tasks, ToolContext, built_in_tools,
+    Tasks, TurnContext,
 };
 use serde_json::{Value, json};
 
@@ -74,11 +74,11 @@ async fn settle(
     input: Value,
     permission: Result<(), PermissionError>,
     outcome: Outcome,
-    change: impl FnOnce(&mut ToolContext),
+    change: impl FnOnce(&mut TurnContext),
 ) -> Settled {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let _registration = registry.host().register(built_in_tools(&SystemClock));
+    let _registration = registry.host().register(built_in_tools());
     let turn = registry.materialize("/project", |_| true);
     let workers = Arc::new(Workers {
         given: Mutex::default(),
@@ -92,10 +92,10 @@ async fn settle(
         permission.clone()
     });
     let mut context = context(temp.path());
-    context.tasks = Arc::clone(&workers) as Arc<dyn Tasks>;
+    context.ports.tasks = Arc::clone(&workers) as Arc<dyn Tasks>;
     context.permissions = Arc::clone(&permissions) as Arc<dyn opencode_tools::Permissions>;
     change(&mut context);
-    let settlement = turn.settle(call("task", input), context).await;
+    let settlement = turn.settle(call("task", input), &context).await;
     let given = workers
         .given
         .lock()

@@ -4,12 +4,10 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Recorder, call, context, denied, failed, registry, success, text};
+use common::{Recorder, built_in_tools, call, context, denied, failed, registry, success, text};
 use futures::future::BoxFuture;
-use opencode_schema::{clock::SystemClock, id::SessionID, todo::Todo};
-use opencode_tools::{
-    Contributions, PermissionError, Permissions, Settlement, Todos, TodosError, built_in_tools,
-};
+use opencode_schema::{id::SessionID, todo::Todo};
+use opencode_tools::{Contributions, PermissionError, Permissions, Settlement, Todos, TodosError};
 use serde_json::{Value, json};
 
 /// Records every list and returns a fixed answer.
@@ -38,7 +36,7 @@ async fn settle(
 ) -> (Settlement, Value) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let _registration = registry.host().register(built_in_tools(&SystemClock));
+    let _registration = registry.host().register(built_in_tools());
     let turn = registry.materialize("/project", |_| true);
     let lists = Arc::new(Lists {
         kept: Mutex::default(),
@@ -46,9 +44,9 @@ async fn settle(
     });
     let permissions = Recorder::new(move |_| permission.clone());
     let mut context = context(temp.path());
-    context.todos = Arc::clone(&lists) as Arc<dyn Todos>;
+    context.ports.todos = Arc::clone(&lists) as Arc<dyn Todos>;
     context.permissions = Arc::clone(&permissions) as Arc<dyn Permissions>;
-    let settlement = turn.settle(call("todowrite", input), context).await;
+    let settlement = turn.settle(call("todowrite", input), &context).await;
     let everything = || vec!["*".to_owned()];
     for asked in permissions.asked() {
         assert_eq!(asked, ("todowrite".to_owned(), everything(), everything()));

@@ -322,7 +322,7 @@ impl CallHooks for ProgramHooks {
         mut input: Value,
         context: &'a ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
-        let directory = context.directory.to_string_lossy();
+        let directory = context.files.directory.to_string_lossy();
         let hooks = self.at(HookMoment::OnToolCall, &directory);
         async move {
             for (number, hook) in hooks {
@@ -345,7 +345,7 @@ impl CallHooks for ProgramHooks {
         mut result: Result<ToolOutput, ToolFailure>,
         context: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {
-        let directory = context.directory.to_string_lossy();
+        let directory = context.files.directory.to_string_lossy();
         let hooks = self.at(HookMoment::OnToolResult, &directory);
         async move {
             for (number, hook) in hooks {
@@ -374,10 +374,10 @@ fn hooked<'a, T>(
 ) -> HookedCall<'a, T> {
     HookedCall {
         tool,
-        session_id: context.session_id.as_str(),
-        message_id: context.assistant_message_id.as_str(),
-        call_id: &context.call_id,
-        agent: &context.agent,
+        session_id: context.source.session_id.as_str(),
+        message_id: context.source.message_id.as_str(),
+        call_id: &context.source.call_id,
+        agent: &context.source.agent,
         directory,
         subject,
     }

@@ -11,7 +11,7 @@ use opencode_schema::check::{Nulls, check, convert_meant};
 use opencode_schema::message::ToolContent;
 use opencode_tools::{
     PermissionRequest, Recovery, Registration, Registry, Tool, ToolContext, ToolFailure,
-    ToolOutput, check_input,
+    ToolOutput, TurnPorts, check_input,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -206,7 +206,7 @@ impl Tool for ProgramTool {
                 self.effect(&input, &context).await
             };
             in_time(recovering).await.unwrap_or_else(|error| {
-                let (tool, call_id) = (&self.tool.name, &context.call_id);
+                let (tool, call_id) = (&self.tool.name, &context.source.call_id);
                 tracing::warn!(
                     target: LOG_TARGET,
                     tool,
@@ -223,6 +223,7 @@ impl Tool for ProgramTool {
         &self,
         mut input: Value,
         context: ToolContext,
+        _: &TurnPorts,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
         Box::pin(async move {
             self.read(&mut input)?;
@@ -253,17 +254,18 @@ impl ProgramTool {
         input: &Value,
         context: &ToolContext,
     ) -> Result<ProgramCall, ProgramError> {
-        let (session, message) = (&context.session_id, &context.assistant_message_id);
-        let directory = context.directory.to_string_lossy();
+        let source = &context.source;
+        let (session, message) = (&source.session_id, &source.message_id);
+        let directory = context.files.directory.to_string_lossy();
         let input = CallInput {
             tool: self.number,
             input,
             session_id: session.as_str(),
             message_id: message.as_str(),
-            call_id: &context.call_id,
-            agent: &context.agent,
+            call_id: &source.call_id,
+            agent: &source.agent,
             directory: &directory,
-            idempotency_key: format!("{session}/{message}/{}", context.call_id),
+            idempotency_key: format!("{session}/{message}/{}", source.call_id),
         };
         self.calls.begin(function, &input)
     }
@@ -333,7 +335,7 @@ impl ProgramTool {
                     let (structured, content) = (progress.structured, progress.content);
                     context
                         .progress
-                        .report(&context.call_id, structured, content);
+                        .report(&context.source.call_id, structured, content);
                 }
                 Message::Events(_) => {}
                 Message::Permission(permission) => {

@@ -10,7 +10,7 @@ use opencode_schema::id::{QuestionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::question::{
     QuestionAnswer, QuestionInfo, QuestionOption, QuestionRejected, QuestionReplied,
-    QuestionRequest,
+    QuestionRequest, QuestionTool,
 };
 use opencode_tools::{self as tools, QuestionError};
 
@@ -201,9 +201,12 @@ impl tools::Questions for TurnQuestions {
         let questions: Vec<_> = asked.questions.into_iter().map(shown).collect();
         let request = QuestionRequest {
             id: QuestionID::generate(&self.questions.journal.ids),
-            session_id: asked.session_id,
+            session_id: asked.source.session_id,
             questions: redaction.shown(&questions),
-            tool: Some(asked.source),
+            tool: Some(QuestionTool {
+                message_id: asked.source.message_id,
+                call_id: asked.source.call_id,
+            }),
         };
         let location = self.place.clone();
         Box::pin(self.questions.ask_question(Pending { request, location }))

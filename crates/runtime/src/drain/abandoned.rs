@@ -14,7 +14,7 @@ use opencode_store::{Draft, OpenCall, SessionRow, StoreError, Transaction};
 use opencode_tools::{CallKind, ToolCall};
 use serde_json::Value;
 
-use super::call_context::shared_context;
+use super::call_context::turn_context;
 use super::calls::{Calls, LocalCalls, Open};
 use super::sample::Sampled;
 use super::{DrainStop, INTERRUPTED_CALL, Runner};
@@ -100,7 +100,7 @@ impl Runner {
         // Also tools that the agent may not call any more, because only they know the effect of their calls.
         let tools = self.services.tools.materialize(directory, |_| true);
         let tools = Arc::new(tools);
-        let context = shared_context(
+        let context = turn_context(
             &self.services,
             &session,
             &sampled,
@@ -113,13 +113,13 @@ impl Runner {
         let mut running = Calls::new(local, context, self.services.tool_calls);
         for call in calls {
             if let Some((name, input)) = &call.called {
-                let call_of_tool = ToolCall {
+                running.reopen(ToolCall {
+                    id: call.call_id.clone(),
                     name: name.clone(),
                     input: Value::Object(input.clone()),
                     kind: CallKind::Abandoned,
                     problem: None,
-                };
-                running.reopen(&call.call_id, call_of_tool);
+                });
             }
         }
         tracing::info!(

@@ -10,7 +10,7 @@ use opencode_schema::Record;
 use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown, ToolContent};
-use opencode_tools::{Commitment, Materialized, Settlement, ToolCall, ToolContext};
+use opencode_tools::{Materialized, Settlement, ToolCall, TurnContext};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -78,13 +78,13 @@ const TOOLS_DISABLED: &str = "Tools are disabled after the maximum agent steps";
 /// The calls of one turn.
 pub(super) struct Calls {
     local: LocalCalls,
-    context: ToolContext,
+    turn: Arc<TurnContext>,
     limits: CallLimits,
     calls: Vec<Call>,
     /// Recorded calls that start once the record is committed.
-    waiting: Vec<(String, ToolCall)>,
+    waiting: Vec<ToolCall>,
     /// Committed calls that start when others have settled.
-    ready: VecDeque<(String, ToolCall)>,
+    ready: VecDeque<ToolCall>,
     running: FuturesUnordered<BoxFuture<'static, (String, Settlement)>>,
 }
 
@@ -98,10 +98,10 @@ pub(super) struct Settled {
 }
 
 impl Calls {
-    pub(super) fn new(local: LocalCalls, context: ToolContext, limits: CallLimits) -> Self {
+    pub(super) fn new(local: LocalCalls, turn: Arc<TurnContext>, limits: CallLimits) -> Self {
         Self {
             local,
-            context,
+            turn,
             limits,
             calls: Vec::new(),
             waiting: Vec::new(),
@@ -135,22 +135,21 @@ impl Calls {
     /// [`Calls::refuse`] fails it.
     pub(super) fn record(
         &mut self,
-        id: &str,
         call: ToolCall,
         provider_executed: bool,
         metadata: Option<ProviderMetadata>,
     ) -> ToolCalled {
-        let (tool, input) = (call.name.clone(), call.input.clone());
-        if let Some(begun) = self.calls.iter_mut().rev().find(|call| call.id == id) {
+        let (call_id, tool, input) = (call.id.clone(), call.name.clone(), call.input.clone());
+        if let Some(begun) = self.calls.iter_mut().rev().find(|it| it.id == call_id) {
             begun.called = true;
             begun.provider_executed = provider_executed;
         }
         if !provider_executed {
-            self.waiting.push((id.to_owned(), call));
+            self.waiting.push(call);
         }
         ToolCalled {
             assistant_message_id: self.message_id().clone(),
-            call_id: id.to_owned(),
+            call_id,
             tool,
             input: as_record(input),
             provider: EventProvider {
@@ -161,17 +160,17 @@ impl Calls {
     }
 
     /// Adds a call that an earlier drain has recorded. [`Calls::start`] starts it.
-    pub(super) fn reopen(&mut self, id: &str, call: ToolCall) {
+    pub(super) fn reopen(&mut self, call: ToolCall) {
         self.calls.push(Call {
             called: true,
-            ..Call::new(id)
+            ..Call::new(&call.id)
         });
-        self.waiting.push((id.to_owned(), call));
+        self.waiting.push(call);
     }
 
     /// Fails a recorded call that must not run: in a turn without tools, or because the answer has too many calls.
     pub(super) fn refuse(&mut self, id: &str) -> Option<SessionEvent> {
-        let waits = self.waiting.iter().position(|(waiting, _)| waiting == id)?;
+        let waits = self.waiting.iter().position(|waiting| waiting.id == id)?;
         let limit = self.limits.per_turn;
         let message = match self.local {
             LocalCalls::Refused => TOOLS_DISABLED.to_owned(),
@@ -198,7 +197,7 @@ impl Calls {
 
     /// Keeps a recorded call from being started. The caller settles it.
     pub(super) fn hold(&mut self, id: &str) {
-        self.waiting.retain(|(waiting, _)| waiting != id);
+        self.waiting.retain(|waiting| waiting.id != id);
     }
 
     /// Starts the recorded calls, as many as may run at once. The others follow when calls settle. The caller has
@@ -212,22 +211,18 @@ impl Calls {
         let LocalCalls::Run(tools, tasks) = &self.local else {
             return;
         };
-        while self.running.len() < self.limits.at_once && !self.context.cancel.is_cancelled() {
-            let Some((id, call)) = self.ready.pop_front() else {
+        while self.running.len() < self.limits.at_once && !self.turn.cancel.is_cancelled() {
+            let Some(call) = self.ready.pop_front() else {
                 return;
             };
-            let known = self.calls.iter_mut().rev().find(|it| it.id == id);
+            let known = self.calls.iter_mut().rev().find(|it| it.id == call.id);
             // It was settled with the failure of its answer.
             let Some(known) = known.filter(|it| !it.settled) else {
                 continue;
             };
             known.started = true;
-            let context = ToolContext {
-                call_id: id.clone(),
-                commitment: Commitment::default(),
-                ..self.context.clone()
-            };
-            let running = tools.start(call, context, tasks);
+            let id = call.id.clone();
+            let running = tools.start(call, &self.turn, tasks);
             let running = running.map(|settlement| (id, settlement));
             self.running.push(running.boxed());
         }
@@ -285,7 +280,7 @@ impl Calls {
 
     /// Returns the token that is cancelled when the calls must stop.
     pub(super) fn cancelled(&self) -> &CancellationToken {
-        &self.context.cancel
+        &self.turn.cancel
     }
 
     /// Settles a call that the provider ran. `output_paths` are its stored files. A call that is already settled does not change.
@@ -366,7 +361,7 @@ impl Calls {
     }
 
     fn message_id(&self) -> &MessageID {
-        &self.context.assistant_message_id
+        &self.turn.message_id
     }
 
     /// Returns the record of a settlement, unless the call is settled already.
@@ -430,7 +425,7 @@ impl Drop for Calls {
     /// Stops the running tools, and their background work, if a turn is abandoned because its events
     /// cannot be stored.
     fn drop(&mut self) {
-        self.context.cancel.cancel();
+        self.turn.cancel.cancel();
     }
 }
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use opencode_location::location::{Location, Locations};
-use opencode_net::Web;
 use opencode_schema::mcp::McpServerStatus;
 use opencode_schema::model::ModelRef;
-use opencode_tools::{Registry, SearchServices};
+use opencode_tools::Registry;
 
 use super::titles::Titles;
 use crate::agents::unknown::UnknownAgents;
@@ -43,8 +42,6 @@ pub(crate) struct Services {
     pub(crate) questions: Arc<Questions>,
     pub(crate) tasks: Arc<TaskSessions>,
     pub(crate) todos: Arc<TodoLists>,
-    pub(crate) web: Arc<dyn Web>,
-    pub(crate) search: Arc<SearchServices>,
     pub(crate) metrics: Metrics,
     pub(crate) titles: Titles,
     pub(crate) budgets: Arc<Budgets>,

@@ -45,12 +45,18 @@ struct ListResources(Arc<Servers>);
 
 impl TypedTool for ListResources {
     type Input = ListInput;
+    type Port = ();
 
     fn description(&self) -> String {
         "Lists the resources of the connected servers of the Model Context Protocol, such as files, records or pages: server, URI, name and description of each. Read one with read_mcp_resource.".to_owned()
     }
 
-    async fn run(&self, input: ListInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: ListInput,
+        context: ToolContext,
+        (): (),
+    ) -> Result<ToolOutput, ToolFailure> {
         allow(&context, "list_mcp_resources", "*".to_owned()).await?;
         let resources = self.0.resources(&context.cancel).await;
         let resources = resources.into_iter().filter(|it| input.is_of(&it.server));
@@ -74,12 +80,18 @@ struct ListTemplates(Arc<Servers>);
 
 impl TypedTool for ListTemplates {
     type Input = ListInput;
+    type Port = ();
 
     fn description(&self) -> String {
         "Lists the URI templates of resources of the connected servers of the Model Context Protocol. Fill in the variables of a template, and read the resource with read_mcp_resource.".to_owned()
     }
 
-    async fn run(&self, input: ListInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: ListInput,
+        context: ToolContext,
+        (): (),
+    ) -> Result<ToolOutput, ToolFailure> {
         allow(&context, "list_mcp_resource_templates", "*".to_owned()).await?;
         let templates = self.0.resource_templates(&context.cancel).await;
         let templates = templates.into_iter().filter(|it| input.is_of(&it.server));
@@ -117,12 +129,18 @@ struct ReadResource {
 
 impl TypedTool for ReadResource {
     type Input = ReadInput;
+    type Port = ();
 
     fn description(&self) -> String {
         "Reads a resource of a connected server of the Model Context Protocol. list_mcp_resources lists the resources.".to_owned()
     }
 
-    async fn run(&self, input: ReadInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: ReadInput,
+        context: ToolContext,
+        (): (),
+    ) -> Result<ToolOutput, ToolFailure> {
         let ReadInput { server, uri } = input;
         allow(&context, READ, resource(&server, &uri)).await?;
         let reading = self.servers.read_resource(&server, &uri, &context.cancel);

@@ -9,7 +9,10 @@ use opencode_mcp::{Ask, AskRefused, CallContext, CallOutput, Progress, ServerToo
 use opencode_schema::Record;
 use opencode_schema::check::convert_meant;
 use opencode_schema::question::{QuestionAnswer, QuestionInfo};
-use opencode_tools::{PermissionRequest, Tool, ToolContext, ToolFailure, ToolOutput};
+use opencode_tools::{
+    PermissionRequest, QuestionError, Questions, Tool, ToolContext, ToolFailure, ToolOutput,
+    TurnPorts,
+};
 use serde_json::{Value, json};
 
 use super::resource_tools::{clean, failure};
@@ -30,6 +33,7 @@ impl McpTool {
         &self,
         mut input: Value,
         context: ToolContext,
+        user: Arc<dyn Questions>,
     ) -> Result<ToolOutput, ToolFailure> {
         // The server checks the arguments.
         convert_meant(&self.tool.input_schema, &mut input);
@@ -42,7 +46,7 @@ impl McpTool {
         context.assert(request, &refused).await?;
         // An interruption then waits for the call, which tells the server and ends at once.
         context.begin_change()?;
-        let call = self.tool.call(input, call_context(context));
+        let call = self.tool.call(input, call_context(context, user));
         match call.await {
             Ok(output) => Ok(self.output(output)),
             Err(error) => Err(failure(error, &self.secrets)),
@@ -58,13 +62,14 @@ impl McpTool {
     }
 }
 
-fn call_context(context: ToolContext) -> CallContext {
-    let (progress, call_id) = (Arc::clone(&context.progress), context.call_id.clone());
+fn call_context(context: ToolContext, user: Arc<dyn Questions>) -> CallContext {
+    let progress = Arc::clone(&context.progress);
+    let call_id = context.source.call_id.clone();
     CallContext {
-        session: context.session_id.to_string(),
+        session: context.source.session_id.to_string(),
         cancel: context.cancel.clone(),
         progress: Arc::new(move |report| progress.report(&call_id, record(report), Vec::new())),
-        ask: Arc::new(AskUser(context)),
+        ask: Arc::new(AskUser { context, user }),
     }
 }
 
@@ -87,7 +92,10 @@ fn record(report: Progress) -> Record {
 }
 
 /// Asks the user of the session of a call.
-struct AskUser(ToolContext);
+struct AskUser {
+    context: ToolContext,
+    user: Arc<dyn Questions>,
+}
 
 impl Ask for AskUser {
     fn ask(
@@ -95,10 +103,10 @@ impl Ask for AskUser {
         questions: Vec<QuestionInfo>,
     ) -> BoxFuture<'_, Result<Vec<QuestionAnswer>, AskRefused>> {
         async move {
-            let answers = self.0.ask(questions, "");
-            answers.await.map_err(|failure| match failure {
-                ToolFailure::Declined => AskRefused::Declined,
-                _ => AskRefused::Unavailable,
+            let request = self.context.question_request(questions);
+            self.user.ask(request).await.map_err(|error| match error {
+                QuestionError::Rejected => AskRefused::Declined,
+                QuestionError::Unanswered => AskRefused::Unavailable,
             })
         }
         .boxed()
@@ -118,7 +126,9 @@ impl Tool for McpTool {
         &self,
         input: Value,
         context: ToolContext,
+        ports: &TurnPorts,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
-        self.call(input, context).boxed()
+        let user = Arc::clone(&ports.questions);
+        self.call(input, context, user).boxed()
     }
 }

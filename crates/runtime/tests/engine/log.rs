@@ -84,7 +84,7 @@ async fn a_panic_in_a_drain_or_in_a_tool_is_an_error() {
 async fn the_entries_of_a_child_name_the_child() {
     let mut log = RecordedLog::begin();
     let f = Fixture::open().await;
-    let tools = opencode_tools::built_in_tools(&opencode_schema::clock::SystemClock);
+    let tools = opencode_testkit::built_in_tools();
     f.register(
         tools
             .into_iter()

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use opencode_location::location::{Locations, Trust};
 use opencode_runtime::{Moment, RuntimeOptions};
-use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact, test_hook};
-use opencode_tools::built_in_tools;
+use opencode_testkit::{Blockade, Fixture, Gate, Reply, built_in_tools, compact, test_hook};
 use serde_json::json;
 
 use crate::holds;
@@ -23,7 +21,7 @@ async fn with(change: impl Fn(&mut RuntimeOptions) + Send + Sync + 'static) -> F
         f.project.write(file, "text");
     }
     f.project.git();
-    f.register(built_in_tools(&SystemClock));
+    f.register(built_in_tools());
     f
 }
 

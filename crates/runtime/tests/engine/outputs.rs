@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
 use opencode_runtime::CreateSession;
-use opencode_schema::clock::{Clock, SystemClock};
+use opencode_schema::clock::Clock;
 use opencode_schema::id::SessionID;
 use opencode_schema::message::ToolContent;
-use opencode_testkit::{Fixture, Reply, compact};
-use opencode_tools::{ToolOutput, built_in_tools};
+use opencode_testkit::{Fixture, Reply, built_in_tools, compact};
+use opencode_tools::ToolOutput;
 use serde_json::{Value, json};
 
 const HOUR: i64 = 60 * 60 * 1000;
@@ -107,7 +107,7 @@ async fn the_model_receives_the_path_of_the_complete_output() {
 #[tokio::test]
 async fn each_directory_has_its_own_limits_of_images() {
     let f = Fixture::open().await;
-    f.register(built_in_tools(&SystemClock));
+    f.register(built_in_tools());
     let config = r#"{"attachments": {"image": {"auto_resize": false, "max_width": 1}}}"#;
     f.project.write("small/opencode.json", config);
     // The image is two pixels wide.

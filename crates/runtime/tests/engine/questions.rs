@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use opencode_runtime::RuntimeError;
-use opencode_schema::clock::SystemClock;
 use opencode_schema::id::{QuestionID, SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::question::QuestionRequest;
-use opencode_testkit::{Fixture, LiveLog, Reply, compact};
-use opencode_tools::{Tool, built_in_tools};
+use opencode_testkit::{Fixture, LiveLog, Reply, built_in_tools, compact};
+use opencode_tools::Tool;
 use serde_json::{Value, json};
 
 /// Adds the built-in tool `question`.
 pub(crate) fn question_tool(f: &Fixture) {
-    let tools = built_in_tools(&SystemClock).into_iter();
+    let tools = built_in_tools().into_iter();
     let question: Vec<(String, Arc<dyn Tool>)> =
         tools.filter(|(name, _)| name == "question").collect();
     f.register(question);

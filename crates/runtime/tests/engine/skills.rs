@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Fixture, Reply, compact};
-use opencode_tools::{Tool, built_in_tools};
+use opencode_testkit::{Fixture, Reply, built_in_tools, compact};
+use opencode_tools::Tool;
 use serde_json::json;
 
 const FILE: &str = ".opencode/skill/greet/SKILL.md";
@@ -23,7 +22,7 @@ async fn open() -> (Fixture, SessionID) {
     let config = json!({ "agents": agents });
     f.project.write("opencode.json", &config.to_string());
     write(&f, "Say hello.");
-    let tools = built_in_tools(&SystemClock).into_iter();
+    let tools = built_in_tools().into_iter();
     let skill: Vec<(String, Arc<dyn Tool>)> = tools.filter(|(name, _)| name == "skill").collect();
     f.register(skill);
     let session = f.session().await;

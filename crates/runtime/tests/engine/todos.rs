@@ -1,15 +1,13 @@
 //! The todo list of a model: it is stored, announced and readable.
 
 use opencode_runtime::RuntimeError;
-use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Fixture, LiveLog, Reply};
-use opencode_tools::built_in_tools;
+use opencode_testkit::{Fixture, LiveLog, Reply, built_in_tools};
 use serde_json::{Value, json};
 
 async fn open() -> (Fixture, SessionID) {
     let f = Fixture::open().await;
-    f.register(built_in_tools(&SystemClock));
+    f.register(built_in_tools());
     let session = f.session().await;
     (f, session)
 }

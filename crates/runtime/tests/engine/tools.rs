@@ -1,8 +1,7 @@
 //! Tool calls: they are recorded before they run, run concurrently, and settle once each.
 
-use opencode_schema::clock::SystemClock;
-use opencode_testkit::{Fixture, Gate, Reply, compact, output};
-use opencode_tools::{ToolFailure, built_in_tools};
+use opencode_testkit::{Fixture, Gate, Reply, built_in_tools, compact, output};
+use opencode_tools::ToolFailure;
 use serde_json::json;
 
 #[tokio::test]
@@ -93,7 +92,8 @@ async fn a_call_is_recorded_before_its_tool_starts() {
         async move {
             let (events, _) = runtime.history(&id, None, 100).await.unwrap();
             let last = events.last().map(compact::stored);
-            output(json!({"last": last, "call": context.call_id, "agent": context.agent}))
+            let source = context.source;
+            output(json!({"last": last, "call": source.call_id, "agent": source.agent}))
         }
     });
     f.model
@@ -140,7 +140,7 @@ async fn a_tool_may_settle_before_the_answer_continues() {
 async fn invalid_calls_fail_and_the_turn_continues() {
     let f = Fixture::open().await;
     let session = f.session().await;
-    f.register(built_in_tools(&SystemClock));
+    f.register(built_in_tools());
     let (first, second) = (Gate::new(), Gate::new());
     let reply = Reply::new()
         .call("a", "nothing", json!({}))

@@ -1,9 +1,7 @@
 //! Questions over the wire.
 
-use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
-use opencode_testkit::Reply;
-use opencode_tools::built_in_tools;
+use opencode_testkit::{Reply, built_in_tools};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -11,7 +9,7 @@ use crate::api::Api;
 /// A session whose model has asked a question, and the questions that wait.
 async fn asked() -> (Api, SessionID, Value) {
     let api = Api::open().await;
-    api.f.register(built_in_tools(&SystemClock));
+    api.f.register(built_in_tools());
     let session = api.f.session().await;
     let mut live = api.f.live();
     let option = json!({"label": "Red", "description": "warm"});

@@ -1,8 +1,6 @@
 //! Lists of sessions: their content, and their pages in both orders and both directions.
 
-use opencode_schema::clock::SystemClock;
-use opencode_testkit::Reply;
-use opencode_tools::built_in_tools;
+use opencode_testkit::{Reply, built_in_tools};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -25,7 +23,7 @@ async fn five() -> Api {
 #[tokio::test]
 async fn the_sessions_of_tasks_are_listed_with_their_parent() {
     let (api, session) = Api::with_session().await;
-    let tools = built_in_tools(&SystemClock).into_iter();
+    let tools = built_in_tools().into_iter();
     api.f
         .register(tools.filter(|(name, _)| name == "task").collect());
     let children = format!("/api/session/{session}/children");

@@ -1,8 +1,6 @@
 //! The list of things to do, over the wire.
 
-use opencode_schema::clock::SystemClock;
-use opencode_testkit::Reply;
-use opencode_tools::built_in_tools;
+use opencode_testkit::{Reply, built_in_tools};
 use serde_json::json;
 
 use crate::api::Api;
@@ -12,7 +10,7 @@ async fn the_list_of_a_session_can_be_read() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/todo");
     assert_eq!(api.get(&path).await.ok(), json!({"data": []}));
-    api.f.register(built_in_tools(&SystemClock));
+    api.f.register(built_in_tools());
     let todos = json!([
         {"content": "Look", "status": "completed", "priority": "high"},
         {"content": "Change", "status": "in_progress", "priority": "any"},

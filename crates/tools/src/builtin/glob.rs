@@ -48,12 +48,18 @@ pub(super) struct GlobInput {
 
 impl TypedTool for Glob {
     type Input = GlobInput;
+    type Port = ();
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: GlobInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: GlobInput,
+        context: ToolContext,
+        (): (),
+    ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to find files matching {}", input.pattern);
         let search = Search {
             action: "glob",
@@ -68,7 +74,7 @@ impl TypedTool for Glob {
             ],
             refused: &refused,
         };
-        let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.directory));
+        let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.files.directory));
         let limit = input.limit;
         let work = move |target: &Target, plan: &Plan| {
             let first = find(&target.canonical, plan, limit, &cancel)?;

@@ -29,17 +29,25 @@ mod write;
 
 use std::sync::Arc;
 
+use opencode_net::Web;
 use opencode_schema::clock::Clock;
 
 pub use self::bash::{ScriptEnd, ScriptOutput, ScriptRequest, run_script};
 pub use self::read::{Attachment, AttachmentError, AttachmentRequest, Lines, read_attachment};
 use crate::contract::tool::Tool;
 use crate::contract::typed::TypedTool;
+use crate::ports::search::SearchServices;
 
-/// Returns all built-in tools with their names, in the alphabetical order in which they are advertised.
-/// The description of `websearch` contains the current year.
+/// Returns all built-in tools with their names, in the alphabetical order in which they are advertised. `webfetch` and
+/// `websearch` send their requests through `web`. The description of `websearch` contains the current year.
 #[must_use]
-pub fn built_in_tools(clock: &dyn Clock) -> Vec<(String, Arc<dyn Tool>)> {
+pub fn built_in_tools(
+    clock: &dyn Clock,
+    web: &Arc<dyn Web>,
+    search: SearchServices,
+) -> Vec<(String, Arc<dyn Tool>)> {
+    let web_fetch = webfetch::WebFetch::new(Arc::clone(web));
+    let web_search = websearch::WebSearch::new(clock, Arc::clone(web), search);
     let tools = [
         ("apply_patch", apply_patch::ApplyPatch.into_tool()),
         ("bash", bash::Bash::default().into_tool()),
@@ -51,8 +59,8 @@ pub fn built_in_tools(clock: &dyn Clock) -> Vec<(String, Arc<dyn Tool>)> {
         ("skill", skill::Skill.into_tool()),
         ("task", task::Task.into_tool()),
         ("todowrite", todowrite::TodoWrite.into_tool()),
-        ("webfetch", webfetch::WebFetch.into_tool()),
-        ("websearch", websearch::WebSearch::new(clock).into_tool()),
+        ("webfetch", web_fetch.into_tool()),
+        ("websearch", web_search.into_tool()),
         ("write", write::Write.into_tool()),
     ];
     tools.map(|(name, tool)| (name.to_owned(), tool)).into()

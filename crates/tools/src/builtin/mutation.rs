@@ -30,7 +30,7 @@ pub(crate) async fn change<'a, T: Send + 'static>(
     let files: Vec<PathBuf> = files.map(Path::to_owned).collect();
     let turns = turns(files.iter().map(PathBuf::as_path)).await;
     context.begin_change()?;
-    let guarded = Arc::clone(&context.guarded);
+    let guarded = Arc::clone(&context.files.guarded);
     let changed = blocking(move || {
         let _turns = turns;
         for file in &files {

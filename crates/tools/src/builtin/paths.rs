@@ -93,7 +93,10 @@ async fn locate<T: Send + 'static>(
     refused: &str,
     look: impl FnOnce(&Target) -> T + Send + 'static,
 ) -> Result<(Target, T), ToolFailure> {
-    let (location, home) = (Arc::clone(&context.directory), Arc::clone(&context.home));
+    let (location, home) = (
+        Arc::clone(&context.files.directory),
+        Arc::clone(&context.files.home),
+    );
     let input = path.to_owned();
     let found = move || {
         let target = resolve_meant(&location, &input, kind, purpose, &home)?;
@@ -157,7 +160,7 @@ async fn shared_folder(
     context: &ToolContext,
     target: &Target,
 ) -> Result<Option<SharedFolder>, ToolFailure> {
-    let (folders, path) = (context.folders.clone(), target.canonical.clone());
+    let (folders, path) = (context.files.folders.clone(), target.canonical.clone());
     blocking(move || folders.of(&path)).await
 }
 
@@ -272,7 +275,7 @@ async fn missing(context: &ToolContext, target: &Target) -> Result<String, ToolF
 
 /// True if the model may read the entry with this name, by every rule about it.
 async fn may_be_told(context: &ToolContext, name: &str) -> Result<bool, ToolFailure> {
-    let (location, input) = (Arc::clone(&context.directory), name.to_owned());
+    let (location, input) = (Arc::clone(&context.files.directory), name.to_owned());
     let found = blocking(move || resolve(&location, &input, TargetKind::File)).await?;
     let Ok(target) = found else { return Ok(false) };
     let reading = request_for_files(context, "read", [&target]);
@@ -419,7 +422,7 @@ pub(crate) async fn ask_to_edit<'a>(
 ) -> Result<(), ToolFailure> {
     let targets: Vec<Target> = targets.into_iter().cloned().collect();
     let mut request = request_for_files(context, "edit", &targets);
-    let guarded = Arc::clone(&context.guarded);
+    let guarded = Arc::clone(&context.files.guarded);
     let names = move || {
         let named = targets.into_iter().filter_map(|target| {
             let name = guarded.name_of(&target.canonical, &target.other_names)?;

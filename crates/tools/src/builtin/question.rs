@@ -1,5 +1,7 @@
 //! The `question` tool: asks the user and waits for the answers.
 
+use std::sync::Arc;
+
 use opencode_schema::{
     message::ToolContent,
     question::{QuestionInfo, QuestionOption},
@@ -11,6 +13,7 @@ use serde_json::json;
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
+use crate::ports::question::Questions;
 
 pub(super) struct Question;
 
@@ -62,6 +65,7 @@ const REFUSED: &str = "Permission denied: question";
 
 impl TypedTool for Question {
     type Input = QuestionInput;
+    type Port = Arc<dyn Questions>;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
@@ -71,11 +75,13 @@ impl TypedTool for Question {
         &self,
         input: QuestionInput,
         context: ToolContext,
+        user: Arc<dyn Questions>,
     ) -> Result<ToolOutput, ToolFailure> {
         let request = context.permission_request("question", vec!["*".to_owned()]);
         context.assert(request, REFUSED).await?;
         let questions: Vec<QuestionInfo> = input.questions.into_iter().map(Into::into).collect();
-        let answers = context.ask(questions.clone(), REFUSED).await?;
+        let answers = user.ask(context.question_request(questions.clone()));
+        let answers = answers.await.map_err(|error| error.into_failure(REFUSED))?;
         let answer_text = answers_for_model(&questions, &answers);
         let output = ToolOutput::encode(&json!({ "answers": answers }))?;
         Ok(output.with_content(vec![ToolContent::Text { text: answer_text }]))

@@ -35,7 +35,10 @@ pub(crate) async fn request_to_show(
     context: &ToolContext,
     target: &Target,
 ) -> Result<PermissionRequest, ToolFailure> {
-    let (location, file) = (Arc::clone(&context.directory), target.canonical.clone());
+    let (location, file) = (
+        Arc::clone(&context.files.directory),
+        target.canonical.clone(),
+    );
     let names = blocking(move || hard_link_names(&location, &file)).await?;
     Ok(request_to_show_by(context, target, names))
 }
@@ -109,11 +112,11 @@ impl ShownFiles {
         outside.given_only.insert(directory.resource.clone());
         Self {
             rules: context.permissions.rules(request).await,
-            location: Arc::clone(&context.directory),
+            location: Arc::clone(&context.files.directory),
             root: directory.resource.clone(),
             other_roots: directory.other_names.clone(),
             directory: directory.canonical.clone(),
-            outputs: context.folders.outputs.clone(),
+            outputs: context.files.folders.outputs.clone(),
             real_outputs: OnceLock::new(),
             of_others: context.permissions.rules(outside).await,
             hard_links: OnceLock::new(),

@@ -1,5 +1,7 @@
 //! The `task` tool: another agent works on a task in its own session.
 
+use std::sync::Arc;
+
 use opencode_schema::{id::SessionID, message::ToolContent};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +11,7 @@ use super::reasons::one_of;
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
-use crate::ports::task::{Incomplete, TaskOutcome, TaskRequest};
+use crate::ports::task::{Incomplete, TaskOutcome, TaskRequest, Tasks};
 
 pub(super) struct Task;
 
@@ -31,12 +33,18 @@ impl TypedTool for Task {
     const LISTS_SUBAGENTS: bool = true;
 
     type Input = TaskInput;
+    type Port = Arc<dyn Tasks>;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: TaskInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: TaskInput,
+        context: ToolContext,
+        tasks: Arc<dyn Tasks>,
+    ) -> Result<ToolOutput, ToolFailure> {
         let TaskInput {
             description,
             prompt,
@@ -47,8 +55,8 @@ impl TypedTool for Task {
         let session_id = session_id.as_deref().map(session).transpose()?;
         // The text is the same for a missing agent and for one that may not be used.
         let refused = format!("Unable to run task: {agent}");
-        if !context.tasks.accepts(&agent) {
-            let agents = one_of("agents", &context.tasks.agents());
+        if !tasks.accepts(&agent) {
+            let agents = one_of("agents", &tasks.agents());
             return Err(ToolFailure::new(format!(
                 "{refused}: no agent of this name takes tasks. {agents}"
             )));
@@ -68,7 +76,7 @@ impl TypedTool for Task {
             session_id,
             cancel: context.cancel.clone(),
         };
-        let outcome = context.tasks.run(task).await;
+        let outcome = tasks.run(task).await;
         output(&outcome.map_err(|error| error.into_failure(&refused))?)
     }
 }

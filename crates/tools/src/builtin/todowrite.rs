@@ -1,5 +1,7 @@
 //! The `todowrite` tool: replaces the todo list of the session.
 
+use std::sync::Arc;
+
 use opencode_schema::{message::ToolContent, todo::Todo};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,6 +10,7 @@ use serde_json::{json, to_string_pretty};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
+use crate::ports::todo::Todos;
 
 pub(super) struct TodoWrite;
 
@@ -49,19 +52,25 @@ const FAILED: &str = "Unable to update todos";
 
 impl TypedTool for TodoWrite {
     type Input = TodoInput;
+    type Port = Arc<dyn Todos>;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: TodoInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: TodoInput,
+        context: ToolContext,
+        lists: Arc<dyn Todos>,
+    ) -> Result<ToolOutput, ToolFailure> {
         let todos: Vec<Todo> = input.todos.into_iter().map(Todo::from).collect();
         check_size(&todos)?;
         let mut request = context.permission_request("todowrite", vec!["*".to_owned()]);
         request.save.push("*".to_owned());
         context.assert(request, FAILED).await?;
         context.begin_change()?;
-        let replaced = context.todos.replace(&context.session_id, todos.clone());
+        let replaced = lists.replace(&context.source.session_id, todos.clone());
         replaced
             .await
             .map_err(|error| ToolFailure::new(format!("{FAILED}: {error}")))?;

@@ -35,6 +35,7 @@ impl TypedTool for Write {
     const PERMISSION: Option<&'static str> = Some("edit");
 
     type Input = WriteInput;
+    type Port = ();
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
@@ -44,6 +45,7 @@ impl TypedTool for Write {
         &self,
         input: WriteInput,
         context: ToolContext,
+        (): (),
     ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to write {}", input.path);
         let target =

@@ -1,12 +1,26 @@
-//! Directories outside the Location that a session shares with other sessions and projects.
+//! The directories and files that decide what the path of a call means and how the call may use it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use opencode_location::directory::{TargetKind, resolve};
+use opencode_location::guarded::GuardedFiles;
 use opencode_schema::id::SessionID;
 
 use crate::contract::output_owner;
+
+/// What file tools see: where paths begin, and which paths are special.
+#[derive(Clone)]
+pub struct FileScope {
+    /// The absolute path of the Location's directory.
+    pub directory: Arc<Path>,
+    /// The home directory of the user, which is the meaning of `~`.
+    pub home: Arc<Path>,
+    /// Directories that the session shares with others.
+    pub folders: SharedFolders,
+    /// The files that decide what the host or Git does.
+    pub guarded: Arc<GuardedFiles>,
+}
 
 /// The Managed Tool Output Files, from the view of one session.
 #[derive(Clone, Debug)]

@@ -5,4 +5,5 @@ pub(crate) mod hooks;
 pub(crate) mod input_schema;
 pub(crate) mod output_owner;
 pub(crate) mod tool;
+pub(crate) mod turn;
 pub(crate) mod typed;

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -10,30 +9,18 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use opencode_location::config::ImageLimits;
-use opencode_location::guarded::GuardedFiles;
-use opencode_location::secret::Redactor;
-use opencode_schema::{
-    id::{MessageID, SessionID},
-    message::ToolContent,
-    question::{QuestionAnswer, QuestionInfo, QuestionTool},
-};
+use opencode_schema::{message::ToolContent, question::QuestionInfo};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::bounding::OutputLimits;
-use crate::contract::folders::SharedFolders;
+use crate::contract::folders::FileScope;
 use crate::failure::ToolFailure;
-use crate::ports::permission::{PermissionRequest, PermissionSource, Permissions};
+use crate::ports::permission::{PermissionRequest, Permissions};
 use crate::ports::progress::Progress;
-use crate::ports::question::{QuestionRequest, Questions};
-use crate::ports::search::SearchServices;
-use crate::ports::shell::Shell;
-use crate::ports::skill::Skills;
-use crate::ports::task::Tasks;
-use crate::ports::todo::Todos;
-use opencode_net::Web;
+use crate::ports::question::QuestionRequest;
+use crate::ports::source::CallSource;
+use crate::ports::turn::TurnPorts;
 
 /// A tool that a model can call. It has no name: the name is its key in the registry.
 ///
@@ -69,12 +56,13 @@ pub trait Tool: Send + Sync + 'static {
         Box::pin(async { Recovery::Unknown })
     }
 
-    /// Runs one call. If the call is interrupted, the future is dropped. Work that must outlive it
-    /// observes `context.cancel`.
+    /// Runs one call. `ports` are those of its turn. If the call is interrupted, the future is dropped.
+    /// Work that must outlive it observes `context.cancel`.
     fn run(
         &self,
         input: Value,
         context: ToolContext,
+        ports: &TurnPorts,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>>;
 }
 
@@ -89,53 +77,22 @@ pub enum Recovery {
     Unknown,
 }
 
-/// The context of one call.
+/// The context of one call: what every call has, whatever its tool does. What a single tool needs is its
+/// [`Port`](crate::Port).
 #[derive(Clone)]
 pub struct ToolContext {
-    /// The session of the call.
-    pub session_id: SessionID,
-    /// The agent of the Provider Turn that issued the call. It never changes afterwards.
-    pub agent: String,
-    /// The assistant message that contains the call.
-    pub assistant_message_id: MessageID,
-    /// The provider's id for the call. A later message may use it again.
-    pub call_id: String,
-    /// The absolute path of the Location's directory.
-    pub directory: Arc<Path>,
-    /// The home directory of the user, which is the meaning of `~`.
-    pub home: Arc<Path>,
+    /// The origin of the call.
+    pub source: CallSource,
+    /// What file tools see.
+    pub files: Arc<FileScope>,
     /// Cancelled when the call is interrupted.
     pub cancel: CancellationToken,
-    /// Directories that the session shares with others.
-    pub folders: SharedFolders,
-    /// The files that decide what the host or Git does.
-    pub guarded: Arc<GuardedFiles>,
-    /// Limits on the settlement for the model.
-    pub output_limits: OutputLimits,
-    /// Limits on images for the model.
-    pub image_limits: ImageLimits,
+    /// Records if the call has begun a change. Every call has its own.
+    pub commitment: Commitment,
     /// Decides about the actions of the call.
     pub permissions: Arc<dyn Permissions>,
     /// Receives the progress of the call.
     pub progress: Arc<dyn Progress>,
-    /// Asks the user the questions of the call.
-    pub questions: Arc<dyn Questions>,
-    /// Provides the skills that the agent may load.
-    pub skills: Arc<dyn Skills>,
-    /// The shell for commands.
-    pub shell: Arc<Shell>,
-    /// Removes secrets from the results of the call.
-    pub secrets: Redactor,
-    /// Runs the tasks that the call gives to other agents.
-    pub tasks: Arc<dyn Tasks>,
-    /// Stores the todo list.
-    pub todos: Arc<dyn Todos>,
-    /// Sends requests to web servers.
-    pub web: Arc<dyn Web>,
-    /// The services that search the web.
-    pub search: Arc<SearchServices>,
-    /// Records if the call has begun a change. Every call has its own.
-    pub commitment: Commitment,
 }
 
 /// Records if a call has begun to change something. From then on it runs to its end, because a
@@ -154,12 +111,7 @@ impl ToolContext {
     #[must_use]
     pub fn permission_request(&self, action: &str, resources: Vec<String>) -> PermissionRequest {
         PermissionRequest {
-            session_id: self.session_id.clone(),
-            agent: self.agent.clone(),
-            source: PermissionSource {
-                message_id: self.assistant_message_id.clone(),
-                call_id: self.call_id.clone(),
-            },
+            source: self.source.clone(),
             action: action.to_owned(),
             tool: None,
             resources,
@@ -171,22 +123,13 @@ impl ToolContext {
         }
     }
 
-    /// Asks the user and waits for the answers, one list of labels for each question. If no user is
-    /// there to answer, returns the failure `refused`.
-    pub async fn ask(
-        &self,
-        questions: Vec<QuestionInfo>,
-        refused: &str,
-    ) -> Result<Vec<QuestionAnswer>, ToolFailure> {
-        let answers = self.questions.ask(QuestionRequest {
-            session_id: self.session_id.clone(),
-            source: QuestionTool {
-                message_id: self.assistant_message_id.clone(),
-                call_id: self.call_id.clone(),
-            },
+    /// Returns a request that asks the user these questions.
+    #[must_use]
+    pub fn question_request(&self, questions: Vec<QuestionInfo>) -> QuestionRequest {
+        QuestionRequest {
+            source: self.source.clone(),
             questions,
-        });
-        answers.await.map_err(|error| error.into_failure(refused))
+        }
     }
 
     /// Declares that the call changes something from here on. Fails if the call is interrupted already.

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::contract::input_schema::input_schema;
 use crate::contract::tool::{Tool, ToolContext, ToolOutput};
 use crate::failure::ToolFailure;
+use crate::ports::turn::{Port, TurnPorts};
 
 /// A tool whose input is a Rust type.
 pub trait TypedTool: Send + Sync + 'static {
@@ -26,6 +27,9 @@ pub trait TypedTool: Send + Sync + 'static {
     /// other fields, because models invent fields.
     type Input: DeserializeOwned + JsonSchema + Send;
 
+    /// What the tool needs of the turn besides the context of the call; `()` if it needs nothing else.
+    type Port: Port;
+
     /// Returns the text that tells the model when and how to use the tool.
     fn description(&self) -> String;
 
@@ -34,6 +38,7 @@ pub trait TypedTool: Send + Sync + 'static {
         &self,
         input: Self::Input,
         context: ToolContext,
+        port: Self::Port,
     ) -> impl Future<Output = Result<ToolOutput, ToolFailure>> + Send;
 
     /// Returns the tool in the form for registration.
@@ -75,12 +80,14 @@ impl<T: TypedTool> Tool for Checked<T> {
         &self,
         input: Value,
         context: ToolContext,
+        ports: &TurnPorts,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
+        let port = T::Port::of(ports);
         Box::pin(async move {
             let mut input = input;
             let lowered = lower_to_maximum(&self.schema, &mut input);
             let input = decode(&self.schema, input)?;
-            let result = self.tool.run(input, context).await;
+            let result = self.tool.run(input, context, port).await;
             if lowered.is_empty() {
                 return result;
             }

@@ -6,5 +6,7 @@ pub(crate) mod question;
 pub(crate) mod search;
 pub(crate) mod shell;
 pub(crate) mod skill;
+pub(crate) mod source;
 pub(crate) mod task;
 pub(crate) mod todo;
+pub(crate) mod turn;

@@ -4,14 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use opencode_schema::{
-    Record,
-    id::{MessageID, SessionID},
-    message::ErrorKind,
-    permission::PermissionEffect,
-};
+use opencode_schema::{Record, message::ErrorKind, permission::PermissionEffect};
 
 use crate::failure::ToolFailure;
+use crate::ports::source::CallSource;
 
 /// Decides about the actions of calls.
 pub trait Permissions: Send + Sync + 'static {
@@ -37,12 +33,8 @@ pub trait ActionRules: Send + Sync + 'static {
 /// One question: may this call do `action` to all of `resources`?
 #[derive(Clone, Debug, PartialEq)]
 pub struct PermissionRequest {
-    /// The session of the call.
-    pub session_id: SessionID,
-    /// The agent whose rules apply.
-    pub agent: String,
-    /// The call that asks.
-    pub source: PermissionSource,
+    /// The call that asks. The rules of its agent apply.
+    pub source: CallSource,
     /// The action, for example `read`.
     pub action: String,
     /// The name of the tool, if rules about it restrict the action as well.
@@ -60,15 +52,6 @@ pub struct PermissionRequest {
     pub save: Vec<String>,
     /// More data for the user who decides.
     pub metadata: Record,
-}
-
-/// The origin of a request within the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PermissionSource {
-    /// The assistant message of the call.
-    pub message_id: MessageID,
-    /// The call within that message.
-    pub call_id: String,
 }
 
 /// Reason why a request was not permitted.

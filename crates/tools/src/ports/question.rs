@@ -2,12 +2,12 @@
 
 use futures::future::BoxFuture;
 use opencode_schema::{
-    id::SessionID,
     message::ErrorKind,
-    question::{QuestionAnswer, QuestionInfo, QuestionTool},
+    question::{QuestionAnswer, QuestionInfo},
 };
 
 use crate::failure::ToolFailure;
+use crate::ports::source::CallSource;
 
 /// Asks the user questions.
 pub trait Questions: Send + Sync + 'static {
@@ -23,10 +23,8 @@ pub trait Questions: Send + Sync + 'static {
 /// Questions that are asked together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionRequest {
-    /// The session of the call.
-    pub session_id: SessionID,
     /// The call that asks.
-    pub source: QuestionTool,
+    pub source: CallSource,
     /// The questions.
     pub questions: Vec<QuestionInfo>,
 }

@@ -11,10 +11,12 @@ use tokio_util::{
 
 use crate::contract::hooks::CallHooks;
 use crate::contract::tool::{Commitment, Recovery, Tool, ToolContext, ToolOutput};
+use crate::contract::turn::TurnContext;
 use crate::failure::ToolFailure;
 use crate::output::managed_output::ManagedOutput;
 use crate::output::settlement::Settlement;
 use crate::ports::permission::PermissionRequest;
+use crate::ports::turn::TurnPorts;
 use crate::registry::choices;
 use crate::registry::{Entry, Scopes, ToolDefinition};
 
@@ -27,6 +29,8 @@ const CHANGE_GRACE: Duration = Duration::from_secs(10);
 /// A call from the provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
+    /// The provider's id for the call.
+    pub id: String,
     /// The called name. A tool with this name may not exist.
     pub name: String,
     /// The arguments.
@@ -134,7 +138,7 @@ impl Materialized {
     /// Starts one call in its own task, so that a tool that computes does not block other work. The
     /// future returns the settlement. Never panics, even if the tool does.
     ///
-    /// To interrupt the call, cancel `context.cancel` and continue to wait. A tool that has succeeded
+    /// To interrupt the call, cancel `turn.cancel` and continue to wait. A tool that has succeeded
     /// by then is still settled as a success, and a tool that has begun to change something may finish
     /// within ten seconds. A tool that does not react within a tenth of a second is settled as
     /// interrupted; its later result is dropped, and `tasks` tracks when it has ended. Dropping the
@@ -142,14 +146,15 @@ impl Materialized {
     pub fn start(
         self: &Arc<Self>,
         call: ToolCall,
-        context: ToolContext,
+        turn: &Arc<TurnContext>,
         tasks: &TaskTracker,
     ) -> impl Future<Output = Settlement> + Send + use<> {
-        let (tools, cancel) = (Arc::clone(self), context.cancel.clone());
-        let commitment = context.commitment.clone();
-        let (session_id, tool) = (context.session_id.clone(), call.name.clone());
-        let task =
-            opencode_log::spawn_tracked(tasks, async move { tools.settle(call, context).await });
+        let (tools, turn) = (Arc::clone(self), Arc::clone(turn));
+        let context = turn.of_call(&call.id);
+        let (cancel, commitment) = (context.cancel.clone(), context.commitment.clone());
+        let (session_id, tool) = (turn.session_id.clone(), call.name.clone());
+        let settling = async move { tools.settle_in(call, context, &turn).await };
+        let task = opencode_log::spawn_tracked(tasks, settling);
         let task = AbortOnDropHandle::new(task);
         async move {
             tokio::select! {
@@ -167,32 +172,44 @@ impl Materialized {
 
     /// Runs one call in the caller's task; [`Materialized::start`] runs it in its own. Waits for a tool
     /// that does not react to its interruption. Dropping the future discards the settlement.
+    pub async fn settle(&self, call: ToolCall, turn: &TurnContext) -> Settlement {
+        let context = turn.of_call(&call.id);
+        self.settle_in(call, context, turn).await
+    }
+
     #[tracing::instrument(
         level = "error",
         name = "tool_call",
         skip_all,
         fields(
-            session_id = %context.session_id,
-            message_id = %context.assistant_message_id,
-            call_id = %context.call_id,
+            session_id = %turn.session_id,
+            message_id = %turn.message_id,
+            call_id = %call.id,
             tool = %call.name,
         )
     )]
-    pub async fn settle(&self, call: ToolCall, context: ToolContext) -> Settlement {
-        let (limits, secrets) = (context.output_limits, context.secrets.clone());
-        let (image_limits, cancel) = (context.image_limits, context.cancel.clone());
-        let root = context.folders.outputs.root.clone();
-        let settlement = AssertUnwindSafe(self.execute(call, context)).catch_unwind();
+    async fn settle_in(
+        &self,
+        call: ToolCall,
+        context: ToolContext,
+        turn: &TurnContext,
+    ) -> Settlement {
+        let executed = self.execute(call, context, &turn.ports);
+        let settlement = AssertUnwindSafe(executed).catch_unwind();
         let mut settlement = settlement.await.unwrap_or_else(|panic| {
             let message = panic_text(&*panic);
             tracing::error!(panic = message, "a tool panicked");
             Settlement::failed(format!("Tool execution failed: {message}"))
         });
-        settlement.check_files(image_limits, &cancel).await;
+        let limits = turn.ports.image_limits;
+        settlement.check_files(limits, &turn.cancel).await;
         // Secrets are removed before the text is stored in a file and cut, because a cut could split a
         // secret.
-        settlement.clean(&secrets);
-        self.output.bound(settlement, limits, &root).await
+        settlement.clean(&turn.secrets);
+        let root = &turn.files.folders.outputs.root;
+        self.output
+            .bound(settlement, turn.output_limits, root)
+            .await
     }
 
     /// Returns the tool that a call runs.
@@ -214,7 +231,7 @@ impl Materialized {
         current.ok_or_else(|| format!("Stale tool call: {name}"))
     }
 
-    async fn execute(&self, call: ToolCall, context: ToolContext) -> Settlement {
+    async fn execute(&self, call: ToolCall, context: ToolContext, ports: &TurnPorts) -> Settlement {
         let entry = match self.callable(&call) {
             Ok(entry) => entry,
             Err(problem) => return refused(&call, &context, problem).await,
@@ -226,7 +243,7 @@ impl Materialized {
         tokio::select! {
             // A finished tool has priority over an interruption, because its effect remains.
             biased;
-            result = self.run(&*entry.tool, call, context) => match result {
+            result = self.run(&*entry.tool, call, context, ports) => match result {
                 Ok(output) => output.into(),
                 Err(failure) => failure.into(),
             },
@@ -240,10 +257,11 @@ impl Materialized {
         tool: &dyn Tool,
         mut call: ToolCall,
         context: ToolContext,
+        ports: &TurnPorts,
     ) -> Result<ToolOutput, ToolFailure> {
         let (name, shared) = (call.name.clone(), context.clone());
         call.input = self.hooks.before(&name, call.input, &shared).await?;
-        let result = run(tool, call, context).await;
+        let result = run(tool, call, context, ports).await;
         self.hooks.after(&name, result, &shared).await
     }
 }
@@ -276,6 +294,7 @@ async fn run(
     tool: &dyn Tool,
     call: ToolCall,
     context: ToolContext,
+    ports: &TurnPorts,
 ) -> Result<ToolOutput, ToolFailure> {
     permit(&call, &context).await?;
     if call.kind == CallKind::Abandoned {
@@ -285,7 +304,7 @@ async fn run(
             Recovery::NotStarted => {}
         }
     }
-    tool.run(call.input, context).await
+    tool.run(call.input, context, ports).await
 }
 
 /// Returns when the call is interrupted. Never returns if the call has begun a change.

@@ -10,11 +10,8 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{Recorder, call, context, registry, success, text};
-use opencode_schema::clock::SystemClock;
-use opencode_tools::{
-    Contributions, Materialized, Registration, Settlement, Shell, ToolContext, built_in_tools,
-};
+use crate::common::{Recorder, built_in_tools, call, context, registry, success, text};
+use opencode_tools::{Contributions, Materialized, Registration, Settlement, Shell, TurnContext};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -36,7 +33,7 @@ impl Project {
         fs::create_dir_all(root.join("loc/sub")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root.join("data"));
-        let registration = registry.host().register(built_in_tools(&SystemClock));
+        let registration = registry.host().register(built_in_tools());
         Self {
             turn: Arc::new(registry.materialize("/project", |_| true)),
             _registration: registration.expect("all names are good"),
@@ -49,12 +46,12 @@ impl Project {
         self.root.join("loc")
     }
 
-    pub(crate) fn context(&self) -> ToolContext {
+    pub(crate) fn context(&self) -> TurnContext {
         context(&self.location())
     }
 
-    pub(crate) async fn settle(&self, input: Value, context: ToolContext) -> Settlement {
-        soon(self.turn.settle(call("bash", input), context)).await
+    pub(crate) async fn settle(&self, input: Value, context: TurnContext) -> Settlement {
+        soon(self.turn.settle(call("bash", input), &context)).await
     }
 
     pub(crate) async fn run(&self, command: &str) -> Settlement {
@@ -94,7 +91,7 @@ impl Project {
         let mut context = self.context();
         context.permissions = Arc::clone(&permissions) as _;
         let (turn, cancel) = (Arc::clone(&self.turn), context.cancel.clone());
-        let settled = async move { turn.settle(call("bash", input), context).await };
+        let settled = async move { turn.settle(call("bash", input), &context).await };
         Call {
             settled: tokio::spawn(settled),
             cancel,

@@ -55,7 +55,7 @@ async fn a_command_has_the_variables_of_the_host_and_none_of_the_process() {
     let project = Project::new();
     let path = std::env::var("PATH").expect("tests have one");
     let mut context = project.context();
-    context.shell = shell(
+    context.ports.shell = shell(
         None,
         &[("PATH", &path), ("NAME", "a\nb"), ("AGENT", "other")],
     );
@@ -135,7 +135,7 @@ async fn the_configured_shell_runs_the_command() {
         ("my shell", vec![("PATH", folder)]),
     ] {
         let mut context = project.context();
-        context.shell = shell(Some(program), &variables);
+        context.ports.shell = shell(Some(program), &variables);
         let settled = project.settle(json!({"command": "a 'b'"}), context).await;
         assert_eq!(settled, exited("-c|a 'b'|", 0));
     }
@@ -153,7 +153,7 @@ async fn a_command_that_cannot_be_started_fails() {
         name(&project.root),
     ] {
         let mut context = project.context();
-        context.shell = shell(Some(program), &[]);
+        context.ports.shell = shell(Some(program), &[]);
         let settled = project.settle(json!({"command": "true"}), context).await;
         let Settlement::Failed { message, .. } = settled else {
             panic!("{settled:?}");
@@ -210,7 +210,7 @@ async fn a_signal_is_told_with_every_shell() {
     for program in ["sh", "bash", "dash", "/bin/sh", "/bin/bash"] {
         let project = Project::new();
         let mut context = project.context();
-        context.shell = shell(Some(program), &[("PATH", "/usr/bin:/bin")]);
+        context.ports.shell = shell(Some(program), &[("PATH", "/usr/bin:/bin")]);
         let input = json!({"command": "echo first; kill -TERM $$; echo never"});
         let settled = project.settle(input, context).await;
         assert_eq!(settled, signalled("first\n", 15, "SIGTERM"), "{program}");

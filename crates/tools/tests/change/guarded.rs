@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use opencode_tools::{Settlement, ToolContext};
+use opencode_tools::{Settlement, TurnContext};
 use serde_json::{Value, json};
 
 use crate::common::Recorder;
@@ -24,10 +24,10 @@ fn calls(path: &str, old: &str) -> [(&'static str, Value); 3] {
     ]
 }
 
-async fn run(project: &Project, tool: &str, input: Value, context: ToolContext) -> Settlement {
+async fn run(project: &Project, tool: &str, input: Value, context: TurnContext) -> Settlement {
     project
         .turn
-        .settle(crate::common::call(tool, input), context)
+        .settle(crate::common::call(tool, input), &context)
         .await
 }
 
@@ -153,7 +153,7 @@ async fn the_rules_that_allow_reading_a_shared_directory_allow_no_change() {
     let pattern = shared.join("*").to_str().unwrap().to_owned();
     let context = |permissions: &Arc<Recorder>| {
         let mut context = project.context();
-        context.folders.references = [PathBuf::from(&shared)].into();
+        Arc::make_mut(&mut context.files).folders.references = [PathBuf::from(&shared)].into();
         context.permissions = Arc::clone(permissions) as _;
         context
     };

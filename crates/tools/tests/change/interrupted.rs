@@ -1,5 +1,7 @@
 //! Tests for interrupted calls: nothing was changed, or the change is settled as a success.
 
+use std::sync::Arc;
+
 use crate::common::{Recorder, call};
 use crate::project::{Project, changes, text_of};
 use opencode_tools::Settlement;
@@ -18,7 +20,7 @@ async fn an_interruption_during_the_permission_request_changes_nothing() {
             cancel.cancel();
             Ok(())
         });
-        let settled = project.turn.settle(call(tool, input), context).await;
+        let settled = project.turn.settle(call(tool, input), &context).await;
         assert_eq!(settled, Settlement::Interrupted, "{tool}");
     }
     assert_eq!(project.files(), before);
@@ -30,12 +32,12 @@ async fn an_interruption_at_any_time_reports_the_actual_state() {
     let mut written = 0;
     for round in 0..200 {
         let name = format!("{round}.txt");
-        let context = project.context();
+        let context = Arc::new(project.context());
         let cancel = context.cancel.clone();
         let input = json!({"path": name, "content": "x".repeat(100_000)});
         let running = project
             .turn
-            .start(call("write", input), context, &TaskTracker::new());
+            .start(call("write", input), &context, &TaskTracker::new());
         let interrupting = tokio::task::spawn_blocking(move || {
             // The time varies from before the start of the call to after its end.
             (0..round * 100).for_each(|_| std::hint::spin_loop());

@@ -7,12 +7,9 @@ use std::{
     sync::Arc,
 };
 
-use crate::common::{Recorder, call, context, registry};
-use opencode_schema::clock::SystemClock;
+use crate::common::{Recorder, built_in_tools, call, context, registry};
 use opencode_schema::message::{ErrorKind, ToolContent};
-use opencode_tools::{
-    Contributions, Materialized, Registration, Settlement, ToolContext, built_in_tools,
-};
+use opencode_tools::{Contributions, Materialized, Registration, Settlement, TurnContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -31,7 +28,7 @@ impl Project {
         fs::create_dir_all(root.join("loc")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root.join("data"));
-        let registration = registry.host().register(built_in_tools(&SystemClock));
+        let registration = registry.host().register(built_in_tools());
         Self {
             turn: Arc::new(registry.materialize("/project", |_| true)),
             _registration: registration.expect("all names are good"),
@@ -66,12 +63,12 @@ impl Project {
         files
     }
 
-    pub(crate) fn context(&self) -> ToolContext {
+    pub(crate) fn context(&self) -> TurnContext {
         context(&self.location())
     }
 
     pub(crate) async fn run(&self, tool: &str, input: Value) -> Settlement {
-        self.turn.settle(call(tool, input), self.context()).await
+        self.turn.settle(call(tool, input), &self.context()).await
     }
 
     /// Like `run`, but records all permission requests.
@@ -83,7 +80,7 @@ impl Project {
     ) -> Settlement {
         let mut context = self.context();
         context.permissions = Arc::clone(permissions) as _;
-        self.turn.settle(call(tool, input), context).await
+        self.turn.settle(call(tool, input), &context).await
     }
 
     pub(crate) async fn patch(&self, body: &str) -> Settlement {

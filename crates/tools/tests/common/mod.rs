@@ -11,7 +11,7 @@ use opencode_location::config::ImageLimits;
 use opencode_net::{DownloadError, HttpRequest, HttpResponse, Web};
 use opencode_schema::{
     Record,
-    clock::SystemClock,
+    clock::{Clock, SystemClock},
     id::{IdSource, MessageID, SessionID},
     message::{ErrorKind, ToolContent},
     permission::PermissionEffect,
@@ -20,40 +20,53 @@ use opencode_schema::{
     todo::Todo,
 };
 use opencode_tools::{
-    ActionRules, CallKind, Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError,
+    ActionRules, CallKind, Contributions, FileScope, ManagedOutput, OutputLimits, PermissionError,
     PermissionRequest, Permissions, Progress, QuestionError, QuestionRequest, Questions, Registry,
     SearchServices, SessionOutputs, Settlement, SharedFolders, Shell, Skills, TaskError,
     TaskOutcome, TaskRequest, Tasks, Todos, TodosError, Tool, ToolCall, ToolContext, ToolFailure,
-    ToolOutput,
+    ToolOutput, TurnContext, TurnPorts,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) fn context(directory: &Path) -> ToolContext {
-    ToolContext {
+/// Returns what the calls of a turn in this directory share.
+pub(crate) fn context(directory: &Path) -> TurnContext {
+    TurnContext {
         session_id: SessionID::parse("ses_1").expect("it has the prefix"),
         agent: "build".to_owned(),
-        assistant_message_id: MessageID::parse("msg_1").expect("it has the prefix"),
-        call_id: "call_1".to_owned(),
-        directory: directory.into(),
-        home: directory.with_file_name("home").into(),
+        message_id: MessageID::parse("msg_1").expect("it has the prefix"),
+        files: Arc::new(FileScope {
+            directory: directory.into(),
+            home: directory.with_file_name("home").into(),
+            folders: folders(directory),
+            guarded: Arc::default(),
+        }),
         cancel: CancellationToken::new(),
         permissions: Recorder::new(|_| Ok(())),
         progress: Arc::new(NoProgressReports),
-        questions: Arc::new(NoProgressReports),
-        skills: Arc::new(NoProgressReports),
-        secrets: opencode_location::secret::Redactor::default(),
-        shell: Arc::new(Shell::new(None, Arc::default())),
-        tasks: Arc::new(NoProgressReports),
-        todos: Arc::new(NoProgressReports),
-        web: Arc::new(NoProgressReports),
-        search: Arc::new(SearchServices::from_variables(|_| None)),
-        commitment: Commitment::default(),
+        ports: TurnPorts {
+            image_limits: ImageLimits::default(),
+            questions: Arc::new(NoProgressReports),
+            shell: Arc::new(Shell::new(None, Arc::default())),
+            skills: Arc::new(NoProgressReports),
+            tasks: Arc::new(NoProgressReports),
+            todos: Arc::new(NoProgressReports),
+        },
         output_limits: OutputLimits::default(),
-        image_limits: ImageLimits::default(),
-        folders: folders(directory),
-        guarded: Arc::default(),
+        secrets: opencode_location::secret::Redactor::default(),
     }
+}
+
+/// The built-in tools, with a web that reaches no server.
+pub(crate) fn built_in_tools() -> Vec<(String, Arc<dyn Tool>)> {
+    built_in_tools_at(&SystemClock)
+}
+
+/// The same tools, built at the time of this clock.
+pub(crate) fn built_in_tools_at(clock: &dyn Clock) -> Vec<(String, Arc<dyn Tool>)> {
+    let web: Arc<dyn Web> = Arc::new(NoProgressReports);
+    let search = SearchServices::from_variables(|_| None);
+    opencode_tools::built_in_tools(clock, &web, search)
 }
 
 /// The shared folders of a Location, beside it.
@@ -132,6 +145,7 @@ pub(crate) fn registry(host: &Contributions, data: &Path) -> Registry {
 
 pub(crate) fn call(name: &str, input: Value) -> ToolCall {
     ToolCall {
+        id: "call_1".to_owned(),
         name: name.to_owned(),
         input,
         kind: CallKind::New,
@@ -241,6 +255,7 @@ impl Tool for Scripted {
         &self,
         input: Value,
         context: ToolContext,
+        _: &TurnPorts,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
         (self.run)(input, context)
     }

@@ -51,9 +51,9 @@ const ROOMY: u64 = 5_242_880;
 
 async fn read(project: &Project, name: &str, limits: ImageLimits) -> Settlement {
     let mut context = context(&project.location());
-    context.image_limits = limits;
+    context.ports.image_limits = limits;
     let call = call("read", json!({"path": name}));
-    project.turn.settle(call, context).await
+    project.turn.settle(call, &context).await
 }
 
 fn shown(path: &Path, bytes: &[u8], mime: &str) -> Settlement {

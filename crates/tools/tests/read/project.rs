@@ -7,9 +7,8 @@ use std::{
     sync::Arc,
 };
 
-use crate::common::{Recorder, call, context, reason, registry};
-use opencode_schema::clock::SystemClock;
-use opencode_tools::{Contributions, Materialized, Registration, Settlement, built_in_tools};
+use crate::common::{Recorder, built_in_tools, call, context, reason, registry};
+use opencode_tools::{Contributions, Materialized, Registration, Settlement};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -28,7 +27,7 @@ impl Project {
         fs::create_dir_all(root.join("loc")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root);
-        let registration = registry.host().register(built_in_tools(&SystemClock));
+        let registration = registry.host().register(built_in_tools());
         Self {
             turn: registry.materialize("/project", |_| true),
             _registration: registration.expect("all names are good"),
@@ -49,7 +48,7 @@ impl Project {
 
     pub(crate) async fn read(&self, input: Value) -> Settlement {
         let context = context(&self.location());
-        self.turn.settle(call("read", input), context).await
+        self.turn.settle(call("read", input), &context).await
     }
 
     pub(crate) async fn read_path(&self, path: &str) -> Settlement {
@@ -61,7 +60,7 @@ impl Project {
         let mut context = context(&self.location());
         context.permissions = Arc::clone(permissions) as _;
         self.turn
-            .settle(call("read", json!({"path": path})), context)
+            .settle(call("read", json!({"path": path})), &context)
             .await
     }
 }

@@ -7,14 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use opencode_schema::{clock::SystemClock, message::ToolContent};
-use opencode_tools::{
-    Contributions, Materialized, Registration, Settlement, ToolContext, built_in_tools,
-};
+use opencode_schema::message::ToolContent;
+use opencode_tools::{Contributions, Materialized, Registration, Settlement, TurnContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::{Recorder, call, context, reason, registry};
+use crate::common::{Recorder, built_in_tools, call, context, reason, registry};
 
 /// A Location beside a directory that it may not access.
 pub(crate) struct Project {
@@ -31,7 +29,7 @@ impl Project {
         fs::create_dir_all(root.join("loc")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root);
-        let registration = registry.host().register(built_in_tools(&SystemClock));
+        let registration = registry.host().register(built_in_tools());
         Self {
             turn: registry.materialize("/project", |_| true),
             _registration: registration.expect("all names are good"),
@@ -76,21 +74,21 @@ impl Project {
         self.write(".git/config", "needle\n");
     }
 
-    pub(crate) fn context(&self) -> ToolContext {
+    pub(crate) fn context(&self) -> TurnContext {
         context(&self.location())
     }
 
     pub(crate) async fn call(&self, name: &str, input: Value) -> Settlement {
-        self.turn.settle(call(name, input), self.context()).await
+        self.turn.settle(call(name, input), &self.context()).await
     }
 
     pub(crate) async fn call_in(
         &self,
         name: &str,
         input: Value,
-        context: ToolContext,
+        context: TurnContext,
     ) -> Settlement {
-        self.turn.settle(call(name, input), context).await
+        self.turn.settle(call(name, input), &context).await
     }
 
     /// Like `call`, but records all permission requests.

@@ -113,19 +113,19 @@ impl Script {
     pub(crate) async fn run(self) -> Outcome {
         let temp = tempfile::tempdir().expect("a temporary directory");
         let registry = registry(&Contributions::default(), temp.path());
-        let _registration = registry.host().register(built_in_tools(&SystemClock));
-        let turn = registry.materialize("/project", |_| true);
         let web = Arc::new(Scripted {
             answers: Mutex::new(self.answers.into()),
             ..Scripted::default()
         });
+        let reached = Arc::clone(&web) as Arc<dyn Web>;
+        let tools = built_in_tools(&SystemClock, &reached, self.services);
+        let _registration = registry.host().register(tools);
+        let turn = registry.materialize("/project", |_| true);
         let permissions = Recorder::new(self.allow);
         let mut context = context(temp.path());
-        context.web = Arc::clone(&web) as Arc<dyn Web>;
-        context.search = Arc::new(self.services);
         context.session_id = SessionID::parse(self.session).expect("it has the prefix");
         context.permissions = Arc::clone(&permissions) as Arc<dyn Permissions>;
-        let settlement = turn.settle(call(self.tool, self.input), context).await;
+        let settlement = turn.settle(call(self.tool, self.input), &context).await;
         let left = web.answers.lock().expect("no test panics").len();
         assert_eq!(left, 0, "every answer is fetched");
         let requests = std::mem::take(&mut *web.asked.lock().expect("no test panics"));

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{PermissionEffect, PermissionRequest, PermissionSource};
-use opencode_tools::{self as tools, PermissionError};
+use opencode_tools::{self as tools, CallSource, PermissionError};
 use parking_lot::Mutex;
 
 use super::Permissions;
@@ -188,14 +188,20 @@ impl TurnPermissions {
 
     fn of_call(&self, asked: tools::PermissionRequest) -> Pending {
         let present = |metadata: &opencode_schema::Record| !metadata.is_empty();
+        let CallSource {
+            session_id,
+            agent: _,
+            message_id,
+            call_id,
+        } = asked.source;
         let request = PermissionRequest {
             save: Some(asked.save).filter(|save| !save.is_empty()),
             metadata: Some(asked.metadata).filter(present),
             source: Some(PermissionSource::Tool {
-                message_id: asked.source.message_id.to_string(),
-                call_id: asked.source.call_id,
+                message_id: message_id.to_string(),
+                call_id,
             }),
-            ..self.request(asked.session_id, &asked.action, asked.resources)
+            ..self.request(session_id, &asked.action, asked.resources)
         };
         Pending {
             tool_names: self.tool_names.clone(),

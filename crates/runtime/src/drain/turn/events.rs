@@ -167,12 +167,13 @@ impl Turn<'_> {
                 }
                 let kind = self.repetition.count(&name, &input);
                 let call = ToolCall {
+                    id: id.to_string(),
                     name: name.to_string(),
                     input,
                     kind,
                     problem: None,
                 };
-                let called = self.calls.record(&id, call, provider_executed, metadata);
+                let called = self.calls.record(call, provider_executed, metadata);
                 self.publisher.push(called);
                 if let Some(refused) = self.calls.refuse(&id) {
                     self.publisher.push(refused);

@@ -35,12 +35,13 @@ impl Turn<'_> {
         };
         let kind = self.repetition.count(name, &Value::from(made));
         let call = ToolCall {
+            id: id.to_string(),
             name: name.to_owned(),
             input: Value::Object(Map::new()),
             kind,
             problem: Some(message.clone()),
         };
-        let called = self.calls.record(id, call, false, metadata);
+        let called = self.calls.record(call, false, metadata);
         self.publisher.push(called);
         if self.takes_output(name) {
             self.hold_invalid_output(id, message);

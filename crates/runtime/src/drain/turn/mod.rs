@@ -11,7 +11,7 @@ use opencode_schema::session::Tokens;
 use opencode_tools::Registry;
 
 use super::boundary::Boundary;
-use super::call_context::shared_context;
+use super::call_context::turn_context;
 use super::calls::{Calls, LocalCalls, Open};
 use super::compacting::CompactionAttempts;
 use super::ends::{Finish, Followed, Refusal, StreamEnd, TurnOutcome};
@@ -190,7 +190,7 @@ impl Runner {
             model_ref,
             sampled.location.secrets.clone(),
         );
-        let context = shared_context(
+        let context = turn_context(
             &self.services,
             &session,
             &sampled,
@@ -198,7 +198,7 @@ impl Runner {
             publisher.message_id(),
             &self.stopper,
         );
-        let root = context.folders.outputs.root.clone();
+        let root = context.files.folders.outputs.root.clone();
         Turn {
             stopper: &self.stopper,
             repetition: &mut self.repetition,

@@ -25,12 +25,13 @@ impl Turn<'_> {
         metadata: Option<ProviderMetadata>,
     ) {
         let call = ToolCall {
+            id: id.to_owned(),
             name: name.to_owned(),
             input: input.clone(),
             kind: CallKind::New,
             problem: None,
         };
-        let called = self.calls.record(id, call, false, metadata);
+        let called = self.calls.record(call, false, metadata);
         self.publisher.push(called);
         self.calls.hold(id);
         if let Some(output) = &mut self.output {

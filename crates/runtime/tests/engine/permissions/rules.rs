@@ -1,6 +1,5 @@
 //! Decisions by rules: they are those of the agent of the turn.
 
-use opencode_schema::clock::SystemClock;
 use opencode_schema::permission::PermissionReply;
 use opencode_testkit::Reply;
 
@@ -115,7 +114,7 @@ async fn a_waiting_call_keeps_the_agent_of_its_turn() {
 #[tokio::test]
 async fn by_default_reading_is_allowed_and_secrets_and_outside_paths_are_asked() {
     let f = opencode_testkit::Fixture::open().await;
-    f.register(opencode_tools::built_in_tools(&SystemClock));
+    f.register(opencode_testkit::built_in_tools());
     f.project.write("a.txt", "A");
     f.project.write(".env", "SECRET=1");
     std::fs::create_dir(f.project.root().join("outside")).unwrap();

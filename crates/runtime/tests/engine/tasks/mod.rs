@@ -11,11 +11,10 @@ mod waiting;
 use std::sync::Arc;
 
 use opencode_runtime::RuntimeOptions;
-use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
 use opencode_schema::session::SessionInfo;
-use opencode_testkit::{Fixture, Reply};
-use opencode_tools::{Tool, built_in_tools};
+use opencode_testkit::{Fixture, Reply, built_in_tools};
+use opencode_tools::Tool;
 use serde_json::{Value, json};
 
 /// A runtime whose models may give tasks.
@@ -31,7 +30,7 @@ async fn open_with(change: impl Fn(&mut RuntimeOptions) + Send + Sync + 'static)
 
 /// Adds the built-in tool `task`.
 pub(crate) fn equip(f: &Fixture) {
-    let tools = built_in_tools(&SystemClock).into_iter();
+    let tools = built_in_tools().into_iter();
     let task: Vec<(String, Arc<dyn Tool>)> = tools.filter(|(name, _)| name == "task").collect();
     f.register(task);
 }

@@ -41,6 +41,7 @@ impl TypedTool for ApplyPatch {
     const PERMISSION: Option<&'static str> = Some("edit");
 
     type Input = PatchInput;
+    type Port = ();
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
@@ -50,6 +51,7 @@ impl TypedTool for ApplyPatch {
         &self,
         input: PatchInput,
         context: ToolContext,
+        (): (),
     ) -> Result<ToolOutput, ToolFailure> {
         let hunks = parse(&input.patch_text).map_err(|e| ToolFailure::new(e.to_string()))?;
         let mut steps = resolve_steps(hunks, &context).await?;

@@ -21,6 +21,7 @@ use super::{
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
+use crate::ports::shell::Shell;
 use capture::Captured;
 use process::Order;
 use run::{End, EndedCommand, run, signal_name};
@@ -59,12 +60,18 @@ pub(super) struct BashInput {
 
 impl TypedTool for Bash {
     type Input = BashInput;
+    type Port = Arc<Shell>;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: BashInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: BashInput,
+        context: ToolContext,
+        shell: Arc<Shell>,
+    ) -> Result<ToolOutput, ToolFailure> {
         if input.command.is_empty() {
             return Err(ToolFailure::new(EMPTY));
         }
@@ -87,7 +94,7 @@ impl TypedTool for Bash {
         let _place = self.places.acquire().await;
         let directory = blocking(move || ready(target)).await?;
         let order = Order {
-            shell: Arc::clone(&context.shell),
+            shell,
             command: input.command,
             arguments: Vec::new(),
             directory: directory.ok_or_else(|| {

@@ -41,12 +41,18 @@ impl TypedTool for Edit {
     const PERMISSION: Option<&'static str> = Some("edit");
 
     type Input = EditInput;
+    type Port = ();
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: EditInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: EditInput,
+        context: ToolContext,
+        (): (),
+    ) -> Result<ToolOutput, ToolFailure> {
         if input.old_string == input.new_string {
             return Err(Mismatch::Same.into());
         }

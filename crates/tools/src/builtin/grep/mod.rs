@@ -59,12 +59,18 @@ pub(super) struct GrepInput {
 
 impl TypedTool for Grep {
     type Input = GrepInput;
+    type Port = ();
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: GrepInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: GrepInput,
+        context: ToolContext,
+        (): (),
+    ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to grep for {}", input.pattern);
         let pattern = input.pattern.clone();
         let matcher = blocking(move || matcher(&pattern)).await?;
@@ -86,7 +92,7 @@ impl TypedTool for Grep {
             ],
             refused: &refused,
         };
-        let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.directory));
+        let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.files.directory));
         let limit = input.limit;
         let place = search.begin(&context).await?;
         let is_file = place.is_file;

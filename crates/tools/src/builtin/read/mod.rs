@@ -51,14 +51,20 @@ pub(super) struct ReadInput {
 
 impl TypedTool for Read {
     type Input = ReadInput;
+    type Port = ImageLimits;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
     }
 
-    async fn run(&self, input: ReadInput, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+    async fn run(
+        &self,
+        input: ReadInput,
+        context: ToolContext,
+        image_limits: ImageLimits,
+    ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to read {}", input.path);
-        let location = Arc::clone(&context.directory);
+        let location = Arc::clone(&context.files.directory);
         let look = move |target: &Target| {
             let path = &target.canonical;
             (Found::at(path), hard_link_names(&location, path))
@@ -73,7 +79,7 @@ impl TypedTool for Read {
         let reading = Arc::new(Reading {
             target,
             input,
-            image_limits: context.image_limits,
+            image_limits,
             cancel: context.cancel.clone(),
         });
         let output = match reading.output(None).await {

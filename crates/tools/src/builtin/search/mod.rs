@@ -112,7 +112,10 @@ impl Search<'_> {
         let Some(pattern) = self.files else {
             return Ok(Plan::default());
         };
-        let (location, home) = (Arc::clone(&context.directory), Arc::clone(&context.home));
+        let (location, home) = (
+            Arc::clone(&context.files.directory),
+            Arc::clone(&context.files.home),
+        );
         let named = location.join(self.path.unwrap_or_default());
         let (pattern, root) = (pattern.to_owned(), target.canonical.clone());
         let plan = blocking(move || {

@@ -3,6 +3,7 @@
 mod files;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use opencode_schema::{message::ToolContent, skill::SkillInfo};
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ use super::reasons::one_of;
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
+use crate::ports::skill::Skills;
 
 pub(super) struct Skill;
 
@@ -32,6 +34,7 @@ struct Output<'a> {
 
 impl TypedTool for Skill {
     type Input = SkillInput;
+    type Port = Arc<dyn Skills>;
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
@@ -41,15 +44,16 @@ impl TypedTool for Skill {
         &self,
         input: SkillInput,
         context: ToolContext,
+        skills: Arc<dyn Skills>,
     ) -> Result<ToolOutput, ToolFailure> {
         let name = input.name;
         // The text is the same for a missing skill and for one that the agent may not use.
         let refused = format!("Unable to load skill {name}");
-        let found = context.skills.find(&name).await;
+        let found = skills.find(&name).await;
         let Some(skill) = found else {
-            let skills = one_of("skills", &context.skills.names().await);
+            let names = one_of("skills", &skills.names().await);
             return Err(ToolFailure::new(format!(
-                "{refused}: there is no skill of this name. {skills}"
+                "{refused}: there is no skill of this name. {names}"
             )));
         };
         let mut request = context.permission_request("skill", vec![name.clone()]);

@@ -4,8 +4,9 @@ mod html;
 mod media;
 mod visit;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use opencode_net::Web;
 use opencode_schema::{Record, message::ToolContent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,15 @@ use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
 use visit::{Page, Visit};
 
-pub(super) struct WebFetch;
+pub(super) struct WebFetch {
+    web: Arc<dyn Web>,
+}
+
+impl WebFetch {
+    pub(super) fn new(web: Arc<dyn Web>) -> Self {
+        Self { web }
+    }
+}
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct WebFetchInput {
@@ -51,6 +60,7 @@ const DEFAULT_TIMEOUT: f64 = 30.0;
 
 impl TypedTool for WebFetch {
     type Input = WebFetchInput;
+    type Port = ();
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
@@ -60,12 +70,14 @@ impl TypedTool for WebFetch {
         &self,
         input: WebFetchInput,
         context: ToolContext,
+        (): (),
     ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to fetch {}", input.url);
         let failed = |reason: String| ToolFailure::new(format!("{refused}: {reason}"));
         let address = address(&input.url).map_err(failed)?;
         let format = input.format.unwrap_or(Format::Markdown);
         let mut visit = Visit {
+            web: &*self.web,
             context: &context,
             refused: &refused,
             format,

@@ -14,7 +14,7 @@ use url::Url;
 use super::{Format, media};
 use crate::contract::tool::ToolContext;
 use crate::failure::ToolFailure;
-use opencode_net::{HttpRequest, HttpResponse};
+use opencode_net::{HttpRequest, HttpResponse, Web};
 
 /// Maximum size of an answer in bytes.
 const MAX_BODY: usize = 5 * 1024 * 1024;
@@ -30,6 +30,7 @@ const OWN_USER_AGENT: &str = "opencode";
 
 /// One call in progress.
 pub(super) struct Visit<'a> {
+    pub(super) web: &'a dyn Web,
     pub(super) context: &'a ToolContext,
     /// The generic error text.
     pub(super) refused: &'a str,
@@ -114,7 +115,7 @@ impl Visit<'_> {
             limit: MAX_BODY,
         };
         let begun = Instant::now();
-        let answer = tokio::time::timeout(self.time, self.context.web.send(request)).await;
+        let answer = tokio::time::timeout(self.time, self.web.send(request)).await;
         self.time = self.time.saturating_sub(begun.elapsed());
         let answer = answer.map_err(|_| self.failed("it takes too long; try a larger timeout"))?;
         answer.map_err(|error| self.failed(&error.to_string()))

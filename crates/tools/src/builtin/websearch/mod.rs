@@ -2,6 +2,9 @@
 
 mod service;
 
+use std::sync::Arc;
+
+use opencode_net::Web;
 use opencode_schema::{
     clock::{Clock, civil_from_days},
     message::ToolContent,
@@ -13,10 +16,13 @@ use serde_json::{Map, Value, json};
 use crate::contract::tool::{ToolContext, ToolOutput};
 use crate::contract::typed::TypedTool;
 use crate::failure::ToolFailure;
+use crate::ports::search::SearchServices;
 
 pub(super) struct WebSearch {
     /// The year in which the host was opened.
     year: i64,
+    web: Arc<dyn Web>,
+    services: SearchServices,
 }
 
 /// The parameters of a search, with the names that the services use.
@@ -62,14 +68,19 @@ enum SearchType {
 }
 
 impl WebSearch {
-    pub(super) fn new(clock: &dyn Clock) -> Self {
+    pub(super) fn new(clock: &dyn Clock, web: Arc<dyn Web>, services: SearchServices) -> Self {
         let (year, ..) = civil_from_days(clock.now().div_euclid(86_400_000));
-        Self { year }
+        Self {
+            year,
+            web,
+            services,
+        }
     }
 }
 
 impl TypedTool for WebSearch {
     type Input = WebSearchInput;
+    type Port = ();
 
     fn description(&self) -> String {
         let year = self.year;
@@ -87,16 +98,18 @@ impl TypedTool for WebSearch {
         &self,
         input: WebSearchInput,
         context: ToolContext,
+        (): (),
     ) -> Result<ToolOutput, ToolFailure> {
         let refused = format!("Unable to search the web for {}", input.query);
-        let provider = context.search.of_session(&context.session_id);
+        let session = &context.source.session_id;
+        let provider = self.services.of_session(session);
         let mut request = context.permission_request("websearch", vec![input.query.clone()]);
         request.save.push("*".to_owned());
         request.metadata = members(&input);
         let name = ("provider".to_owned(), json!(provider.name()));
         request.metadata.extend([name]);
         context.assert(request, &refused).await?;
-        let found = service::search(provider, &input, &context).await;
+        let found = self.search(provider, &input, session).await;
         let found = found.map_err(|reason| ToolFailure::new(format!("{refused}: {reason}")))?;
         let text = found.unwrap_or_else(|| NOTHING.to_owned());
         let output = ToolOutput::encode(&json!({ "provider": provider.name(), "text": text }))?;
