@@ -14,13 +14,13 @@ use super::models_dev::ModelsDev;
 use super::program_providers::ProgramProvider;
 use super::resolve::{Resolutions, supported, variant_place};
 use super::stored_keys::KeysAt;
-use super::{Catalogue, DefaultModel, ProviderPlaces, aws, known, vertex};
+use super::{Catalogue, DefaultModel, ProviderPlaces, built_in, platform};
 use crate::config::{
     ApiPatch, Configuration, Diagnostic, DiagnosticKind, Document, NamedModel, Policy,
     ProviderPatch, Source, untrusted,
 };
 use crate::environment::Environment;
-use crate::model::{CloudCredentials, Model};
+use crate::model::Model;
 
 impl Catalogue {
     /// Builds the catalogue of a configuration. Also returns a diagnostic for a setting without effect.
@@ -51,7 +51,7 @@ impl Catalogue {
             .map(|(id, _)| id.as_str())
             .collect();
         let addressed =
-            |id: &str| addressed.contains(id) || known::address(id, environment).is_some();
+            |id: &str| addressed.contains(id) || built_in::address(id, environment).is_some();
         let documents = configuration.documents();
         let described = documents.flat_map(|document| &document.providers);
         let chosen = configuration.host_model.iter();
@@ -91,17 +91,16 @@ impl Catalogue {
         environment: &Environment,
         stored: &KeysAt,
     ) {
-        aws::add_region(&mut patch.api, environment);
-        vertex::add_project(&mut patch.api, environment);
+        let cloud = platform::of(patch.api.kind.as_ref()).cloud();
+        let credentials = cloud.and_then(|cloud| {
+            cloud.add_settings(&mut patch.api.settings, environment);
+            cloud.credentials(&patch.api, environment, mention.is_named)
+        });
         let key = stored.keys.get(&id);
-        let is_named = mention.is_named;
-        let aws = aws::credentials(&patch.api, environment, is_named);
-        let google = vertex::credentials(&patch.api, environment);
-        let aws = aws.map(|it| CloudCredentials::Aws(Arc::new(it)));
-        let cloud = aws.or_else(|| Some(CloudCredentials::Google(Arc::new(google?))));
-        let mut provider = finish_provider(id, &patch, environment, key, cloud);
-        // A server of the user may need no key. The server of a known provider always needs one.
-        provider.available |= mention.is_addressed && !known::needs_key(provider.api.url.as_ref());
+        let mut provider = finish_provider(id, &patch, environment, key, credentials);
+        // A server of the user may need no key. The server of a built-in provider always needs one.
+        provider.available |=
+            mention.is_addressed && !built_in::needs_key(provider.api.url.as_ref());
         for (model_id, model) in patch.models {
             let own = model.api != ApiPatch::default();
             let api = if own {
@@ -256,8 +255,8 @@ fn merge(
     let mentioned: HashSet<_> = described().map(|(id, _)| id.as_str()).collect();
     let mut merged = Merged::default();
     let begin = |merged: &mut Merged, id: &str, mut patch: ProviderPatch| {
-        let address = known::address(id, environment);
-        let listed = patch.api.url.map(|url| known::filled(url, environment));
+        let address = built_in::address(id, environment);
+        let listed = patch.api.url.map(|url| built_in::filled(url, environment));
         patch.api.url = address.or(listed);
         merged.begin(id, patch);
     };
@@ -272,10 +271,10 @@ fn merge(
             continue;
         }
         let named = patch.env.as_deref().unwrap_or_default();
+        let cloud = platform::of(patch.api.kind.as_ref()).cloud();
         let connected = super::credentials(named).any(|name| environment.variable(name).is_some())
             || stored.keys.contains_key(id)
-            || aws::is_announced(&patch.api, environment)
-            || vertex::is_announced(&patch.api, environment);
+            || cloud.is_some_and(|cloud| cloud.is_announced(environment));
         let chosen = configuration.host_model.as_ref();
         let is_chosen = chosen.is_some_and(|it| it.model.provider_id == id);
         if (connected || is_chosen || mentioned.contains(id))
@@ -287,16 +286,16 @@ fn merge(
     if let Some(chosen) = &configuration.host_model {
         let id = &chosen.model.provider_id;
         if !merged.contains(id) {
-            let known = known::provider(id).unwrap_or_else(|| known::compatible(chosen));
-            begin(&mut merged, id, known);
+            let patch = built_in::provider(id).unwrap_or_else(|| built_in::compatible(chosen));
+            begin(&mut merged, id, patch);
         }
         merged.assume(id, &chosen.model.id);
     }
     for (id, patch) in described() {
         if !merged.contains(id)
-            && let Some(known) = known::provider(id)
+            && let Some(patch) = built_in::provider(id)
         {
-            begin(&mut merged, id, known);
+            begin(&mut merged, id, patch);
         }
         merged.overlay(id, patch);
     }

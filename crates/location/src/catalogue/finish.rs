@@ -6,11 +6,9 @@ use opencode_secrets::Secret;
 use opencode_secrets::is_secret_name;
 use serde_json::Value;
 
-use super::family::Family;
+use super::platform::{self, COMPATIBLE_PACKAGE, Platform, respell};
 use super::stored_keys::StoredKey;
 use super::variants::ReasoningModel;
-use super::vertex::Publisher;
-use super::{COMPATIBLE_PACKAGE, aws};
 use crate::config::options::API_KEY;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption};
 use crate::environment::Environment;
@@ -29,10 +27,10 @@ pub(super) fn finish_provider(
     let names = || variables.iter().flatten();
     let only = names().count() == 1;
     // If there are several variables, some contain a region or the name of a resource.
+    let ends = || platform::all().filter_map(Platform::key_variable);
     let holds_key = |name: &str| {
-        only || ["_API_KEY", "_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"]
-            .iter()
-            .any(|end| name.ends_with(end))
+        let mut ends = ["_API_KEY", "_TOKEN"].into_iter().chain(ends());
+        only || ends.any(|end| name.ends_with(end))
     };
     let key = names()
         .filter(|name| holds_key(name))
@@ -43,12 +41,10 @@ pub(super) fn finish_provider(
         (None, Some(StoredKey::SignIn(stored))) => (None, Some(stored.clone())),
         (key, _) => (key, None),
     };
-    let kind = patch.api.kind.as_ref();
-    let is_cloud = aws::is_bedrock(kind) || Publisher::of(kind).is_some();
-    let connected = match is_cloud {
-        true => cloud.is_some(),
+    let connected = match platform::of(patch.api.kind.as_ref()).cloud() {
+        Some(_) => cloud.is_some(),
         // A region or the name of a resource alone is no key.
-        false => super::credentials(variables.as_deref().unwrap_or_default())
+        None => super::credentials(variables.as_deref().unwrap_or_default())
             .any(|name| environment.variable(name).is_some()),
     };
     let is_keyed = connected || key.is_some() || sign_in.is_some() || is_authenticated(patch);
@@ -145,9 +141,9 @@ pub(super) fn finish_model(
 
 /// The variants that follow from the properties of the model.
 fn generated(model: &Model, options: Option<&[ReasoningOption]>) -> Vec<Variant> {
-    let family = Family::of(Some(&model.api.kind));
+    let platform = platform::of(Some(&model.api.kind));
     let reasoning = ReasoningModel {
-        family,
+        platform,
         wire_id: &model.wire_id,
         released: model.released,
         output: model.limits.output,
@@ -157,7 +153,7 @@ fn generated(model: &Model, options: Option<&[ReasoningOption]>) -> Vec<Variant>
     let finished = variants.map(|(id, options)| Variant {
         id,
         headers: Headers::default(),
-        body: family.respell(&options),
+        body: respell(platform, &options),
     });
     finished.collect()
 }

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::family::{Family, is_group};
 use super::names::{Named, by_short_name};
+use super::platform::{self, Platform, is_group, respell, split};
 use super::program_providers::ProgramProvider;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
 use crate::model::ApiKind;
@@ -102,8 +102,8 @@ fn overlay_provider(
 ) {
     set(&mut base.name, &over.name);
     overlay_api(&mut base.api, &over.api);
-    let family = Family::of(base.api.kind.as_ref());
-    let options = family.split(&over.options);
+    let platform = platform::of(base.api.kind.as_ref());
+    let options = split(platform, &over.options);
     assign(&mut base.api.settings, &options.settings);
     base.headers.extend(&options.headers);
     base.headers.extend(&over.headers);
@@ -127,9 +127,9 @@ fn overlay_provider(
                 api: ApiPatch::default(),
                 ..patch.clone()
             };
-            overlay_model(model, &without_api, family);
+            overlay_model(model, &without_api, platform);
         } else {
-            overlay_model(model, patch, family);
+            overlay_model(model, patch, platform);
         }
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn overlay_api(base: &mut ApiPatch, over: &ApiPatch) {
     assign(&mut base.settings, &over.settings);
 }
 
-fn overlay_model(base: &mut ModelPatch, over: &ModelPatch, of_provider: Family) {
+fn overlay_model(base: &mut ModelPatch, over: &ModelPatch, of_provider: &dyn Platform) {
     set(&mut base.name, &over.name);
     set(&mut base.family, &over.family);
     set(&mut base.wire_id, &over.wire_id);
@@ -153,16 +153,16 @@ fn overlay_model(base: &mut ModelPatch, over: &ModelPatch, of_provider: Family) 
     set(&mut base.reasoning, &over.reasoning);
     set(&mut base.reasoning_options, &over.reasoning_options);
     set(&mut base.reasoning_field, &over.reasoning_field);
-    let family = match &base.api.kind {
-        Some(own) => Family::of(Some(own)),
+    let platform = match &base.api.kind {
+        Some(own) => platform::of(Some(own)),
         None => of_provider,
     };
     base.headers.extend(&over.headers);
-    assign_options(&mut base.body, family.respell(&over.options));
+    assign_options(&mut base.body, respell(platform, &over.options));
     assign(&mut base.body, &over.body);
     set(&mut base.default_variant, &over.default_variant);
     for (id, variant) in &over.variants {
-        overlay_variant(&mut base.variants, id, variant, family);
+        overlay_variant(&mut base.variants, id, variant, platform);
     }
     set(&mut base.status, &over.status);
     set(&mut base.cost, &over.cost);
@@ -179,7 +179,7 @@ fn overlay_variant(
     variants: &mut Vec<(String, VariantPatch)>,
     id: &str,
     over: &VariantPatch,
-    family: Family,
+    platform: &dyn Platform,
 ) {
     let place = match variants.iter().position(|(known, _)| known == id) {
         Some(place) => place,
@@ -194,7 +194,7 @@ fn overlay_variant(
     }
     base.disabled = over.disabled;
     base.headers.extend(&over.headers);
-    assign_options(&mut base.body, family.respell(&over.options));
+    assign_options(&mut base.body, respell(platform, &over.options));
     assign(&mut base.body, &over.body);
 }
 

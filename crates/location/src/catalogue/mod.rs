@@ -1,20 +1,17 @@
 //! The catalogue: the models that a directory offers and the data to call each of them.
 
-mod aws;
 mod build;
-mod copilot;
+mod built_in;
 mod defaults;
 mod domains;
 mod error;
-mod family;
 mod finish;
 mod info;
-mod known;
 mod list_file;
 mod merge;
 mod models_dev;
 mod names;
-mod packages;
+mod platform;
 mod program_providers;
 mod resolve;
 mod shipped;
@@ -22,7 +19,6 @@ mod stored_keys;
 mod token_header;
 mod variants;
 mod versions;
-mod vertex;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,30 +45,6 @@ pub(crate) use models_dev::ModelsDevFile;
 use crate::config::Policy;
 use models_dev::ModelsDev;
 use resolve::Resolutions;
-
-/// The package for servers with OpenAI's Chat Completions protocol. Default of providers that name no package.
-pub const COMPATIBLE_PACKAGE: &str = "@ai-sdk/openai-compatible";
-
-/// The package for servers with the OpenAI Responses protocol.
-pub const OPENAI_PACKAGE: &str = "@ai-sdk/openai";
-
-/// The package for servers with the Anthropic Messages protocol.
-pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
-
-/// The package for servers with the protocol of Gemini.
-pub const GOOGLE_PACKAGE: &str = "@ai-sdk/google";
-
-/// The package for models at Amazon Bedrock.
-pub const BEDROCK_PACKAGE: &str = "@ai-sdk/amazon-bedrock";
-
-/// The package for models of OpenAI at Azure.
-pub const AZURE_PACKAGE: &str = "@ai-sdk/azure";
-
-/// The package for models of Google at Vertex.
-pub const VERTEX_PACKAGE: &str = "@ai-sdk/google-vertex";
-
-/// The package for models of Anthropic at Vertex.
-pub const VERTEX_ANTHROPIC_PACKAGE: &str = "@ai-sdk/google-vertex/anthropic";
 
 /// A provider that needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +136,7 @@ impl Catalogue {
         let configured = self.providers.iter().flat_map(|it| &it.variables);
         let listed = self.list.heads().flat_map(|(_, it)| &it.env);
         let named = configured.chain(listed).map(|names| credentials(names));
-        named.flatten().chain(known::credentials())
+        named.flatten().chain(built_in::credentials())
     }
 
     /// Adds the keys in use to `secrets`.
@@ -172,17 +144,10 @@ impl Catalogue {
         for key in self.providers.iter().filter_map(|it| it.key.as_ref()) {
             secrets.learn_credential(key.expose());
         }
+        let clouds = || platform::all().filter_map(|platform| platform.cloud());
         for provider in &self.providers {
-            if let Some(CloudCredentials::Aws(credentials)) = &provider.cloud
-                && let Some(keys) = credentials.keys()
-            {
-                secrets.learn_credential(keys.secret.expose());
-                if let Some(token) = &keys.session_token {
-                    secrets.learn_credential(token.expose());
-                }
-            }
-            if let Some(key) = vertex::private_key(&provider.api.settings) {
-                secrets.learn_credential(&key);
+            for secret in clouds().flat_map(|cloud| cloud.secrets(provider)) {
+                secrets.learn_credential(secret.expose());
             }
         }
     }

@@ -13,8 +13,8 @@ use opencode_handles::read_file;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-use super::copilot::listed_kind;
 use super::list_file::{PATH_VARIABLE, path};
+use super::platform::listed_kind;
 use super::shipped;
 use crate::config::{
     ApiPatch, Decoded, Diagnostic, DiagnosticKind, ModelPatch, ProviderPatch, entries, listed_cost,

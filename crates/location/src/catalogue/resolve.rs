@@ -7,10 +7,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use opencode_cloud::GoogleCredentials;
-use opencode_llm::{
-    Auth, Compatibility, CompatibleServer, Endpoint, ProtocolId, ResolvedModel, Timeouts,
-};
+use opencode_llm::{Auth, Compatibility, Endpoint, ProtocolId, ResolvedModel, Timeouts};
 use opencode_schema::model::ModelRef;
 use opencode_secrets::Secret;
 use serde_json::Value;
@@ -18,14 +15,12 @@ use url::Url;
 
 use super::defaults::defaults;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
-use super::family::Family;
 use super::names::{Named, by_short_name};
-use super::packages::{AUTHORIZATION, Platform, azure_url, of_protocol, platform};
+use super::platform::{self, AUTHORIZATION, Platform, respell};
 use super::token_header::TokenHeader;
-use super::vertex::{self, Publisher};
-use super::{AZURE_PACKAGE, Catalogue, ProviderPlaces, aws, copilot};
+use super::{Catalogue, ProviderPlaces};
 use crate::config::options::{API_KEY, BASE_URL, Options};
-use crate::model::{Api, ApiKind, CloudCredentials, Cost, Model, Provider, Variant};
+use crate::model::{Api, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
 use crate::secret::{Headers, Members};
 
@@ -48,9 +43,6 @@ impl fmt::Debug for ResolvedModelOutcome {
             .finish_non_exhaustive()
     }
 }
-
-/// The query parameter with the version of the API of Azure.
-const AZURE_VERSION: &str = "api-version";
 
 /// A selection with this variant name uses the default variant of the model.
 const DEFAULT_VARIANT: &str = "default";
@@ -166,7 +158,7 @@ impl Catalogue {
         match self.list.head(id) {
             None => {
                 let known = self.providers.iter().map(|it| it.id.as_str());
-                let meant = nearest(id, known.chain(super::known::ids()));
+                let meant = nearest(id, known.chain(super::built_in::ids()));
                 UnavailableReason::UnknownProvider {
                     meant: meant.map(str::to_owned),
                 }
@@ -210,57 +202,33 @@ pub(super) fn variant_place(
     }
 }
 
-/// Returns the server and the address of the model. Fails if the runtime does not support them.
-pub(super) fn supported(model: &Model) -> Result<(Platform, Endpoint), ModelResolutionError> {
-    let found = server(&model.api).and_then(|mut platform| {
-        platform.protocol =
-            copilot::protocol(&model.api, &model.wire_id).unwrap_or(platform.protocol);
-        Ok((platform, endpoint(&model.api, platform)?))
-    });
+/// Returns the protocol and the address of the model. Fails if the runtime does not support them.
+pub(super) fn supported(model: &Model) -> Result<(ProtocolId, Endpoint), ModelResolutionError> {
+    let api = &*model.api;
+    let platform = platform::of(Some(&api.kind));
+    let protocol = platform.protocol(api, &model.wire_id);
+    let found = protocol.and_then(|it| Ok((it, endpoint(api, platform, it)?)));
     found.map_err(|reason| ModelResolutionError::UnsupportedApi {
         provider_id: model.provider_id.clone(),
         model_id: model.id.clone(),
-        api: model.api.kind.to_string(),
+        api: api.kind.to_string(),
         reason,
     })
 }
 
-fn server(api: &Api) -> Result<Platform, UnsupportedReason> {
-    match &api.kind {
-        ApiKind::Package(package) => {
-            platform(package, &api.settings).ok_or(UnsupportedReason::Package)
-        }
-        ApiKind::Native => api
-            .settings
-            .get("protocol")
-            .and_then(Value::as_str)
-            .and_then(ProtocolId::from_name)
-            .map(of_protocol)
-            .ok_or(UnsupportedReason::Protocol),
-        ApiKind::Program(number) => Ok(of_protocol(ProtocolId::Program(*number))),
-    }
-}
-
-fn endpoint(api: &Api, platform: Platform) -> Result<Endpoint, UnsupportedReason> {
-    if matches!(platform.protocol, ProtocolId::Program(_)) {
+fn endpoint(
+    api: &Api,
+    platform: &dyn Platform,
+    protocol: ProtocolId,
+) -> Result<Endpoint, UnsupportedReason> {
+    if is_program(protocol) {
         return Ok(Endpoint {
             base_url: String::new(),
             query: Vec::new(),
         });
     }
     let configured = api.url.as_ref().map(|url| url.0.clone());
-    let own = || platform.url.or(platform.protocol.default_base_url());
-    let text = match &api.kind {
-        kind if aws::is_bedrock(Some(kind)) => configured.or_else(|| aws::url(&api.settings)),
-        kind if let Some(publisher) = Publisher::of(Some(kind)) => {
-            configured.or_else(|| vertex::url(publisher, &api.settings))
-        }
-        ApiKind::Package(package) if package == AZURE_PACKAGE => configured.or_else(|| {
-            let resource = api.settings.get("resourceName")?;
-            azure_url(resource.as_str()?)
-        }),
-        _ => configured.or_else(|| own().map(str::to_owned)),
-    };
+    let text = configured.or_else(|| platform.address(&api.settings, protocol));
     let text = text.ok_or(UnsupportedReason::MissingBaseUrl)?;
     let invalid = || UnsupportedReason::InvalidBaseUrl;
     let url = Url::parse(&text).map_err(|_| invalid())?;
@@ -270,22 +238,22 @@ fn endpoint(api: &Api, platform: Platform) -> Result<Endpoint, UnsupportedReason
     // The adapter appends its path to the base URL, so the query and fragment of the base URL are separated here.
     let end = text.find(['?', '#']).unwrap_or(text.len());
     let mut query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-    if let ApiKind::Package(package) = &api.kind
-        && package == AZURE_PACKAGE
-        && query.iter().all(|(name, _)| name != AZURE_VERSION)
-    {
-        let version = api.settings.get("apiVersion").and_then(Value::as_str);
-        query.push((AZURE_VERSION.to_owned(), version.unwrap_or("v1").to_owned()));
-    }
+    platform.complete_query(&api.settings, &mut query);
     Ok(Endpoint {
         base_url: text[..end].trim().to_owned(),
         query,
     })
 }
 
+/// True for a model of the program, which has no server.
+fn is_program(protocol: ProtocolId) -> bool {
+    matches!(protocol, ProtocolId::Program(_))
+}
+
 fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Resolution {
-    let (platform, endpoint) = supported(model)?;
-    let protocol = platform.protocol;
+    let (protocol, endpoint) = supported(model)?;
+    let platform = platform::of(Some(&model.api.kind));
+    let settings = &model.api.settings;
     let mut headers = provider.headers.clone();
     headers.extend(&model.headers);
     let mut options = Options::of(protocol, &shallow(&provider.body, &model.body));
@@ -293,40 +261,21 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
         headers.extend(&variant.headers);
         options.overlay(&Options::of(protocol, &variant.body));
     }
-    let family = Family::of(Some(&model.api.kind));
-    options.fill(&Options::of(protocol, &family.respell(&defaults(model))));
-    if matches!(protocol, ProtocolId::Program(_)) {
+    options.fill(&Options::of(protocol, &respell(platform, &defaults(model))));
+    if is_program(protocol) {
         options.take_body(BASE_URL);
     }
-    let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
-    let (mut auth, headers) = authenticate(platform, key, &headers);
-    let mut id = model.wire_id.clone();
-    if auth == Auth::None
-        && let Some(sign_in) = &provider.sign_in
-        && !matches!(protocol, ProtocolId::Program(_))
-    {
-        auth = Auth::Service(Arc::new(TokenHeader::new(sign_in.clone(), platform.key)));
-    }
-    let publisher = Publisher::of(Some(&model.api.kind));
-    if auth == Auth::None
-        && publisher.is_some()
-        && let Some(CloudCredentials::Google(credentials)) = &provider.cloud
-    {
-        auth = Auth::Service(Arc::<GoogleCredentials>::clone(credentials));
-    }
-    if protocol == ProtocolId::BedrockConverse {
-        if auth == Auth::None {
-            auth = aws::auth(&model.api.settings, provider.cloud.as_ref());
-        }
-        if let Some(region) = aws::region(&model.api.settings) {
-            id = aws::regional(&id, region);
-        }
-    }
-    let compatibility = compatibility(model, &mut options);
+    let key = api_key(&mut options, settings).or_else(|| provider.key.clone());
+    let (auth, headers) = match is_program(protocol) {
+        // The program has its own credentials, and sees the configured headers.
+        true => (Auth::None, owned(headers.iter())),
+        false => authenticate(provider, model, key, &headers),
+    };
+    let compatibility = compatibility(platform, model, &mut options);
     let timeouts = timeouts(model, &mut options);
     let (generation, provider_options, body) = options.into_parts();
     let resolved = ResolvedModel {
-        id,
+        id: platform.wire_id(&model.wire_id, settings),
         provider_id: provider.id.clone(),
         model_id: model.id.clone(),
         protocol,
@@ -386,20 +335,14 @@ fn api_key(options: &mut Options, settings: &Members) -> Option<Secret> {
 /// Returns the authentication of requests and the other headers. A header from the configuration is
 /// more specific than a key and replaces it; sending both would be ambiguous.
 fn authenticate(
-    platform: Platform,
+    provider: &Provider,
+    model: &Model,
     key: Option<Secret>,
     headers: &Headers,
 ) -> (Auth, Vec<(String, String)>) {
-    let all = || {
-        let pairs = headers.iter();
-        let owned = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        owned.collect()
-    };
-    // The program has its own credentials, and sees the configured headers.
-    if matches!(platform.protocol, ProtocolId::Program(_)) {
-        return (Auth::None, all());
-    }
-    let own = platform.key;
+    let platform = platform::of(Some(&model.api.kind));
+    let settings = &model.api.settings;
+    let own = platform.key_header(settings);
     let written = [own, AUTHORIZATION]
         .into_iter()
         .find_map(|name| Some((name, headers.get(name)?)));
@@ -413,30 +356,36 @@ fn authenticate(
             name: own.to_owned(),
             secret,
         },
-        (None, None) => Auth::None,
+        (None, None) => without_key(platform, settings, provider),
     };
     let is_other = |name: &str| written.is_none_or(|(own, _)| !name.eq_ignore_ascii_case(own));
-    let others = headers
-        .iter()
-        .filter(|(name, _)| is_other(name))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    (auth, others)
+    let others = headers.iter().filter(|(name, _)| is_other(name));
+    (auth, owned(others))
 }
 
-fn compatibility(model: &Model, options: &mut Options) -> Compatibility {
+fn owned<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
+    let owned = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    owned.collect()
+}
+
+/// Returns the authentication without a key: the sign-in of the user, or what the vendor has instead.
+fn without_key(platform: &dyn Platform, settings: &Members, provider: &Provider) -> Auth {
+    match &provider.sign_in {
+        Some(sign_in) => {
+            let header = platform.token_header(settings);
+            Auth::Service(Arc::new(TokenHeader::new(sign_in.clone(), header)))
+        }
+        None => platform.authorization(settings, provider.cloud.as_ref()),
+    }
+}
+
+fn compatibility(platform: &dyn Platform, model: &Model, options: &mut Options) -> Compatibility {
     let include_usage = model.api.settings.get("includeUsage");
     Compatibility {
         usage_chunk: include_usage != Some(&Value::Bool(false)),
         reasoning_field: model.reasoning_field.clone(),
         mid_conversation_system: mid_conversation_system(options),
-        compatible_server: match Family::of(Some(&model.api.kind)) {
-            Family::OpenRouter => Some(CompatibleServer::OpenRouter),
-            Family::Copilot => Some(CompatibleServer::Copilot),
-            _ => None,
-        },
-        vertex: Publisher::of(Some(&model.api.kind)) == Some(Publisher::Anthropic),
-        ..Compatibility::default()
+        ..platform.compatibility()
     }
 }
 

@@ -9,8 +9,8 @@ use flate2::read::DeflateDecoder;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::copilot::listed_kind;
 use super::models_dev::{Packed, listed_models};
+use super::platform::listed_kind;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch};
 use crate::secret::BaseUrl;
 

@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use opencode_llm::{Authorizer, LlmError, OutgoingRequest};
 use opencode_secrets::Secret;
 
-use super::packages::AUTHORIZATION;
+use super::platform::AUTHORIZATION;
 use crate::model::SignIn;
 
 /// The beginning of the header of a token (RFC 6750).
@@ -14,16 +14,13 @@ const BEARER: &str = "Bearer ";
 /// Adds the token of a sign-in to requests.
 pub(super) struct TokenHeader {
     sign_in: SignIn,
-    /// The header for the keys of the provider.
-    key_header: &'static str,
+    /// The header for tokens. [`AUTHORIZATION`] carries them as bearer tokens.
+    header: &'static str,
 }
 
 impl TokenHeader {
-    pub(super) fn new(sign_in: SignIn, key_header: &'static str) -> Self {
-        Self {
-            sign_in,
-            key_header,
-        }
+    pub(super) fn new(sign_in: SignIn, header: &'static str) -> Self {
+        Self { sign_in, header }
     }
 }
 
@@ -34,15 +31,11 @@ impl Authorizer for TokenHeader {
     ) -> BoxFuture<'a, Result<Vec<(String, Secret)>, LlmError>> {
         let headers = async {
             let token = self.sign_in.0.get().await?;
-            // Anthropic takes tokens in the header for keys. Elsewhere that header is for keys only.
-            let header = match self.key_header {
-                "x-api-key" => (self.key_header.to_owned(), token),
-                _ => {
-                    let bearer = format!("{BEARER}{}", token.expose());
-                    (AUTHORIZATION.to_owned(), Secret::new(bearer))
-                }
+            let value = match self.header {
+                AUTHORIZATION => Secret::new(format!("{BEARER}{}", token.expose())),
+                _ => token,
             };
-            Ok(vec![header])
+            Ok(vec![(self.header.to_owned(), value)])
         };
         headers.boxed()
     }

@@ -1,11 +1,14 @@
 //! Checks the variants for each package and name, and the options of each variant.
 
+use serde_json::json;
+
 use super::*;
-use crate::model::ApiKind;
+use crate::catalogue::platform;
+use crate::model::{ApiKind, released};
 
 fn reasoning<'a>(package: &str, wire_id: &'a str) -> ReasoningModel<'a> {
     ReasoningModel {
-        family: Family::of(Some(&ApiKind::Package(package.to_owned()))),
+        platform: platform::of(Some(&ApiKind::Package(package.to_owned()))),
         wire_id,
         released: 0,
         output: 64_000,

@@ -1,14 +1,20 @@
-//! Access to models at Google Vertex: the project, its address and the credentials.
+//! Models at Google Vertex: the project, its address and the credentials.
+
+use std::sync::Arc;
 
 use opencode_cloud::GoogleCredentials;
+use opencode_llm::{Auth, Compatibility, ProtocolId};
 use opencode_secrets::Secret;
 use serde_json::{Value, json};
 
-use super::aws::machine;
-use super::{VERTEX_ANTHROPIC_PACKAGE, VERTEX_PACKAGE};
+use super::anthropic::Anthropic;
+use super::cloud::{Cloud, machine};
+use super::google::{self, Google};
+use super::{AUTHORIZATION, Platform};
+use crate::catalogue::error::UnsupportedReason;
 use crate::config::ApiPatch;
 use crate::environment::Environment;
-use crate::model::ApiKind;
+use crate::model::{Api, CloudCredentials, Provider};
 use crate::secret::Members;
 
 /// The setting with the id of the project.
@@ -30,25 +36,14 @@ const PLACE_VARIABLES: [&str; 3] = [
     "VERTEX_LOCATION",
 ];
 
-/// A publisher of models, and how its models are reached.
+/// The models of a publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Publisher {
+pub(super) enum Vertex {
     Google,
     Anthropic,
 }
 
-impl Publisher {
-    /// Returns the publisher behind an API.
-    pub(super) fn of(kind: Option<&ApiKind>) -> Option<Self> {
-        match kind? {
-            ApiKind::Package(package) if package == VERTEX_PACKAGE => Some(Self::Google),
-            ApiKind::Package(package) if package == VERTEX_ANTHROPIC_PACKAGE => {
-                Some(Self::Anthropic)
-            }
-            _ => None,
-        }
-    }
-
+impl Vertex {
     fn usual_place(self) -> &'static str {
         match self {
             Self::Google => "us-central1",
@@ -65,38 +60,91 @@ impl Publisher {
     }
 }
 
-/// True if the environment names a project and credentials for Vertex.
-pub(super) fn is_announced(api: &ApiPatch, environment: &Environment) -> bool {
-    Publisher::of(api.kind.as_ref()).is_some()
-        && environment.variable("GOOGLE_VERTEX_PROJECT").is_some()
-}
-
-/// Adds the project and the location of the environment to an API of Vertex without them.
-pub(super) fn add_project(api: &mut ApiPatch, environment: &Environment) {
-    if Publisher::of(api.kind.as_ref()).is_none() {
-        return;
+impl Platform for Vertex {
+    fn protocol(&self, _api: &Api, _wire_id: &str) -> Result<ProtocolId, UnsupportedReason> {
+        Ok(match self {
+            Self::Google => ProtocolId::Gemini,
+            Self::Anthropic => ProtocolId::AnthropicMessages,
+        })
     }
-    let found = [(PROJECT, &PROJECT_VARIABLES[..]), (PLACE, &PLACE_VARIABLES)];
-    for (setting, variables) in found {
-        let mut values = variables
-            .iter()
-            .filter_map(|name| environment.variable(name));
-        if !api.settings.contains_key(setting)
-            && let Some(value) = values.next()
-        {
-            api.settings.insert(setting.to_owned(), value.into());
+
+    fn address(&self, settings: &Members, _protocol: ProtocolId) -> Option<String> {
+        url(*self, settings)
+    }
+
+    fn key_header(&self, _settings: &Members) -> &'static str {
+        match self {
+            Self::Google => google::KEY_HEADER,
+            Self::Anthropic => AUTHORIZATION,
         }
     }
+
+    fn compatibility(&self) -> Compatibility {
+        Compatibility {
+            vertex: *self == Self::Anthropic,
+            ..Compatibility::default()
+        }
+    }
+
+    fn like(&self) -> Option<&'static dyn Platform> {
+        Some(match self {
+            Self::Google => &Google,
+            Self::Anthropic => &Anthropic,
+        })
+    }
+
+    fn cloud(&self) -> Option<&dyn Cloud> {
+        Some(self)
+    }
 }
 
-/// Returns the credentials of a provider with models at Vertex. `None` without a project.
-pub(super) fn credentials(api: &ApiPatch, environment: &Environment) -> Option<GoogleCredentials> {
-    Publisher::of(api.kind.as_ref())?;
-    if api.url.is_none() {
-        name(&api.settings, PROJECT)?;
+impl Cloud for Vertex {
+    fn add_settings(&self, settings: &mut Members, environment: &Environment) {
+        let found = [(PROJECT, &PROJECT_VARIABLES[..]), (PLACE, &PLACE_VARIABLES)];
+        for (setting, variables) in found {
+            let mut values = variables
+                .iter()
+                .filter_map(|name| environment.variable(name));
+            if !settings.contains_key(setting)
+                && let Some(value) = values.next()
+            {
+                settings.insert(setting.to_owned(), value.into());
+            }
+        }
     }
-    let given = given(&api.settings).map(|account| Secret::new(account.to_string()));
-    Some(GoogleCredentials::new(machine(environment), given))
+
+    /// Credentials without a project have no address.
+    fn is_announced(&self, environment: &Environment) -> bool {
+        environment.variable(PROJECT_VARIABLES[0]).is_some()
+    }
+
+    fn credentials(
+        &self,
+        api: &ApiPatch,
+        environment: &Environment,
+        _is_named: bool,
+    ) -> Option<CloudCredentials> {
+        if api.url.is_none() {
+            name(&api.settings, PROJECT)?;
+        }
+        let given = given(&api.settings).map(|account| Secret::new(account.to_string()));
+        let credentials = GoogleCredentials::new(machine(environment), given);
+        Some(CloudCredentials::Google(Arc::new(credentials)))
+    }
+
+    fn authorization(&self, _settings: &Members, provider: Option<&CloudCredentials>) -> Auth {
+        match provider {
+            Some(CloudCredentials::Google(credentials)) => {
+                Auth::Service(Arc::<GoogleCredentials>::clone(credentials))
+            }
+            _ => Auth::None,
+        }
+    }
+
+    fn secrets(&self, provider: &Provider) -> Vec<Secret> {
+        let key = private_key(&provider.api.settings);
+        key.map(Secret::new).into_iter().collect()
+    }
 }
 
 /// Returns the key of a service account in the settings, in the form of its file.
@@ -110,7 +158,7 @@ fn given(settings: &Members) -> Option<Value> {
 }
 
 /// Returns the private key of a service account in the settings.
-pub(super) fn private_key(settings: &Members) -> Option<String> {
+fn private_key(settings: &Members) -> Option<String> {
     let account = given(settings)?;
     account.get("private_key")?.as_str().map(str::to_owned)
 }
@@ -119,8 +167,8 @@ pub(super) fn private_key(settings: &Members) -> Option<String> {
 const EXPRESS_URL: &str = "https://aiplatform.googleapis.com/v1/publishers/google";
 
 /// Returns the address of the models of a publisher. `None` if a setting is no name.
-pub(super) fn url(publisher: Publisher, settings: &Members) -> Option<String> {
-    if publisher == Publisher::Google && !settings.contains_key(PROJECT) {
+fn url(publisher: Vertex, settings: &Members) -> Option<String> {
+    if publisher == Vertex::Google && !settings.contains_key(PROJECT) {
         return Some(EXPRESS_URL.to_owned());
     }
     let project = name(settings, PROJECT)?;
@@ -160,53 +208,49 @@ mod tests {
     fn an_address_names_the_project_the_location_and_the_publisher() {
         let rows = [
             (
-                Publisher::Google,
+                Vertex::Google,
                 json!({"project": "p-1"}),
                 Some(
                     "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/p-1/locations/us-central1/publishers/google",
                 ),
             ),
             (
-                Publisher::Google,
+                Vertex::Google,
                 json!({"project": "p", "location": "global"}),
                 Some(
                     "https://aiplatform.googleapis.com/v1beta1/projects/p/locations/global/publishers/google",
                 ),
             ),
             (
-                Publisher::Google,
+                Vertex::Google,
                 json!({"project": "p", "location": "eu"}),
                 Some(
                     "https://aiplatform.eu.rep.googleapis.com/v1beta1/projects/p/locations/eu/publishers/google",
                 ),
             ),
             (
-                Publisher::Anthropic,
+                Vertex::Anthropic,
                 json!({"project": "example.com:p"}),
                 Some(
                     "https://aiplatform.googleapis.com/v1/projects/example.com:p/locations/global/publishers/anthropic",
                 ),
             ),
             (
-                Publisher::Anthropic,
+                Vertex::Anthropic,
                 json!({"project": "p", "location": "europe-west1"}),
                 Some(
                     "https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/publishers/anthropic",
                 ),
             ),
-            (Publisher::Google, json!({}), Some(EXPRESS_URL)),
-            (Publisher::Anthropic, json!({}), None),
-            (Publisher::Google, json!({"project": "../x"}), None),
+            (Vertex::Google, json!({}), Some(EXPRESS_URL)),
+            (Vertex::Anthropic, json!({}), None),
+            (Vertex::Google, json!({"project": "../x"}), None),
             (
-                Publisher::Google,
+                Vertex::Google,
                 json!({"project": "p", "location": "evil.example/"}),
                 None,
             ),
-            (
-                Publisher::Google,
-                json!({"project": "p", "location": 1}),
-                None,
-            ),
+            (Vertex::Google, json!({"project": "p", "location": 1}), None),
         ];
         for (publisher, given, expected) in rows {
             let address = url(publisher, &settings(given.clone()));

@@ -1,16 +1,22 @@
-//! Access to Amazon Bedrock: the region, its address and the keys.
+//! Amazon Bedrock: the region, its address, the keys and the names of models in a region.
 
 use std::sync::Arc;
 
-use opencode_cloud::{AccessKeys, AwsCredentials, BedrockSigner, HostEnvironment};
-use opencode_llm::Auth;
+use opencode_cloud::{AccessKeys, AwsCredentials, BedrockSigner};
+use opencode_llm::{Auth, ProtocolId};
 use opencode_secrets::Secret;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::BEDROCK_PACKAGE;
+use super::Platform;
+use super::cloud::{Cloud, machine};
+use super::openai::OpenAi;
+use super::options::insert;
+use crate::catalogue::error::UnsupportedReason;
+use crate::catalogue::variants::{Choices, ReasoningModel, claude};
 use crate::config::ApiPatch;
+use crate::config::options::{camel_case, is_control};
 use crate::environment::Environment;
-use crate::model::{ApiKind, CloudCredentials};
+use crate::model::{Api, CloudCredentials, Provider};
 use crate::secret::Members;
 
 /// The setting with the region.
@@ -19,25 +25,12 @@ const REGION: &str = "region";
 /// The region without configuration.
 const USUAL_REGION: &str = "us-east-1";
 
-/// True for the API of Bedrock.
-pub(super) fn is_bedrock(kind: Option<&ApiKind>) -> bool {
-    matches!(kind, Some(ApiKind::Package(package)) if package == BEDROCK_PACKAGE)
-}
-
-/// Adds the region of the environment to an API of Bedrock without one.
-pub(super) fn add_region(api: &mut ApiPatch, environment: &Environment) {
-    if !is_bedrock(api.kind.as_ref()) || api.settings.contains_key(REGION) {
-        return;
-    }
-    let named = ["AWS_REGION", "AWS_DEFAULT_REGION"];
-    let region = named.iter().find_map(|name| environment.variable(name));
-    if let Some(region) = region {
-        api.settings.insert(REGION.to_owned(), region.into());
-    }
-}
-
 /// The setting with the name of a profile.
 const PROFILE: &str = "profile";
+
+/// The settings with the two halves of an access key.
+const KEY_ID: &str = "accessKeyId";
+const KEY: &str = "secretAccessKey";
 
 /// Variables that name a place of credentials of the machine.
 const ANNOUNCED: [&str; 4] = [
@@ -47,42 +40,145 @@ const ANNOUNCED: [&str; 4] = [
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 ];
 
-/// True if the environment names credentials for Bedrock.
-pub(super) fn is_announced(api: &ApiPatch, environment: &Environment) -> bool {
-    let mut announced = ANNOUNCED.iter();
-    is_bedrock(api.kind.as_ref()) && announced.any(|name| environment.variable(name).is_some())
+/// The members of a body that only one maker of models knows.
+const FIELDS: &str = "additionalModelRequestFields";
+
+/// The models with the protocol of Bedrock.
+pub(super) struct Bedrock;
+
+impl Platform for Bedrock {
+    fn protocol(&self, _api: &Api, _wire_id: &str) -> Result<ProtocolId, UnsupportedReason> {
+        Ok(ProtocolId::BedrockConverse)
+    }
+
+    fn address(&self, settings: &Members, _protocol: ProtocolId) -> Option<String> {
+        region(settings).map(url_in)
+    }
+
+    fn wire_id(&self, id: &str, settings: &Members) -> String {
+        match region(settings) {
+            Some(region) => regional(id, region),
+            None => id.to_owned(),
+        }
+    }
+
+    fn write_option(&self, body: &mut Map<String, Value>, name: &str, value: &Value) {
+        let path: &[&str] = match is_control(&camel_case(name)) {
+            true => &[name],
+            false => &[FIELDS, name],
+        };
+        insert(body, path, value.clone());
+    }
+
+    fn groups(&self) -> &'static [&'static str] {
+        &[FIELDS]
+    }
+
+    fn choices(&self, id: &str, model: &ReasoningModel<'_>) -> Choices {
+        match id.contains("claude") {
+            true => claude(id, model.output),
+            false => Choices::USUAL,
+        }
+    }
+
+    fn effort(&self, wire_id: &str, effort: &str) -> Option<Value> {
+        let kind = match wire_id.contains("claude") {
+            true => "adaptive",
+            false => "enabled",
+        };
+        Some(json!({ "reasoningConfig": { "type": kind, "maxReasoningEffort": effort } }))
+    }
+
+    fn budget(&self, tokens: u64) -> Option<Value> {
+        Some(json!({ "reasoningConfig": { "type": "enabled", "budgetTokens": tokens } }))
+    }
+
+    fn key_variable(&self) -> Option<&'static str> {
+        Some("AWS_BEARER_TOKEN_BEDROCK")
+    }
+
+    fn cloud(&self) -> Option<&dyn Cloud> {
+        Some(self)
+    }
 }
 
-/// Returns the credentials of a provider with models at Bedrock: the keys or the profile of its settings or, without
-/// them, those of the machine. The machine is searched only if its variables name credentials, or if the user named the
-/// provider.
-pub(super) fn credentials(
-    api: &ApiPatch,
-    environment: &Environment,
-    named: bool,
-) -> Option<AwsCredentials> {
-    if !is_bedrock(api.kind.as_ref()) {
-        return None;
+impl Cloud for Bedrock {
+    fn add_settings(&self, settings: &mut Members, environment: &Environment) {
+        if settings.contains_key(REGION) {
+            return;
+        }
+        let named = ["AWS_REGION", "AWS_DEFAULT_REGION"];
+        let region = named.iter().find_map(|name| environment.variable(name));
+        if let Some(region) = region {
+            settings.insert(REGION.to_owned(), region.into());
+        }
     }
-    let has = |name: &str| api.settings.contains_key(name);
-    if has("accessKeyId") || has("secretAccessKey") {
-        // One half of an access key is no key.
-        return configured_keys(&api.settings).map(AwsCredentials::of_keys);
+
+    fn is_announced(&self, environment: &Environment) -> bool {
+        let mut announced = ANNOUNCED.iter();
+        announced.any(|name| environment.variable(name).is_some())
     }
-    let profile = api.settings.get(PROFILE).and_then(Value::as_str);
-    if profile.is_none()
-        && let Some(keys) = environment_keys(environment)
-    {
-        return Some(AwsCredentials::of_keys(keys));
+
+    /// The keys or the profile of the settings or, without them, the credentials of the machine. The machine is searched
+    /// only if its variables name credentials, or if the user named the provider.
+    fn credentials(
+        &self,
+        api: &ApiPatch,
+        environment: &Environment,
+        is_named: bool,
+    ) -> Option<CloudCredentials> {
+        let has = |name: &str| api.settings.contains_key(name);
+        let credentials = if has(KEY_ID) || has(KEY) {
+            // One half of an access key is no key.
+            AwsCredentials::of_keys(configured_keys(&api.settings)?)
+        } else {
+            let profile = api.settings.get(PROFILE).and_then(Value::as_str);
+            match environment_keys(environment).filter(|_| profile.is_none()) {
+                Some(keys) => AwsCredentials::of_keys(keys),
+                None if profile.is_some() || is_named || self.is_announced(environment) => {
+                    AwsCredentials::of_machine(machine(environment), profile.map(str::to_owned))
+                }
+                None => return None,
+            }
+        };
+        Some(CloudCredentials::Aws(Arc::new(credentials)))
     }
-    let is_found = profile.is_some() || named || is_announced(api, environment);
-    let profile = profile.map(str::to_owned);
-    is_found.then(|| AwsCredentials::of_machine(machine(environment), profile))
+
+    fn authorization(&self, settings: &Members, provider: Option<&CloudCredentials>) -> Auth {
+        let own = configured_keys(settings).map(|keys| Arc::new(AwsCredentials::of_keys(keys)));
+        let credentials = own.or_else(|| match provider {
+            Some(CloudCredentials::Aws(credentials)) => Some(Arc::clone(credentials)),
+            _ => None,
+        });
+        match (credentials, region(settings)) {
+            (Some(credentials), Some(region)) => {
+                Auth::Service(Arc::new(BedrockSigner::new(credentials, region)))
+            }
+            _ => Auth::None,
+        }
+    }
+
+    fn secrets(&self, provider: &Provider) -> Vec<Secret> {
+        let keys = match &provider.cloud {
+            Some(CloudCredentials::Aws(credentials)) => credentials.keys(),
+            _ => None,
+        };
+        let secrets = keys.map(|keys| [Some(keys.secret.clone()), keys.session_token.clone()]);
+        secrets.into_iter().flatten().flatten().collect()
+    }
 }
 
-/// The variables and the home directory in which a library looks for credentials.
-pub(super) fn machine(environment: &Environment) -> HostEnvironment {
-    HostEnvironment::new(environment.variables.clone(), environment.home.clone())
+/// The models of Bedrock with the protocol of OpenAI, at an address of their own that needs other signatures.
+pub(super) struct Mantle;
+
+impl Platform for Mantle {
+    fn protocol(&self, _api: &Api, _wire_id: &str) -> Result<ProtocolId, UnsupportedReason> {
+        Err(UnsupportedReason::Package)
+    }
+
+    fn like(&self) -> Option<&'static dyn Platform> {
+        Some(&OpenAi)
+    }
 }
 
 fn environment_keys(environment: &Environment) -> Option<AccessKeys> {
@@ -94,20 +190,17 @@ fn environment_keys(environment: &Environment) -> Option<AccessKeys> {
 }
 
 /// Returns the region of an API. `None` for a text that names no region.
-pub(super) fn region(settings: &Members) -> Option<&str> {
+fn region(settings: &Members) -> Option<&str> {
     let region = settings.get(REGION).and_then(Value::as_str);
     let region = region.unwrap_or(USUAL_REGION);
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (!region.is_empty() && region.bytes().all(is_name)).then_some(region)
 }
 
-/// Returns the address of Bedrock in the region of an API.
-pub(super) fn url(settings: &Members) -> Option<String> {
-    let region = region(settings)?;
+/// Returns the address in a region.
+fn url_in(region: &str) -> String {
     let suffix = if region.starts_with("cn-") { ".cn" } else { "" };
-    Some(format!(
-        "https://bedrock-runtime.{region}.amazonaws.com{suffix}"
-    ))
+    format!("https://bedrock-runtime.{region}.amazonaws.com{suffix}")
 }
 
 fn configured_keys(settings: &Members) -> Option<AccessKeys> {
@@ -116,30 +209,15 @@ fn configured_keys(settings: &Members) -> Option<AccessKeys> {
         value.filter(|text| !text.is_empty())
     };
     Some(AccessKeys {
-        id: text("accessKeyId")?.to_owned(),
-        secret: Secret::new(text("secretAccessKey")?),
+        id: text(KEY_ID)?.to_owned(),
+        secret: Secret::new(text(KEY)?),
         session_token: text("sessionToken").map(Secret::new),
     })
 }
 
-/// Returns the authentication with the keys of the model's settings or, without them, the credentials of its provider.
-pub(super) fn auth(settings: &Members, provider: Option<&CloudCredentials>) -> Auth {
-    let own = configured_keys(settings).map(|keys| Arc::new(AwsCredentials::of_keys(keys)));
-    let credentials = own.or_else(|| match provider {
-        Some(CloudCredentials::Aws(credentials)) => Some(Arc::clone(credentials)),
-        _ => None,
-    });
-    match (credentials, region(settings)) {
-        (Some(credentials), Some(region)) => {
-            Auth::Service(Arc::new(BedrockSigner::new(credentials, region)))
-        }
-        _ => Auth::None,
-    }
-}
-
 /// Returns the id of a model in a region. Newer models are only available through a profile of several regions, whose id
 /// begins with the name of the area.
-pub(super) fn regional(model: &str, region: &str) -> String {
+fn regional(model: &str, region: &str) -> String {
     let has = |families: &[&str]| families.iter().any(|family| model.contains(family));
     let area = match region.split_once('-') {
         Some(("us", rest)) if !rest.starts_with("gov") => has(&[
@@ -252,6 +330,7 @@ mod tests {
             settings.insert(REGION.to_owned(), region.into());
             settings
         };
+        let url = |settings: &Members| region(settings).map(url_in);
         let usual = "https://bedrock-runtime.us-east-1.amazonaws.com";
         assert_eq!(url(&Members::default()).as_deref(), Some(usual));
         let china = "https://bedrock-runtime.cn-north-1.amazonaws.com.cn";
