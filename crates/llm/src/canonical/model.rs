@@ -311,9 +311,9 @@ pub struct Compatibility {
     /// True if the server accepts system text in the middle of a conversation. If absent, the
     /// adapter decides. If false, such text is sent wrapped in a user message.
     pub mid_conversation_system: Option<bool>,
-    /// True for Anthropic Messages at Google Vertex, where the address names the model and the body names the version
-    /// of the protocol.
-    pub vertex: bool,
+    /// The version of the protocol, if the body names it and the address names the model. If absent, the body names the
+    /// model, and a header names the version that the adapter knows.
+    pub version_in_body: Option<&'static str>,
     /// The server behind a protocol of OpenAI. If absent, its address decides.
     pub compatible_server: Option<CompatibleServer>,
 }
@@ -335,7 +335,7 @@ impl Default for Compatibility {
             reasoning_field: None,
             tool_schema: None,
             mid_conversation_system: None,
-            vertex: false,
+            version_in_body: None,
             compatible_server: None,
         }
     }

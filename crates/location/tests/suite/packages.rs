@@ -174,7 +174,8 @@ fn vertex_has_addresses_of_a_project_and_two_protocols() {
     assert!(matches!(gemini.auth, Auth::Service(_)));
     let claude = resolved("@ai-sdk/google-vertex/anthropic", settings());
     assert_eq!(claude.protocol, ProtocolId::AnthropicMessages);
-    assert!(claude.compatibility.vertex);
+    let version = claude.compatibility.version_in_body;
+    assert_eq!(version, Some("vertex-2023-10-16"));
     assert!(matches!(claude.auth, Auth::Service(_)));
     let express = resolved("@ai-sdk/google-vertex", json!({"apiKey": "k"}));
     let url = "https://aiplatform.googleapis.com/v1/publishers/google";

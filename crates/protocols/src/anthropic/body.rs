@@ -4,10 +4,10 @@ use opencode_llm::canonical::error::LlmError;
 use opencode_llm::canonical::request::{JsonMap, LlmRequest, ToolChoice};
 use serde_json::{Value, json};
 
+use super::NAMESPACE;
 use super::cache::Policy;
 use super::style::Style;
 use super::thinking::Thinking;
-use super::{NAMESPACE, VERTEX_VERSION};
 use crate::body::{self, Frame, Members, option};
 
 /// Maximum number of output tokens if neither the request nor the catalogue names one. The server
@@ -22,10 +22,10 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     // This invalidates the cached prefix once, at the end of an activity.
     let offers_tools = request.tool_choice != Some(ToolChoice::None);
     let has_tools = offers_tools && !request.tools.is_empty();
-    let is_at_vertex = request.model.compatibility.vertex;
+    let names_model = request.model.compatibility.version_in_body.is_none();
     let frame = Frame {
-        names_model: !is_at_vertex,
-        opening: if is_at_vertex { b"" } else { b"," },
+        names_model,
+        opening: if names_model { b"," } else { b"" },
         offers_tools,
         members: members(request, &options, has_tools)?,
         ..Frame::default()
@@ -49,9 +49,8 @@ fn members(request: &LlmRequest, options: &JsonMap, has_tools: bool) -> Result<M
     if has_tools {
         members.add_some("tool_choice", tool_choice(choice, options));
     }
-    if request.model.compatibility.vertex {
-        members.add("anthropic_version", VERTEX_VERSION);
-    }
+    let version = request.model.compatibility.version_in_body;
+    members.add_some("anthropic_version", version);
     members.add("stream", true);
     add_generation(&mut members, request, &thinking);
     members.add_some("thinking", thinking.wire());

@@ -39,11 +39,8 @@ const NAMESPACE: &str = "anthropic";
 /// The version of the protocol.
 const VERSION: &str = "2023-06-01";
 
-/// The version of the protocol at Google Vertex.
-const VERTEX_VERSION: &str = "vertex-2023-10-16";
-
-/// The characters that are escaped in the id of a model at Google Vertex. Versions of models follow an `@`.
-const VERTEX_ID: &AsciiSet = &NON_ALPHANUMERIC
+/// The characters that are escaped in an address with the id of a model. Versions of models follow an `@`.
+const ID_IN_ADDRESS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
@@ -62,8 +59,8 @@ pub(super) struct AnthropicMessages;
 impl Protocol for AnthropicMessages {
     fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError> {
         let model = &request.model;
-        let (path, headers) = if model.compatibility.vertex {
-            let id = utf8_percent_encode(&model.id, VERTEX_ID);
+        let (path, headers) = if model.compatibility.version_in_body.is_some() {
+            let id = utf8_percent_encode(&model.id, ID_IN_ADDRESS);
             (format!("/models/{id}:streamRawPredict"), Vec::new())
         } else {
             let version = ("anthropic-version".to_owned(), VERSION.to_owned());
@@ -94,8 +91,8 @@ impl Protocol for AnthropicMessages {
 /// Returns the beta features that the request uses.
 fn features(request: &LlmRequest) -> String {
     let options = request.effective_options(NAMESPACE);
-    // Vertex does not document this feature.
-    let streams_input = !request.model.compatibility.vertex
+    // The servers with the version in the body do not document this feature.
+    let streams_input = request.model.compatibility.version_in_body.is_none()
         && options.get("toolStreaming") != Some(&Value::Bool(false));
     if !streams_input {
         INTERLEAVED.to_owned()

@@ -36,6 +36,9 @@ const PLACE_VARIABLES: [&str; 3] = [
     "VERTEX_LOCATION",
 ];
 
+/// The version of Anthropic Messages at Vertex.
+const ANTHROPIC_VERSION: &str = "vertex-2023-10-16";
+
 /// The models of a publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vertex {
@@ -81,7 +84,7 @@ impl Platform for Vertex {
 
     fn compatibility(&self) -> Compatibility {
         Compatibility {
-            vertex: *self == Self::Anthropic,
+            version_in_body: (*self == Self::Anthropic).then_some(ANTHROPIC_VERSION),
             ..Compatibility::default()
         }
     }
