@@ -3,12 +3,10 @@
 use opencode_llm::canonical::model::CompatibleServer;
 use opencode_llm::canonical::request::{LlmRequest, Message, Part, Role, ToolContent};
 
-use super::openai;
-
 /// Returns the headers of a request, none if its model belongs to another server. `x-initiator` decides how GitHub
 /// counts the request: one that a user began costs more than one that continues the work of an agent.
 pub(super) fn headers(request: &LlmRequest) -> Vec<(String, String)> {
-    if openai::server(&request.model) != Some(CompatibleServer::Copilot) {
+    if request.model.compatibility.compatible_server != Some(CompatibleServer::Copilot) {
         return Vec::new();
     }
     let spoken = |message: &&Message| message.role != Role::System;

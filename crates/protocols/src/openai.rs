@@ -1,28 +1,14 @@
 //! Common parts of the protocols of OpenAI.
 
 use opencode_llm::canonical::error::LlmError;
-use opencode_llm::canonical::model::{CompatibleServer, ResolvedModel};
+use opencode_llm::canonical::model::ResolvedModel;
 use opencode_llm::canonical::request::JsonMap;
 use serde_json::Value;
-use url::Url;
 
 use super::body::option;
 
 /// The namespace of the options and metadata of these protocols.
 pub(super) const NAMESPACE: &str = "openai";
-
-/// Returns the server behind a model, if it extends these protocols.
-pub(super) fn server(model: &ResolvedModel) -> Option<CompatibleServer> {
-    let host = || {
-        let url = Url::parse(&model.endpoint.base_url).ok()?;
-        match url.host_str()? {
-            "openrouter.ai" => Some(CompatibleServer::OpenRouter),
-            "api.githubcopilot.com" => Some(CompatibleServer::Copilot),
-            _ => None,
-        }
-    };
-    model.compatibility.compatible_server.or_else(host)
-}
 
 /// True for a reasoning model on an endpoint of OpenAI. These refuse sampling controls.
 pub(super) fn is_own_reasoning(model: &ResolvedModel) -> bool {

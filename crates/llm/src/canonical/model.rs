@@ -314,7 +314,7 @@ pub struct Compatibility {
     /// The version of the protocol, if the body names it and the address names the model. If absent, the body names the
     /// model, and a header names the version that the adapter knows.
     pub version_in_body: Option<&'static str>,
-    /// The server behind a protocol of OpenAI. If absent, its address decides.
+    /// The server behind a protocol of OpenAI, if it extends the protocol.
     pub compatible_server: Option<CompatibleServer>,
 }
 

@@ -2,9 +2,8 @@
 //! from the environment.
 
 use opencode_llm::ProtocolId;
-use url::Url;
 
-use super::platform::{self, BuiltIn, Platform};
+use super::platform::{self, BuiltIn, Platform, host};
 use crate::config::{ApiPatch, HostModel, ProviderPatch};
 use crate::environment::Environment;
 use crate::model::ApiKind;
@@ -92,7 +91,6 @@ pub(super) fn filled(url: BaseUrl, environment: &Environment) -> BaseUrl {
 
 /// True if the address belongs to the own server of a built-in provider, which always requires a key.
 pub(super) fn needs_key(url: Option<&BaseUrl>) -> bool {
-    let host = |url: &str| Some(Url::parse(url).ok()?.host_str()?.to_owned());
     let Some(given) = url.and_then(|url| host(&url.0)) else {
         return false;
     };

@@ -271,7 +271,7 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
         true => (Auth::None, owned(headers.iter())),
         false => authenticate(provider, model, key, &headers),
     };
-    let compatibility = compatibility(platform, model, &mut options);
+    let compatibility = compatibility(model, &endpoint, &mut options);
     let timeouts = timeouts(model, &mut options);
     let (generation, provider_options, body) = options.into_parts();
     let resolved = ResolvedModel {
@@ -379,13 +379,16 @@ fn without_key(platform: &dyn Platform, settings: &Members, provider: &Provider)
     }
 }
 
-fn compatibility(platform: &dyn Platform, model: &Model, options: &mut Options) -> Compatibility {
+fn compatibility(model: &Model, endpoint: &Endpoint, options: &mut Options) -> Compatibility {
     let include_usage = model.api.settings.get("includeUsage");
+    let declared = platform::of(Some(&model.api.kind)).compatibility();
+    let at_address = || platform::compatible_server_at(&endpoint.base_url);
     Compatibility {
         usage_chunk: include_usage != Some(&Value::Bool(false)),
         reasoning_field: model.reasoning_field.clone(),
         mid_conversation_system: mid_conversation_system(options),
-        ..platform.compatibility()
+        compatible_server: declared.compatible_server.or_else(at_address),
+        ..declared
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests which protocol, address and credential a package stands for.
 
-use opencode_llm::{Auth, Endpoint, ProtocolId};
+use opencode_llm::{Auth, CompatibleServer, Endpoint, ProtocolId};
 use opencode_location::catalogue::Catalogue;
 use opencode_secrets::Secret;
 use serde_json::json;
@@ -181,6 +181,30 @@ fn vertex_has_addresses_of_a_project_and_two_protocols() {
     let url = "https://aiplatform.googleapis.com/v1/publishers/google";
     assert_eq!(express.endpoint.base_url, url);
     assert!(matches!(express.auth, Auth::Header { .. }));
+}
+
+#[test]
+fn a_server_that_extends_its_protocol_is_known_by_its_package_or_address() {
+    let server = |package: &str, url: &str| {
+        let options = json!({"apiKey": "k", "baseURL": url});
+        let provider = json!({"npm": package, "options": options, "models": {"m": {}}});
+        let catalogue = catalogue(json!({"provider": {"p": provider}}));
+        let model = catalogue.resolve(Some(&select("p", "m", None)));
+        model.unwrap().model.compatibility.compatible_server
+    };
+    let compatible = "@ai-sdk/openai-compatible";
+    let (router, copilot) = (CompatibleServer::OpenRouter, CompatibleServer::Copilot);
+    let own = "http://localhost:1/v1";
+    for (package, url, expected) in [
+        ("@openrouter/ai-sdk-provider", own, Some(router)),
+        ("@ai-sdk/github-copilot", own, Some(copilot)),
+        (compatible, "https://openrouter.ai/api/v1", Some(router)),
+        (compatible, "https://api.githubcopilot.com", Some(copilot)),
+        (compatible, "https://openrouter.ai.evil.example/v1", None),
+        (compatible, own, None),
+    ] {
+        assert_eq!(server(package, url), expected, "{package} {url}");
+    }
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ impl Dialect {
         let openai = model.is_at_openai();
         let openai_reasoning = openai::is_own_reasoning(model);
         let compatibility = &model.compatibility;
-        let server = openai::server(model);
+        let server = compatibility.compatible_server;
         let usual_role = if openai_reasoning {
             SystemRole::Developer
         } else {
@@ -133,12 +133,13 @@ mod tests {
     use super::*;
 
     fn dialect(provider: &str, id: &str, base: &str) -> Dialect {
-        Dialect::of(&ResolvedModel::new(
-            provider,
-            id,
-            ProtocolId::OpenAiChat,
-            base,
-        ))
+        let mut model = ResolvedModel::new(provider, id, ProtocolId::OpenAiChat, base);
+        model.compatibility.compatible_server = match provider {
+            "github-copilot" => Some(CompatibleServer::Copilot),
+            "openrouter" => Some(CompatibleServer::OpenRouter),
+            _ => None,
+        };
+        Dialect::of(&model)
     }
 
     #[test]

@@ -31,7 +31,7 @@ use opencode_llm::sources::Sources;
 
 use super::copilot;
 use super::framed::Framed;
-use super::openai::{self, NAMESPACE};
+use super::openai::NAMESPACE;
 use super::protocol::{Decoder, Protocol, WireRequest};
 
 /// The adapter.
@@ -56,7 +56,7 @@ impl Protocol for OpenAiChat {
     }
 
     fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
-        let server = openai::server(&request.model);
+        let server = request.model.compatibility.compatible_server;
         let tools = Arc::clone(&request.tools);
         let frames = decoder::ChatFrames::new(sources.clone(), server, tools);
         Box::new(Framed::new(&request.model, sources, frames))

@@ -151,17 +151,17 @@ fn copilot_is_told_who_began_a_request_and_if_it_has_images() {
 }
 
 #[test]
-fn the_address_of_a_server_is_known() {
-    let at = |base: &str| {
-        let model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, base);
-        let request = request_to(Arc::new(model), vec![Message::user([Part::text("Go")])]);
+fn each_server_has_its_own_extensions() {
+    let at = |server: Option<CompatibleServer>| {
+        let model = model(|model| model.compatibility.compatible_server = server);
+        let request = request_to(model, vec![Message::user([Part::text("Go")])]);
         let wire = protocol::adapter(ProtocolId::OpenAiChat)
             .encode(&request)
             .unwrap();
         let body: Value = serde_json::from_slice(&wire.body).unwrap();
         (wire.headers.len(), body.get("usage").is_some())
     };
-    assert_eq!(at("https://openrouter.ai/api/v1"), (0, true));
-    assert_eq!(at("https://api.githubcopilot.com"), (2, false));
-    assert_eq!(at("https://openrouter.ai.evil.example/v1"), (0, false));
+    assert_eq!(at(Some(CompatibleServer::OpenRouter)), (0, true));
+    assert_eq!(at(Some(CompatibleServer::Copilot)), (2, false));
+    assert_eq!(at(None), (0, false));
 }

@@ -168,7 +168,7 @@ impl Cloud for Bedrock {
     }
 }
 
-/// The models of Bedrock with the protocol of OpenAI, at an address of their own that needs other signatures.
+/// The models of OpenAI at Bedrock. This crate has no adapter for their address.
 pub(super) struct Mantle;
 
 impl Platform for Mantle {

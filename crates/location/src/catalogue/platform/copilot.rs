@@ -31,8 +31,8 @@ impl Platform for Copilot {
         Some("https://api.githubcopilot.com")
     }
 
-    fn listed_host(&self) -> Option<&'static str> {
-        Some("api.githubcopilot.com")
+    fn is_listed_as_compatible(&self) -> bool {
+        true
     }
 
     fn compatibility(&self) -> Compatibility {

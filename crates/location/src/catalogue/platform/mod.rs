@@ -20,7 +20,7 @@ mod xai;
 #[cfg(test)]
 mod tests;
 
-use opencode_llm::{Auth, Compatibility, ProtocolId};
+use opencode_llm::{Auth, Compatibility, CompatibleServer, ProtocolId};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -171,9 +171,9 @@ pub(super) trait Platform: Sync {
         None
     }
 
-    /// The host of the server, if the list of models describes it as a compatible server.
-    fn listed_host(&self) -> Option<&'static str> {
-        None
+    /// True if the list of models describes it as a compatible server.
+    fn is_listed_as_compatible(&self) -> bool {
+        false
     }
 
     /// The cloud to which the server belongs.
@@ -227,10 +227,31 @@ pub(super) fn listed_kind(package: Option<String>, address: Option<&str>) -> Opt
     if package != COMPATIBLE_PACKAGE {
         return Some(ApiKind::Package(package));
     }
-    let url = address.and_then(|address| Url::parse(address).ok());
-    let host = url.as_ref().and_then(Url::host_str);
+    let is_there = |it: &&dyn Platform| address.is_some_and(|address| is_at(*it, address));
     let mut own = PLATFORMS.iter();
-    let own = own.find(|(_, platform)| host.is_some() && platform.listed_host() == host);
+    let own = own.find(|(_, it)| it.is_listed_as_compatible() && is_there(it));
     let package = own.map_or(package, |(package, _)| (*package).to_owned());
     Some(ApiKind::Package(package))
+}
+
+/// Returns the server at an address, if it extends the protocols of OpenAI. A document may describe it as a compatible
+/// server.
+pub(super) fn compatible_server_at(address: &str) -> Option<CompatibleServer> {
+    let servers = PLATFORMS.iter().filter_map(|(_, platform)| {
+        let server = platform.compatibility().compatible_server?;
+        Some((platform, server))
+    });
+    let mut servers = servers.filter(|(platform, _)| is_at(**platform, address));
+    servers.next().map(|(_, server)| server)
+}
+
+/// True if an address belongs to the server of a platform.
+fn is_at(platform: &dyn Platform, address: &str) -> bool {
+    let own = platform.url().and_then(host);
+    own.is_some() && own == host(address)
+}
+
+/// Returns the host of an address.
+pub(super) fn host(address: &str) -> Option<String> {
+    Some(Url::parse(address).ok()?.host_str()?.to_owned())
 }

@@ -1,5 +1,7 @@
 //! Tests what each package stands for: protocol, address, place of the key, and spelling of its options.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::*;
@@ -87,6 +89,17 @@ fn every_package_has_a_protocol_an_address_and_a_place_of_the_key() {
             Url::parse(url).is_ok_and(|url| url.scheme() == "https"),
             "{url}"
         );
+    }
+}
+
+#[test]
+fn a_built_in_provider_belongs_to_its_package() {
+    let built_in = || all().filter_map(|platform| platform.built_in());
+    let ids: HashSet<_> = built_in().map(|it| it.id).collect();
+    assert_eq!(ids.len(), built_in().count());
+    for (id, package) in built_in().filter_map(|it| Some((it.id, it.package?))) {
+        let own = platform(package).built_in();
+        assert_eq!(own.map(|it| it.id), Some(id), "{package}");
     }
 }
 
