@@ -52,7 +52,7 @@ use session_rules::KnownRules;
 use view::cleaner::Cleaner;
 use view::demand::Demands;
 use view::test_hook::Hook;
-use writer::{Writer, WriterOptions};
+use writer::{End, Writer, WriterOptions};
 
 pub use copies::{CopiedState, MessagesBefore, copied};
 pub use error::{Abort, OpenError, StoreError};
@@ -205,7 +205,7 @@ impl Store {
         E: Send + 'static,
         F: FnOnce(&mut Transaction<'_>) -> Result<T, Abort<E>> + Send + 'static,
     {
-        self.writer.write(work).await
+        self.writer.run(End::Commit, work).await
     }
 
     /// Runs `work` in a transaction that is always rolled back, and returns its result. Other commands wait for it.
@@ -219,18 +219,7 @@ impl Store {
         E: Send + 'static,
         F: FnOnce(&mut Transaction<'_>) -> Result<T, Abort<E>> + Send + 'static,
     {
-        let preview = self
-            .writer
-            .write(move |transaction| match work(transaction) {
-                Ok(value) => Err::<Infallible, _>(Abort::Refused(Ok(value))),
-                Err(Abort::Refused(reason)) => Err(Abort::Refused(Err(reason))),
-                Err(Abort::Failed(error)) => Err(Abort::Failed(error)),
-            });
-        match preview.await {
-            Ok(never) => match never {},
-            Err(Abort::Refused(result)) => result.map_err(Abort::Refused),
-            Err(Abort::Failed(error)) => Err(Abort::Failed(error)),
-        }
+        self.writer.run(End::RollBack, work).await
     }
 
     /// Runs `work` on one consistent view of the committed data.
@@ -276,7 +265,7 @@ impl Store {
     pub async fn derive(&self) -> Result<Demand, StoreError> {
         let demand = self.demands.add();
         // Commands that are ahead of this one may have run without the demand.
-        let passed = self.writer.write(|_| Ok::<_, Abort<Infallible>>(()));
+        let passed = self.write(|_| Ok::<_, Abort<Infallible>>(()));
         passed.await.map_err(Abort::unexpected)?;
         Ok(demand)
     }

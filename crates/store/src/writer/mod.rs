@@ -109,8 +109,9 @@ impl Writer {
         })
     }
 
-    /// Runs `work` in a transaction and returns once it is committed. Any error rolls the work back.
-    pub(crate) async fn write<T, E, F>(&self, work: F) -> Result<T, Abort<E>>
+    /// Runs `work` in a transaction, and returns its result once the transaction ended as `end` says. Any error rolls
+    /// the work back.
+    pub(crate) async fn run<T, E, F>(&self, end: End, work: F) -> Result<T, Abort<E>>
     where
         T: Send + 'static,
         E: Send + 'static,
@@ -122,6 +123,7 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let command = Work {
             work: Some(work),
+            end,
             outcome: None,
             reply,
         };
@@ -182,8 +184,16 @@ impl Writer {
     }
 }
 
+/// The end of a transaction whose work succeeds.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    Commit,
+    RollBack,
+}
+
 struct Work<T, E, F> {
     work: Option<F>,
+    end: End,
     outcome: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, Abort<E>>>,
 }
@@ -202,7 +212,10 @@ where
         match outcome {
             Ok(Ok(value)) => {
                 self.outcome = Some(Ok(value));
-                Ok(())
+                match self.end {
+                    End::Commit => Ok(()),
+                    End::RollBack => Err(Undo::Decided),
+                }
             }
             Ok(Err(Abort::Refused(reason))) => {
                 self.outcome = Some(Err(reason));

@@ -172,6 +172,23 @@ async fn concurrent_writers_get_their_answers_after_the_listener_was_notified() 
 }
 
 #[tokio::test]
+async fn a_preview_returns_its_result_and_stores_nothing() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let id = session.info.id.clone();
+    let preview = bench.store.preview(move |transaction| {
+        transaction.append(&id, None, Draft::new(5, admitted("msg_1", "x", "steer")))
+    });
+    assert_eq!(preview.await, Ok(1.into()));
+    let refused = bench.store.preview(|_| Err::<(), _>(Abort::Refused("no")));
+    assert_eq!(refused.await, Err(Abort::Refused("no")));
+    assert_eq!(bench.events(&session).await, []);
+    bench
+        .append(&session, 5, admitted("msg_1", "x", "steer"))
+        .await;
+    assert_eq!(bench.events(&session).await.len(), 1);
+}
+
+#[tokio::test]
 async fn a_failed_command_rolls_back_only_itself() {
     use End::{Decides, Fails, Panics, Well};
     for ends in [
