@@ -4,7 +4,8 @@
 //! earlier version stored without a limit. Without them, one such number makes its session
 //! unreadable.
 
-use serde::{Deserialize, Deserializer};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Number;
 
 /// The largest integer that JavaScript distinguishes from its neighbours: 2^53 - 1.
@@ -49,6 +50,14 @@ pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
 ) -> Result<Option<u64>, D::Error> {
     let number = Option::<Number>::deserialize(deserializer)?;
     Ok(number.as_ref().map(count_of))
+}
+
+/// Writes a number. Refuses one that is not finite: as JSON it would be null, which is no number.
+pub(crate) fn finite<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match number.is_finite() {
+        true => serializer.serialize_f64(*number),
+        false => Err(S::Error::custom("a number is not finite")),
+    }
 }
 
 /// Reads a cost and limits it. Accepts any stored number.

@@ -25,8 +25,10 @@ pub enum Delivery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptSource {
     /// First code unit.
+    #[serde(serialize_with = "crate::bounded::finite")]
     pub start: f64,
     /// One past the last code unit.
+    #[serde(serialize_with = "crate::bounded::finite")]
     pub end: f64,
     /// Text of the range.
     pub text: String,

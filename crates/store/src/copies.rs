@@ -14,11 +14,11 @@ use crate::format::entry::{Committed, Draft};
 use crate::format::packed::unpack;
 use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::LifecycleConflict;
 use crate::projections::epoch::Epoch;
 use crate::projections::imported::{BUDGET, Range, bits};
 use crate::projections::kind::MessageKind;
 use crate::projections::removal::COPIED;
-use crate::projections::{LifecycleConflict, Target};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 use crate::writer::append::Recording;
@@ -174,7 +174,7 @@ impl Transaction<'_> {
             metadata: Some(copied(None)),
         };
         let kind = Kind::of(&event.payload);
-        let bytes = self.insert_entry(copy, &event, kind, &Target::default())?;
+        let bytes = self.insert_entry(copy, &event, kind, None)?;
         self.project(copy, &event, false)?;
         self.run(
             "UPDATE aggregate SET id = ?2, bytes = bytes + ?3, active = max(active, ?4)

@@ -157,7 +157,7 @@ events! {
         /// `error`.
         finish: String,
         /// Cost of the turn, in the currency of the catalogue's prices.
-        #[serde(deserialize_with = "crate::bounded::cost")]
+        #[serde(serialize_with = "crate::bounded::finite", deserialize_with = "crate::bounded::cost")]
         cost: f64,
         /// Token usage of the turn.
         tokens: Tokens,
@@ -399,8 +399,10 @@ events! {
         /// The limit that is reached.
         limit: BudgetLimit,
         /// The value that is used.
+        #[serde(serialize_with = "crate::bounded::finite")]
         used: f64,
         /// The value that the budget allows.
+        #[serde(serialize_with = "crate::bounded::finite")]
         allowed: f64,
         /// The reason, for users.
         message: String,

@@ -1,7 +1,9 @@
 //! The stored form of entries.
 
-pub(crate) mod codec;
+mod dictionary;
+pub(crate) mod encoding;
 pub(crate) mod entry;
+pub(crate) mod former;
 pub(crate) mod packed;
-pub(crate) mod phrases;
+pub(crate) mod stored;
 pub(crate) mod version;

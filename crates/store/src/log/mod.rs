@@ -6,42 +6,27 @@ use std::borrow::Cow;
 
 use opencode_schema::event::RECORDS;
 use opencode_schema::id::EventID;
-use rusqlite::{OptionalExtension, Params, Row};
+use rusqlite::{Params, Row};
 use serde::de::IgnoredAny;
 
 use crate::error::StoreError;
-use crate::format::codec;
 use crate::format::entry::StoredEvent;
+use crate::format::former;
 use crate::format::packed::unpack;
-use crate::format::phrases::{METADATA, PAYLOAD, Phrases};
+use crate::format::stored::Format;
 use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
 use crate::view::reader::Reader;
 
-/// Reads entries together with the values that their stored form omits.
-const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.data, c.data
+/// Reads entries together with the entries that their stored form refers to.
+const SELECT: &str =
+    "SELECT e.seq, e.id, e.type, e.time, e.format, e.data, e.metadata, s.format, s.data, c.data
     FROM event e
     LEFT JOIN event s ON s.aggregate = e.aggregate AND s.seq = e.source
     LEFT JOIN event c ON c.aggregate = e.aggregate AND c.seq = e.message
     WHERE e.aggregate = ?1";
 
 impl Reader<'_> {
-    /// Returns the stored text of one entry. For entries that other entries refer to, it is the
-    /// whole payload.
-    pub(crate) fn entry_data(
-        &self,
-        aggregate: SessionKey,
-        seq: Sequence,
-    ) -> Result<Option<String>, StoreError> {
-        let data: Option<String> = self
-            .connection
-            .prepare_cached("SELECT data FROM event WHERE aggregate = ? AND seq = ?")?
-            .query_row((aggregate, seq), |row| row.get(0))
-            .optional()?
-            .flatten();
-        Ok(data.map(|data| PAYLOAD.lengthen(&data).into_owned()))
-    }
-
     /// Returns entries of the durable stream after `after`, ascending, at most `limit`.
     pub fn events(
         &self,
@@ -195,15 +180,22 @@ fn check(event: &StoredEvent) -> Result<(), StoreError> {
 
 fn read(row: &Row<'_>, seq: Sequence) -> Result<StoredEvent, StoreError> {
     let id = unpack("evt_", row.get_ref(1)?).map_err(|error| StoreError::corrupt(seq, error))?;
-    let text = |column, phrases: Phrases| -> Result<Option<Cow<'_, str>>, StoreError> {
-        let text = row.get_ref(column)?.as_str_or_null();
-        let text = text.map_err(|error| StoreError::corrupt(seq, error))?;
-        Ok(text.map(|text| phrases.lengthen(text)))
+    let corrupt = |error| StoreError::corrupt(seq, error);
+    let payload = |format: Option<Format>, column| match format {
+        Some(format) => format.payload(row.get_ref(column)?).map_err(corrupt),
+        None => Ok(None),
     };
-    let (source, creator) = (text(6, PAYLOAD)?, text(7, PAYLOAD)?);
-    let data = text(4, PAYLOAD)?.map(Cow::into_owned);
-    let data = codec::restore(data, source.as_deref(), creator.as_deref())
-        .ok_or_else(|| StoreError::corrupt(seq, "a value it refers to is missing"))?;
+    let format: Format = row.get(4)?;
+    let (data, source) = (payload(Some(format), 5)?, payload(row.get(7)?, 8)?);
+    let data = match format {
+        Format::Former => {
+            let creator = payload(Some(Format::Former), 9)?;
+            former::restore(data, source.as_deref(), creator.as_deref())
+        }
+        Format::Compressed => data.or(source).map(Cow::into_owned),
+    };
+    let data = data.ok_or_else(|| StoreError::corrupt(seq, "a value it refers to is missing"))?;
+    let metadata = format.metadata(row.get_ref(6)?).map_err(corrupt)?;
     let kind = Kind::read(row.get(2)?);
     Ok(StoredEvent {
         id: EventID::parse(&id).map_err(|error| StoreError::corrupt(seq, error))?,
@@ -212,6 +204,6 @@ fn read(row: &Row<'_>, seq: Sequence) -> Result<StoredEvent, StoreError> {
         version: kind.version,
         timestamp: row.get(3)?,
         data,
-        metadata: text(5, METADATA)?.map(Cow::into_owned),
+        metadata: metadata.map(Cow::into_owned),
     })
 }

@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0009_budgets.sql"),
     include_str!("../../migrations/0010_imports.sql"),
     include_str!("../../migrations/0011_erasure.sql"),
+    include_str!("../../migrations/0012_formats.sql"),
 ];
 
 /// Fails without changing the file if another program or a newer version of this program wrote it.

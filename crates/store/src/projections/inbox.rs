@@ -1,22 +1,24 @@
 //! The inbox: Admitted Prompts, pending and promoted.
 
+use std::borrow::Cow;
+
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{
     DurableEvent, PromptAdmitted, PromptRedelivered, Prompted, SessionEvent,
 };
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, Prompt, PromptFileAttachment, SessionInputAdmitted};
-use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::types::FromSql as _;
+use rusqlite::{OptionalExtension, Row, params};
 
 use crate::error::{Abort, StoreError};
 use crate::format::entry::StoredEvent;
 use crate::format::packed::Packed;
-use crate::format::phrases::PAYLOAD;
+use crate::format::stored::Format;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::kind::MessageKind;
 use crate::projections::sessions::SessionRow;
-use crate::projections::{LifecycleConflict, Projected, Target};
+use crate::projections::{LifecycleConflict, Projected};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
@@ -133,9 +135,8 @@ impl Reader<'_> {
         cutoff: Sequence,
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
-        // No phrase of the stored form contains these names or a part of them.
-        let is_attached = |stored: &str| {
-            stored.contains('@') || stored.contains("files\"") || stored.contains("agents\"")
+        let is_attached = |text: &str| {
+            text.contains('@') || text.contains("files\"") || text.contains("agents\"")
         };
         self.pending_where(id, session, delivery, cutoff, limit, is_attached)
     }
@@ -149,13 +150,13 @@ impl Reader<'_> {
         cutoff: Sequence,
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
-        let has_settings = |stored: &str| stored.contains("\"settings\":");
+        let has_settings = |text: &str| text.contains("\"settings\":");
         let mut inputs = self.pending_where(id, session, delivery, cutoff, limit, has_settings)?;
         inputs.retain(|input| input.prompt.settings.is_some());
         Ok(inputs)
     }
 
-    /// Returns the pending inputs for which `is_wanted` returns true for their stored text.
+    /// Returns the pending inputs for which `is_wanted` returns true for their JSON text.
     fn pending_where(
         &self,
         id: &SessionID,
@@ -166,7 +167,7 @@ impl Reader<'_> {
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT i.admitted, e.time, e.data FROM input i INDEXED BY input_pending
+            "SELECT i.admitted, e.time, e.format, e.data FROM input i INDEXED BY input_pending
              LEFT JOIN event e ON e.aggregate = i.aggregate AND e.seq = i.admitted
              WHERE i.aggregate = ?1 AND i.delivery = ?2 AND i.admitted <= ?3
              AND i.promoted IS NULL AND i.withdrawn IS NULL ORDER BY i.admitted LIMIT ?4",
@@ -175,14 +176,14 @@ impl Reader<'_> {
         let mut rows = statement.query(params![session, number, cutoff, limit as i64])?;
         let mut inputs = Vec::new();
         while let Some(row) = rows.next()? {
-            let (admitted, stored): (Sequence, _) = (row.get(0)?, row.get_ref(2)?);
-            // The code below reports an entry that is not text.
-            if stored.as_str().is_ok_and(|stored| !is_wanted(stored)) {
+            let admitted = row.get(0)?;
+            let text = admission_text(admitted, row)?;
+            if !is_wanted(&text) {
                 continue;
             }
             let PromptAdmitted {
                 message_id, prompt, ..
-            } = admission(admitted, stored)?;
+            } = admission(admitted, &text)?;
             inputs.push(SessionInputAdmitted {
                 admitted_seq: admitted.into(),
                 id: message_id,
@@ -292,7 +293,7 @@ impl Transaction<'_> {
         seq: Sequence,
         admitted: &PromptAdmitted,
         replayed: bool,
-    ) -> Projected {
+    ) -> Result<(), Abort<LifecycleConflict>> {
         let id = &admitted.message_id;
         let reader = self.reader();
         let is_free = !reader.message_exists(id)?
@@ -310,7 +311,7 @@ impl Transaction<'_> {
                 delivery_number(admitted.delivery)
             ],
         )?;
-        Ok(Target::default())
+        Ok(())
     }
 
     /// Marks the inbox row as promoted and adds the user message. The row must have the same
@@ -325,15 +326,15 @@ impl Transaction<'_> {
         let seq = Sequence::from(event.seq);
         let id = &prompted.message_id;
         let delivery = delivery_number(prompted.delivery);
-        let source = match self.waiting(aggregate, event, prompted)? {
+        let admission = match self.waiting(aggregate, event, prompted)? {
             Waiting::No => return Err(Abort::Refused(LifecycleConflict::NotPending(id.clone()))),
             Waiting::Unknown => None,
             Waiting::Admitted { seq, repeats } => Some((seq, repeats)),
         };
-        let admitted = source.map_or(seq, |(admitted, _)| admitted);
+        let admitted = admission.map_or(seq, |(admitted, _)| admitted);
         self.apply_settings(aggregate, admitted, prompted)?;
-        let added = self.add(aggregate, seq, id, MessageKind::USER)?;
-        match source {
+        self.add(aggregate, seq, id, MessageKind::USER)?;
+        match admission {
             Some((admitted, _)) => {
                 self.count_pending(aggregate, -1)?;
                 self.run(
@@ -347,11 +348,7 @@ impl Transaction<'_> {
                 params![aggregate, seq, Packed::message(id), delivery],
             )?,
         }
-        Ok(Target {
-            source: source.map(|(seq, _)| seq),
-            repeats: source.is_some_and(|(_, repeats)| repeats),
-            ..added
-        })
+        Ok(admission.and_then(|(admitted, repeats)| repeats.then_some(admitted)))
     }
 
     /// Returns the state of the input that a promotion names. The input must belong to this session
@@ -363,7 +360,7 @@ impl Transaction<'_> {
         prompted: &Prompted,
     ) -> Result<Waiting, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT i.admitted, e.time, e.data,
+            "SELECT i.admitted, e.time, e.format, e.data,
                i.aggregate = ?2 AND i.delivery = ?3 AND i.promoted IS NULL AND i.withdrawn IS NULL
              FROM input i LEFT JOIN event e ON e.aggregate = i.aggregate AND e.seq = i.admitted
              WHERE i.id = ?1",
@@ -374,11 +371,11 @@ impl Transaction<'_> {
         let Some(row) = rows.next()? else {
             return Ok(Waiting::Unknown);
         };
-        let (seq, is_pending) = (row.get(0)?, row.get::<_, bool>(3)?);
+        let (seq, is_pending) = (row.get(0)?, row.get::<_, bool>(4)?);
         if !is_pending {
             return Ok(Waiting::No);
         }
-        let admitted = admission(seq, row.get_ref(2)?)?;
+        let admitted = admission(seq, &admission_text(seq, row)?)?;
         let is_same = admitted.prompt == prompted.prompt;
         let is_admitted = is_same || has_replaced_media(&admitted.prompt, &prompted.prompt);
         if row.get::<_, Millis>(1)? != event.timestamp || !is_admitted {
@@ -463,11 +460,14 @@ fn read_delivery(number: i64, admitted: Sequence) -> Result<Delivery, StoreError
     }
 }
 
-/// Parses the payload of an admission, which is stored without omissions.
-fn admission(seq: Sequence, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError> {
-    let data = data
-        .as_str()
-        .map_err(|error| StoreError::corrupt(seq, error))?;
-    let data = PAYLOAD.lengthen(data);
-    serde_json::from_str(&data).map_err(|error| StoreError::corrupt(seq, error))
+/// Returns the payload of an admission. Its format and its stored form are columns 2 and 3.
+fn admission_text<'a>(seq: Sequence, row: &'a Row<'_>) -> Result<Cow<'a, str>, StoreError> {
+    let (format, stored) = (row.get_ref(2)?, row.get_ref(3)?);
+    let text = Format::column_result(format).and_then(|format| format.payload(stored));
+    let text = text.map_err(|error| StoreError::corrupt(seq, error))?;
+    text.ok_or_else(|| StoreError::corrupt(seq, "it has no payload"))
+}
+
+fn admission(seq: Sequence, text: &str) -> Result<PromptAdmitted, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::corrupt(seq, error))
 }

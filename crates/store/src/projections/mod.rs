@@ -53,21 +53,11 @@ pub enum LifecycleConflict {
     NoBoundary(MessageID),
 }
 
-/// The entries that the stored form of an entry may refer to.
-#[derive(Debug, Default)]
-pub(crate) struct Target {
-    /// Entry that created the message of an assistant event.
-    pub(crate) message: Option<Sequence>,
-    /// Entry with the value that this entry repeats.
-    pub(crate) source: Option<Sequence>,
-    /// True if the whole payload equals the payload of `source`.
-    pub(crate) repeats: bool,
-}
-
 /// Member of the metadata of an event with the [`RequestUsage`] of the requests behind it.
 pub const USAGE: &str = "usage";
 
-pub(crate) type Projected = Result<Target, Abort<LifecycleConflict>>;
+/// The entry whose payload this entry repeats, if any.
+pub(crate) type Projected = Result<Option<Sequence>, Abort<LifecycleConflict>>;
 
 impl Transaction<'_> {
     /// Applies an event to the projections. A replayed event has weaker checks: see
@@ -85,7 +75,7 @@ impl Transaction<'_> {
         let own_time = (!is_copied).then_some(time);
         match &event.payload {
             SessionEvent::SessionCreated(created) => {
-                return self.create(aggregate, &created.info, is_copied, replayed);
+                self.create(aggregate, &created.info, is_copied, replayed)?;
             }
             SessionEvent::SessionUpdated(updated) => {
                 match replayed {
@@ -96,7 +86,7 @@ impl Transaction<'_> {
             }
             SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
             SessionEvent::AgentSwitched(switched) => {
-                let added = self.add(
+                self.add(
                     aggregate,
                     seq,
                     &switched.message_id,
@@ -108,10 +98,9 @@ impl Transaction<'_> {
                     params![aggregate, switched.agent, own_time],
                 )?;
                 self.choose(aggregate, SessionChoice::Agent, replayed)?;
-                return Ok(added);
             }
             SessionEvent::ModelSwitched(switched) => {
-                let added = self.add(
+                self.add(
                     aggregate,
                     seq,
                     &switched.message_id,
@@ -123,41 +112,39 @@ impl Transaction<'_> {
                     params![aggregate, model_text(&switched.model), own_time],
                 )?;
                 self.choose(aggregate, SessionChoice::Model, replayed)?;
-                return Ok(added);
             }
             SessionEvent::Moved(moved) => {
                 self.moved(aggregate, moved, time)?;
                 self.choose(aggregate, SessionChoice::Directory, replayed)?;
             }
             SessionEvent::PromptAdmitted(admitted) => {
-                return self.admit(aggregate, seq, admitted, replayed);
+                self.admit(aggregate, seq, admitted, replayed)?;
             }
             SessionEvent::Prompted(prompted) => return self.promote(aggregate, event, prompted),
             SessionEvent::PromptWithdrawn(it) => self.withdraw(aggregate, seq, &it.message_id)?,
             SessionEvent::PromptRedelivered(it) => self.redeliver(aggregate, it)?,
             SessionEvent::ContextUpdated(it) => {
-                return self.add(aggregate, seq, &it.message_id, MessageKind::SYSTEM);
+                self.add(aggregate, seq, &it.message_id, MessageKind::SYSTEM)?;
             }
             SessionEvent::Synthetic(it) => {
-                return self.add(aggregate, seq, &it.message_id, MessageKind::SYNTHETIC);
+                self.add(aggregate, seq, &it.message_id, MessageKind::SYNTHETIC)?;
             }
             SessionEvent::ShellStarted(it) => {
-                let added = self.add(aggregate, seq, &it.message_id, MessageKind::SHELL)?;
+                self.add(aggregate, seq, &it.message_id, MessageKind::SHELL)?;
                 self.run(
                     "UPDATE message SET run = ?3 WHERE aggregate = ?1 AND seq = ?2",
                     params![aggregate, seq, it.call_id],
                 )?;
-                return Ok(added);
             }
             SessionEvent::ShellEnded(it) => self.shell_ended(aggregate, seq, time, &it.call_id)?,
             SessionEvent::CompactionEnded(it) => {
                 self.add_usage(aggregate, event)?;
-                return self.add(aggregate, seq, &it.message_id, MessageKind::COMPACTION);
+                self.add(aggregate, seq, &it.message_id, MessageKind::COMPACTION)?;
             }
             SessionEvent::RevertStaged(_) => self.stage(aggregate, Some(seq), time)?,
             SessionEvent::RevertCleared(_) => self.stage(aggregate, None, time)?,
             SessionEvent::RevertCommitted(it) => {
-                return self.commit_revert(aggregate, seq, &it.message_id, time);
+                self.commit_revert(aggregate, seq, &it.message_id, time)?;
             }
             SessionEvent::Pruned(pruned) => {
                 for call in &pruned.calls {
@@ -174,19 +161,18 @@ impl Transaction<'_> {
             )?,
             SessionEvent::OutputRejected(rejected) => {
                 self.reject_output(aggregate)?;
-                return match &rejected.message_id {
-                    Some(id) => self.add(aggregate, seq, id, MessageKind::SYNTHETIC),
-                    None => Ok(Target::default()),
-                };
+                if let Some(id) = &rejected.message_id {
+                    self.add(aggregate, seq, id, MessageKind::SYNTHETIC)?;
+                }
             }
             SessionEvent::TodosUpdated(it) => self.replace_todos(aggregate, &it.todos)?,
             SessionEvent::CompactionStarted(_)
             | SessionEvent::Interrupted(_)
             | SessionEvent::Paused(_)
             | SessionEvent::ModelFallback(_) => {}
-            _ => return self.project_assistant(aggregate, seq, time, event),
+            _ => self.project_assistant(aggregate, seq, time, event)?,
         }
-        Ok(Target::default())
+        Ok(None)
     }
 
     fn create(
@@ -195,7 +181,7 @@ impl Transaction<'_> {
         info: &SessionRecord,
         is_fork: bool,
         replayed: bool,
-    ) -> Projected {
+    ) -> Result<(), Abort<LifecycleConflict>> {
         if self.reader().session_exists(aggregate)? {
             return Err(Abort::Refused(LifecycleConflict::SessionExists));
         }
@@ -234,7 +220,7 @@ impl Transaction<'_> {
                 },
             ],
         )?;
-        Ok(Target::default())
+        Ok(())
     }
 
     fn update(&self, aggregate: SessionKey, info: &SessionRecord) -> Result<(), StoreError> {
@@ -296,14 +282,14 @@ impl Transaction<'_> {
         self.forget_changes(aggregate)
     }
 
-    /// Adds a message row. Its entry contains the id itself, so the stored form omits nothing.
+    /// Adds a message row.
     pub(crate) fn add(
         &self,
         aggregate: SessionKey,
         seq: Sequence,
         id: &MessageID,
         kind: MessageKind,
-    ) -> Projected {
+    ) -> Result<(), Abort<LifecycleConflict>> {
         let added = self
             .connection
             .prepare_cached(
@@ -314,7 +300,7 @@ impl Transaction<'_> {
         if added == 0 {
             return Err(Abort::Refused(LifecycleConflict::IdInUse(id.clone())));
         }
-        Ok(Target::default())
+        Ok(())
     }
 
     fn shell_ended(

@@ -7,12 +7,12 @@ use opencode_schema::event::{DurableEvent, SessionEvent};
 use opencode_schema::id::MessageID;
 use rusqlite::{OptionalExtension, params};
 
-use crate::error::StoreError;
+use crate::error::{Abort, StoreError};
 use crate::format::packed::Packed;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::LifecycleConflict;
 use crate::projections::kind::{MessageKind, PartKind};
 use crate::projections::removal::is_copied;
-use crate::projections::{Projected, Target};
 use crate::view::transaction::Transaction;
 
 /// A state change of a part.
@@ -35,26 +35,25 @@ impl Transaction<'_> {
         seq: Sequence,
         time: Millis,
         event: &DurableEvent,
-    ) -> Projected {
+    ) -> Result<(), Abort<LifecycleConflict>> {
         let payload = &event.payload;
         if let SessionEvent::StepStarted(started) = payload {
             let id = &started.assistant_message_id;
-            let added = self.add(aggregate, seq, id, MessageKind::ASSISTANT)?;
-            self.close_abandoned(aggregate, seq, time)?;
-            return Ok(added);
+            self.add(aggregate, seq, id, MessageKind::ASSISTANT)?;
+            return Ok(self.close_abandoned(aggregate, seq, time)?);
         }
         let Some(owner) = owner(payload) else {
-            return Ok(Target::default());
+            return Ok(());
         };
         let Some(message) = self.assistant(aggregate, owner)? else {
-            return Ok(Target::default());
+            return Ok(());
         };
         let at = At {
             aggregate,
             message,
             seq,
         };
-        let source = self.change(&at, time, payload)?;
+        self.change(&at, time, payload)?;
         if !event.metadata.as_ref().is_some_and(is_copied) {
             if let SessionEvent::StepEnded(_) | SessionEvent::StepFailed(_) = payload {
                 self.add_turn(&at, time)?;
@@ -68,21 +67,11 @@ impl Transaction<'_> {
             "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
             (aggregate, message, seq),
         )?;
-        Ok(Target {
-            message: Some(message),
-            source,
-            ..Target::default()
-        })
+        Ok(())
     }
 
-    /// Changes the message or the part. Returns the entry with the value that this entry may
-    /// repeat.
-    fn change(
-        &self,
-        at: &At,
-        time: Millis,
-        payload: &SessionEvent,
-    ) -> Result<Option<Sequence>, StoreError> {
+    /// Changes the message or the part.
+    fn change(&self, at: &At, time: Millis, payload: &SessionEvent) -> Result<(), StoreError> {
         match payload {
             SessionEvent::StepEnded(_) => {
                 self.complete(at, time)?;
@@ -116,7 +105,6 @@ impl Transaction<'_> {
             }
             SessionEvent::ToolCalled(it) => {
                 self.advance(at, PartKind::TOOL, &it.call_id, Step::Called)?;
-                return self.input_entry(at, &it.call_id);
             }
             SessionEvent::ToolProgress(it) => {
                 self.advance(at, PartKind::TOOL, &it.call_id, Step::Progress)?;
@@ -129,7 +117,7 @@ impl Transaction<'_> {
             }
             _ => {}
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Closes a turn that a crash abandoned or whose stream never finished, when the next turn
@@ -209,21 +197,6 @@ impl Transaction<'_> {
             ),
             params![at.aggregate, at.message, kind, name, at.seq],
         )
-    }
-
-    fn input_entry(&self, at: &At, name: &str) -> Result<Option<Sequence>, StoreError> {
-        Ok(self
-            .connection
-            .prepare_cached(&format!(
-                "SELECT input FROM part WHERE aggregate = ?1 AND message = ?2
-                 AND position = ({LAST})"
-            ))?
-            .query_row(
-                params![at.aggregate, at.message, PartKind::TOOL, name],
-                |row| row.get(0),
-            )
-            .optional()?
-            .flatten())
     }
 
     pub(crate) fn prune(

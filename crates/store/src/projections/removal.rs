@@ -12,7 +12,8 @@ use serde::Deserialize;
 
 use crate::error::StoreError;
 use crate::format::entry::Committed;
-use crate::format::phrases::{METADATA, PAYLOAD};
+use crate::format::former;
+use crate::format::stored::Format;
 use crate::integer::{Sequence, SessionKey};
 use crate::projections::sessions::SessionRow;
 use crate::view::reader::Reader;
@@ -94,7 +95,7 @@ impl Reader<'_> {
         end: Option<Sequence>,
     ) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT data, metadata FROM event
+            "SELECT format, data, metadata FROM event
              WHERE aggregate = ?1 AND seq < ifnull(?2, 9223372036854775807) AND type = ?3
                AND NOT EXISTS (SELECT 1 FROM imported i
                  WHERE i.aggregate = event.aggregate AND first <= event.seq AND last >= event.seq)",
@@ -103,12 +104,14 @@ impl Reader<'_> {
         let mut files = Vec::new();
         while let Some(entry) = entries.next()? {
             // A damaged entry must not keep its session from being deleted.
-            let text = |at| entry.get_ref(at).ok()?.as_str().ok();
-            let data = text(0).map(|data| PAYLOAD.lengthen(data));
-            let metadata = text(1).map(|text| METADATA.lengthen(text));
+            let Ok(format) = entry.get::<_, Format>(0) else {
+                continue;
+            };
+            let data = format.payload(entry.get_ref(1)?).ok().flatten();
+            let metadata = format.metadata(entry.get_ref(2)?).ok().flatten();
             let metadata = metadata.and_then(|text| serde_json::from_str(&text).ok());
             if !metadata.as_ref().is_some_and(is_copied) {
-                files.extend(data.iter().flat_map(|data| files_in(data)));
+                files.extend(data.into_iter().flat_map(files_in));
             }
         }
         Ok(files)
@@ -122,17 +125,14 @@ struct NamedFiles {
     output_paths: Vec<String>,
 }
 
-/// Returns the files in the stored payload of a result. The stored form may lack its first member, whose entry may be
-/// deleted already.
-fn files_in(data: &str) -> Vec<String> {
+/// Returns the files in the payload of a result. In the former format, the payload may lack its first member, whose
+/// entry may be deleted already.
+fn files_in(data: Cow<'_, str>) -> Vec<String> {
     if !data.contains("\"outputPaths\"") {
         return Vec::new();
     }
-    let whole = match data.starts_with('{') {
-        true => Cow::Borrowed(data),
-        false => Cow::Owned(format!("{{{data}")),
-    };
-    serde_json::from_str(&whole).map_or_else(|_| Vec::new(), |it: NamedFiles| it.output_paths)
+    serde_json::from_str(&former::object(data))
+        .map_or_else(|_| Vec::new(), |it: NamedFiles| it.output_paths)
 }
 
 /// True if the metadata belong to an entry that a fork copied.

@@ -9,9 +9,9 @@ use rusqlite::{OptionalExtension, params};
 use crate::error::{Abort, StoreError};
 use crate::format::packed::unpack;
 use crate::integer::{Sequence, SessionKey};
+use crate::projections::LifecycleConflict;
 use crate::projections::kind::MessageKind;
 use crate::projections::messages::entry;
-use crate::projections::{LifecycleConflict, Projected, Target};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
@@ -192,7 +192,7 @@ impl Transaction<'_> {
         at: Sequence,
         boundary: &MessageID,
         time: Millis,
-    ) -> Projected {
+    ) -> Result<(), Abort<LifecycleConflict>> {
         let position = self.reader().message_position(boundary)?;
         let Some((_, seq)) = position.filter(|(owner, _)| *owner == aggregate) else {
             return Err(Abort::Refused(LifecycleConflict::NoBoundary(
@@ -226,7 +226,7 @@ impl Transaction<'_> {
         )?;
         self.collect_changes(aggregate)?;
         self.stage(aggregate, None, time)?;
-        Ok(Target::default())
+        Ok(())
     }
 
     /// Deletes the last part of this name and all parts after it.

@@ -6,13 +6,13 @@ use opencode_schema::location::LocationRef;
 use rusqlite::params;
 
 use crate::error::{Abort, StoreError};
-use crate::format::codec::{self, Compact};
+use crate::format::encoding;
 use crate::format::entry::{Committed, Draft, Updated};
 use crate::format::packed::Packed;
-use crate::format::phrases::{METADATA, PAYLOAD};
+use crate::format::stored::{Format, Stored};
 use crate::format::version::Kind;
 use crate::integer::{Sequence, SessionKey};
-use crate::projections::{LifecycleConflict, Target};
+use crate::projections::LifecycleConflict;
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
@@ -85,8 +85,8 @@ impl Transaction<'_> {
     ) -> Result<Sequence, Abort<LifecycleConflict>> {
         let derives = recording.announced && self.derives();
         let mut derived = self.derive(derives, |reader| reader.removed_by(aggregate, &event));
-        let target = self.project(aggregate, &event, recording.replayed)?;
-        let bytes = self.insert_entry(aggregate, &event, recording.kind, &target)?;
+        let repeated = self.project(aggregate, &event, recording.replayed)?;
+        let bytes = self.insert_entry(aggregate, &event, recording.kind, repeated)?;
         let seq = Sequence::from(event.seq);
         let updated = match recording.announced && changes_session(&event.payload) {
             true => self.updated(&event.session_id)?,
@@ -138,27 +138,26 @@ impl Transaction<'_> {
         })))
     }
 
-    /// Returns the number of stored bytes of payload and metadata.
+    /// Inserts the row of an entry. An entry that has the payload of the entry `repeated` refers to it. Returns the
+    /// number of stored bytes of payload and metadata.
     pub(crate) fn insert_entry(
         &self,
         aggregate: SessionKey,
         event: &DurableEvent,
         kind: Kind,
-        target: &Target,
+        repeated: Option<Sequence>,
     ) -> Result<usize, StoreError> {
-        let Compact { data, source } = match target.source {
-            Some(seq) if target.repeats => codec::same_as(seq),
-            _ => self.compact(aggregate, event, target)?,
+        let data = match repeated {
+            Some(_) => None,
+            None => Some(Stored::new(encoding::payload(&event.payload)?)),
         };
-        let data = data.as_deref().map(|data| PAYLOAD.shorten(data));
-        let metadata = event.metadata.as_ref();
-        let metadata = metadata.map(codec::write_metadata).transpose()?;
-        let metadata = metadata.as_deref().map(|text| METADATA.shorten(text));
+        let metadata = event.metadata.as_ref().map(encoding::metadata);
+        let metadata = metadata.transpose()?.map(Stored::new);
         let bytes = [&data, &metadata].into_iter().flatten();
-        let bytes = bytes.map(|text| text.len()).sum();
+        let bytes = bytes.map(Stored::len).sum();
         self.connection
             .prepare_cached(
-                "INSERT INTO event (aggregate, seq, id, type, time, message, source, data, metadata)
+                "INSERT INTO event (aggregate, seq, id, type, time, format, source, data, metadata)
                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?
             .execute(params![
@@ -167,40 +166,11 @@ impl Transaction<'_> {
                 Packed::event(&event.id),
                 kind.stored(),
                 event.timestamp,
-                target.message,
-                source,
+                Format::NEW,
+                repeated,
                 data,
                 metadata,
             ])?;
         Ok(bytes)
-    }
-
-    fn compact(
-        &self,
-        aggregate: SessionKey,
-        event: &DurableEvent,
-        target: &Target,
-    ) -> Result<Compact, StoreError> {
-        let data = codec::write(&event.payload)?;
-        let shared = match (&event.payload, target.source) {
-            (SessionEvent::ToolCalled(call), Some(seq)) => self
-                .reader()
-                .entry_data(aggregate, seq)?
-                .and_then(|ended| codec::argument_text(&ended))
-                .and_then(|text| codec::call_like(call, &data, &text, seq)),
-            _ => None,
-        };
-        let Compact { data, source } = shared.unwrap_or_else(|| Compact {
-            data: Some(match &event.payload {
-                SessionEvent::ToolSuccess(_) => codec::without_repeated_file(data),
-                _ => data,
-            }),
-            source: None,
-        });
-        let data = match target.message {
-            Some(_) => data.map(|data| codec::without_owner(&data).to_owned()),
-            None => data,
-        };
-        Ok(Compact { data, source })
     }
 }

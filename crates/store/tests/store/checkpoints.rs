@@ -14,7 +14,7 @@ use opencode_store::{
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{admitted, append, create, event, open, open_watched};
+use crate::harness::{admitted, append, create, event, incompressible, open, open_watched};
 
 /// Size of a log page in bytes.
 const PAGE: u64 = 4096 + 24;
@@ -97,7 +97,7 @@ impl Bench {
     async fn write(&mut self, pages: usize) -> Result<u64, StoreError> {
         self.written += 1;
         let id = format!("msg_{}", self.written);
-        let text = "x".repeat(pages * 4096);
+        let text = incompressible(pages * 4096);
         let synthetic = event("synthetic", json!({"messageID": id, "text": text}));
         let written = append(&self.store, &self.session.info.id, 5, synthetic).await;
         written.map_err(Abort::unexpected)
@@ -232,7 +232,7 @@ async fn a_reader_lets_the_log_grow_only_while_it_reads() {
     begins.await.unwrap();
     let id = bench.session.info.id.clone();
     let write = async |at: usize| {
-        let text = "x".repeat(200 * 4096);
+        let text = incompressible(200 * 4096);
         let payload = json!({"messageID": format!("msg_{at}"), "text": text});
         append(&store, &id, 5, event("synthetic", payload))
             .await
@@ -258,7 +258,8 @@ async fn a_large_transaction_leaves_no_large_log() {
     let id = bench.session.info.id.clone();
     let write = bench.store.write(move |transaction| {
         for at in 0..100 {
-            let payload = json!({"messageID": format!("msg_{at}"), "text": "x".repeat(100 * 4096)});
+            let payload =
+                json!({"messageID": format!("msg_{at}"), "text": incompressible(100 * 4096)});
             let draft = opencode_store::Draft::new(5, event("synthetic", payload));
             transaction.append(&id, None, draft)?;
         }

@@ -34,7 +34,7 @@ fn found_in(folder: &Path, words: &[String]) -> Vec<String> {
 async fn churned(bench: &Bench) -> (Vec<String>, Vec<String>) {
     let (mut kept, mut removed) = (Vec::new(), Vec::new());
     for n in 0..60 {
-        let (id, word) = (format!("ses_needle{n:03}"), format!("needle-text-{n:03}"));
+        let (id, word) = (format!("ses_needle{n:03}"), format!("needle-word-{n:03}"));
         let session = create(&bench.store, &id).await;
         for (at, length) in [1, 40, 300, 12].into_iter().enumerate() {
             let (message, text) = (format!("msg_{n}_{at}"), format!("{word} ").repeat(length));
@@ -92,7 +92,7 @@ async fn an_erasure_leaves_nothing_of_removed_sessions_in_any_file() {
 #[tokio::test]
 async fn a_removal_that_a_crash_cut_is_erased_after_the_next_opening() {
     let (bench, session) = Bench::with_session("ses_needle").await;
-    let text = "needle-text".repeat(200);
+    let text = "needle-word".repeat(200);
     for n in 0..20 {
         let id = format!("msg_{n}");
         bench
@@ -105,7 +105,7 @@ async fn a_removal_that_a_crash_cut_is_erased_after_the_next_opening() {
     hidden.await.unwrap();
     purge(&bench.store, 3).await;
     bench.store.close().await;
-    let words = ["needle-text".to_owned(), "ses_needle".to_owned()];
+    let words = ["needle-word".to_owned(), "ses_needle".to_owned()];
     assert!(!found(&bench, &words).is_empty());
     let store = open(&bench.path()).await.unwrap();
     // Rows that remain keep the erasure due.
@@ -208,7 +208,7 @@ async fn with_removed() -> (TempDir, Arc<Watch>, Store) {
     let hook = Arc::clone(&watch) as Arc<dyn TestHook>;
     let path = folder.path().join("opencode.db");
     let store = open_watched(&path, hook).await.unwrap();
-    for (id, text) in [("ses_needle", "needle-text "), ("ses_kept", "kept-text ")] {
+    for (id, text) in [("ses_needle", "needle-word "), ("ses_kept", "kept-word ")] {
         let session = create(&store, id).await;
         for n in 0..10 {
             let text = admitted(&format!("msg_{id}_{n}"), &text.repeat(300), "queue");
@@ -229,7 +229,7 @@ async fn is_kept(store: &Store) {
 }
 
 fn words() -> [String; 2] {
-    ["needle-text".to_owned(), "ses_needle".to_owned()]
+    ["needle-word".to_owned(), "ses_needle".to_owned()]
 }
 
 async fn is_due(store: &Store) -> bool {

@@ -7,7 +7,7 @@ use opencode_schema::id::SessionID;
 use opencode_store::{Abort, Fault, Moment, Store, StoreError, TestHook};
 use serde_json::json;
 
-use crate::harness::{append, create, event, open_watched, raw};
+use crate::harness::{append, create, event, incompressible, open_watched, raw};
 
 fn session() -> SessionID {
     SessionID::parse("ses_a").unwrap()
@@ -15,7 +15,7 @@ fn session() -> SessionID {
 
 /// Writes an entry of about that many pages.
 async fn write(store: &Store, id: &str, pages: usize) -> Result<u64, StoreError> {
-    let payload = json!({"messageID": id, "text": "x".repeat(pages * 4096)});
+    let payload = json!({"messageID": id, "text": incompressible(pages * 4096)});
     let written = append(store, &session(), 5, event("synthetic", payload)).await;
     written.map_err(Abort::unexpected)
 }

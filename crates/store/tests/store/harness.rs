@@ -273,11 +273,26 @@ pub(crate) fn message_id(text: &str) -> MessageID {
     MessageID::parse(text).unwrap()
 }
 
-/// Returns the stored text of an entry, including entries that are not streamed.
-pub(crate) fn raw_data(bench: &Bench, session: &SessionRow, seq: u64) -> Option<String> {
+/// Returns a text that does not get shorter by compression.
+pub(crate) fn incompressible(length: usize) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut state = 1_u64;
+    let mut text = String::with_capacity(length + 10);
+    while text.len() < length {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        text.extend((4..14).map(|at| char::from(LETTERS[(state >> (4 * at)) as usize % 64])));
+    }
+    text.truncate(length);
+    text
+}
+
+/// Returns the stored payload of an entry, including entries that are not streamed.
+pub(crate) fn raw_data(bench: &Bench, session: &SessionRow, seq: u64) -> Option<Vec<u8>> {
     let raw = bench.raw();
     raw.query_row(
-        "SELECT data FROM event WHERE aggregate = ? AND seq = ?",
+        "SELECT CAST(data AS BLOB) FROM event WHERE aggregate = ? AND seq = ?",
         (session.key, Sequence::from(seq)),
         |row| row.get(0),
     )

@@ -9,7 +9,7 @@ use opencode_store::{Abort, LifecycleConflict, OpenError, Store, StoreError};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{admitted, append, create, event, open, raw};
+use crate::harness::{admitted, append, create, event, incompressible, open, raw};
 
 const FILES: [&str; 2] = ["opencode.db", "opencode.db-wal"];
 
@@ -23,7 +23,7 @@ async fn killed(entries: usize) -> (TempDir, PathBuf) {
     let id = session.info.id.clone();
     let write = store.write(move |transaction| {
         for at in 0..entries {
-            let payload = json!({"messageID": format!("msg_{at}"), "text": "x".repeat(4096)});
+            let payload = json!({"messageID": format!("msg_{at}"), "text": incompressible(4096)});
             let draft = opencode_store::Draft::new(5, event("synthetic", payload));
             transaction.append(&id, None, draft)?;
         }

@@ -8,7 +8,9 @@ use opencode_store::{Fault, Moment, Order, SessionFilter, TestHook};
 use serde_json::json;
 use tracing::dispatcher::{DefaultGuard, set_default};
 
-use crate::harness::{Bench, admitted, append, create, event, open_watched, prompted};
+use crate::harness::{
+    Bench, admitted, append, create, event, incompressible, open_watched, prompted,
+};
 
 /// Records warnings and errors until it is dropped.
 struct Recorded {
@@ -73,7 +75,7 @@ async fn a_failed_checkpoint_is_logged() {
         let store = open_watched(&path, folds).await.unwrap();
         let session = create(&store, "ses_a").await;
         // More pages than the limit for a checkpoint.
-        let text = "x".repeat(1_200 * 4096);
+        let text = incompressible(1_200 * 4096);
         let long = event("synthetic", json!({"messageID": "msg_a", "text": text}));
         let written = append(&store, &session.info.id, 5, long).await;
         written.unwrap();

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::harness::{Bench, admitted, append, create, open, options, prompted, raw, step_started};
 
 /// Newest schema version.
-const NEWEST: i64 = 11;
+const NEWEST: i64 = 12;
 
 fn outcome(opened: Result<Store, OpenError>) -> Result<(), String> {
     match opened {
@@ -224,11 +224,11 @@ async fn databases_of_other_programs_and_newer_versions_are_unchanged() {
         ("PRAGMA application_id = 7;".to_owned(), "unavailable"),
         (
             format!("{ours} PRAGMA user_version = {};", NEWEST + 1),
-            "version 12 of 11",
+            "version 13 of 12",
         ),
         (
             format!("{ours} PRAGMA user_version = 99;"),
-            "version 99 of 11",
+            "version 99 of 12",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

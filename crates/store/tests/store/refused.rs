@@ -2,13 +2,13 @@
 
 use opencode_schema::Record;
 use opencode_schema::bounded::MAX_SAFE_INTEGER;
-use opencode_schema::event::{StepEnded, ToolCalled};
-use opencode_schema::session::Tokens;
+use opencode_schema::event::{Paused, SessionEvent, StepEnded, ToolCalled};
+use opencode_schema::session::{BudgetLimit, BudgetScope, Tokens};
 use opencode_store::{Abort, Draft, StoreError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{Bench, append, message_id, of_a, step_started};
+use crate::harness::{Bench, append, event, message_id, of_a, step_started};
 
 /// Returns a record with that many levels, including itself.
 fn deep(levels: usize) -> Record {
@@ -37,6 +37,36 @@ fn step_ended(cost: f64) -> StepEnded {
     }
 }
 
+fn paused(used: f64, allowed: f64) -> Paused {
+    Paused {
+        scope: BudgetScope::Host,
+        budget_id: None,
+        limit: BudgetLimit::Cost,
+        used,
+        allowed,
+        message: String::new(),
+    }
+}
+
+/// Returns an admission with a file whose range has these ends.
+fn admitted_with(start: f64, end: f64) -> SessionEvent {
+    let file = json!({
+        "uri": "file:///a", "mime": "text/plain", "source": {"start": 0.0, "end": 1.0, "text": "a"},
+    });
+    let payload = json!({
+        "messageID": "msg_u", "prompt": {"text": "a", "files": [file]}, "delivery": "steer",
+    });
+    let SessionEvent::PromptAdmitted(mut admitted) = event("prompt.admitted", payload) else {
+        panic!("no admission")
+    };
+    let source = admitted.prompt.files.as_mut().unwrap()[0]
+        .source
+        .as_mut()
+        .unwrap();
+    (source.start, source.end) = (start, end);
+    admitted.into()
+}
+
 #[tokio::test]
 async fn unreadable_values_are_refused() {
     let (bench, session) = Bench::with_session("ses_a").await;
@@ -48,7 +78,7 @@ async fn unreadable_values_are_refused() {
             of_a("tool.input.started", json!({"callID": "c", "name": "read"})),
         )
         .await;
-    let synthetic = crate::harness::event("synthetic", json!({"messageID": "msg_1", "text": "x"}));
+    let synthetic = event("synthetic", json!({"messageID": "msg_1", "text": "x"}));
     let with_metadata = Draft {
         metadata: Some(deep(200)),
         ..Draft::new(7, synthetic)
@@ -57,6 +87,10 @@ async fn unreadable_values_are_refused() {
         Draft::new(7, call(deep(200))),
         Draft::new(7, step_ended(f64::NAN)),
         Draft::new(7, step_ended(f64::INFINITY)),
+        Draft::new(7, paused(f64::NAN, 1.0)),
+        Draft::new(7, paused(1.0, f64::NEG_INFINITY)),
+        Draft::new(7, admitted_with(f64::NAN, 1.0)),
+        Draft::new(7, admitted_with(0.0, f64::INFINITY)),
         with_metadata,
     ] {
         let id = session.info.id.clone();

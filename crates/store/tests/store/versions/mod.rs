@@ -407,7 +407,7 @@ async fn a_failed_migration_leaves_the_file_unchanged() {
                     (at, reason.as_str()),
                     (
                         path.clone(),
-                        "its schema cannot be brought to version 11: table removed already exists"
+                        "its schema cannot be brought to version 12: table removed already exists"
                     )
                 );
             }
