@@ -7,7 +7,6 @@ import { loaderFiles } from "../lib/loader.mjs";
 import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
 import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
-import { checkConfiguration } from "./configuration.mjs";
 import { documentChecks } from "./documents.mjs";
 import { checkGlossary } from "./glossary.mjs";
 import { checkLicences } from "./licences.mjs";
@@ -25,7 +24,6 @@ export const agreement = {
         ["the loader matches the manifest", checkLoader],
         ["the lock file contains every platform", checkLock],
         ["every dependency has a documented reason", checkDependencies],
-        ["the type of the configuration contains every name that is read", checkConfiguration],
         ["every crate has an allowed licence", checkLicences],
         ["crates and modules import only lower ones", checkImports],
         ["the glossary names existing types", checkGlossary],

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use opencode_declaration::configuration::{MAX_FEW, MAX_TEXTS};
 use serde_json::{Map, Value};
 
 use super::step::Step;
@@ -137,19 +138,13 @@ pub(crate) fn object(value: &Value) -> Decoded<&Map<String, Value>> {
     value.as_object().ok_or_else(|| wrong("an object", value))
 }
 
-/// Maximum number of headers of a request and of variants of a model. They are searched linearly, so a
-/// document with a hundred thousand of them would delay the opening of the directory.
-const MAX_FEW: usize = 100;
-
-/// Maximum number of texts in a list that is searched for every provider, model or path, and of commands in a document.
-const MAX_TEXTS: usize = 1000;
-
 /// Fails if an object or array has more than [`MAX_FEW`] members.
 pub(crate) fn few(value: &Value) -> Decoded<()> {
     at_most(MAX_FEW, value)
 }
 
-fn at_most(most: usize, value: &Value) -> Decoded<()> {
+/// Fails if an object or array has more members than this.
+pub(crate) fn at_most(most: usize, value: &Value) -> Decoded<()> {
     let count = match value {
         Value::Object(members) => members.len(),
         Value::Array(elements) => elements.len(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use opencode_declaration::vocabulary::Member;
 use opencode_handles::read_file;
 use opencode_schema::permission::PermissionRule;
 use serde_json::Value;
@@ -386,11 +387,11 @@ fn of_value(layer: &Layer, value: &Value) -> Outcome {
 }
 
 /// Fails if a value is not valid for a key.
-pub(super) fn check(key: &keys::Key, value: &Value) -> Decoded<()> {
+pub(super) fn check(key: &'static Member, value: &Value) -> Decoded<()> {
     let mut draft = Draft {
         document: Document::default(),
         locate: &|_| None,
         notes: Vec::new(),
     };
-    key.read(&mut draft, &serde_json::Map::new(), value)
+    keys::read(key, &mut draft, &serde_json::Map::new(), value)
 }

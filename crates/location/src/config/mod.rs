@@ -5,11 +5,12 @@
 //! be used is left out alone and reported as a [`Diagnostic`]. If the value could contain permissions,
 //! the host asks the user before every action that it could restrict ([`UnreadablePermissions`]).
 //!
-//! In files of an untrusted project, only text and restrictions take effect ([`Source::UntrustedProject`]). The table
-//! of keys defines this for keys, and `definitions/untrusted.rs` for fields of agents and commands.
+//! In files of an untrusted project, only text and restrictions take effect ([`Source::UntrustedProject`]). The
+//! declaration defines this for keys, and `definitions/untrusted.rs` for fields of agents and commands.
 //!
-//! Overview: `discovery` finds the documents, `document` reads one, and `keys` is the table of its
-//! keys. Each of the other files reads one key or a few related keys.
+//! Overview: `discovery` finds the documents, `document` reads one, and `keys` reads its keys, which the crate
+//! `declaration` lists. `values` reads single values as they are declared. Each of the other files reads one key or a few
+//! related keys.
 
 mod agent;
 mod changed;
@@ -38,12 +39,12 @@ mod remote;
 mod repeated;
 mod selection;
 mod settings;
-mod shape;
 mod skill;
 mod source;
 mod step;
 mod substitution;
 mod unreadable_permissions;
+mod values;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,15 +1,13 @@
 //! Permissions in the configuration, in both generations of the format: `permissions`, a list of rules,
 //! and `permission` and `tools`, which are rules by action.
 
+use opencode_declaration::configuration::MAX_RULES;
 use opencode_schema::permission::{PermissionEffect, PermissionRule, action_of_tool};
 use serde_json::{Map, Value};
 
 use super::decode::{
     Decoded, Invalid, boolean, elements, entries, object, optional, required, text, wrong,
 };
-
-/// Maximum number of rules in one list. Every rule is tested for each tool call.
-const MAX_RULES: usize = 1_000;
 
 /// Matches every resource or every action.
 const ANY: &str = "*";

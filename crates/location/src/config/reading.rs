@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use opencode_declaration::configuration;
+use opencode_declaration::vocabulary::{Kind, Restricts};
 use serde_json::Value;
 
 use super::agent::AgentPatch;
@@ -17,7 +19,7 @@ use super::repeated::{self, Repeats};
 use super::settings::Share;
 use super::step::Step;
 use super::substitution::Refused;
-use super::unreadable_permissions::{UnreadablePermissions, misspelt_keys};
+use super::unreadable_permissions::{UnreadablePermissions, declared, misspelt_keys, restricts};
 
 /// A document during reading.
 pub(super) struct Reading<'r> {
@@ -40,20 +42,6 @@ pub(super) struct Repeated<'r> {
     pub position: &'r dyn Fn(usize) -> Position,
 }
 
-/// The keys whose earlier values restrict.
-const RESTRICTING: [&str; 10] = [
-    "permission",
-    "permissions",
-    "tools",
-    "agent",
-    "agents",
-    "mode",
-    "enabled_providers",
-    "disabled_providers",
-    "experimental",
-    "share",
-];
-
 impl Reading<'_> {
     /// Reads all keys. If a value cannot be read, removes it and reads the remaining document again. Of a key that stands
     /// twice, the last value holds, and the earlier ones restrict.
@@ -74,7 +62,7 @@ impl Reading<'_> {
             let key = repeated.key.map(|key| Step::Key(key.to_owned()));
             let path: Vec<_> = key.into_iter().chain(repeat.path.iter().cloned()).collect();
             let root = path.first().and_then(Step::key).unwrap_or_default();
-            let restricts = RESTRICTING.contains(&root);
+            let restricts = restricts(root) != Restricts::Nothing;
             let position = (repeated.position)(repeat.last);
             let lines = ((repeated.position)(repeat.first).line, position.line);
             let message = repeated::message(&path, lines, restricts);
@@ -271,22 +259,28 @@ impl Reading<'_> {
     }
 }
 
+/// True if the value at the end of a path could restrict the use of providers.
 fn is_about_providers(path: &[Step]) -> bool {
-    let keys: Vec<_> = path.iter().take(2).map(Step::key).collect();
-    matches!(
-        keys.as_slice(),
-        [Some("enabled_providers" | "disabled_providers"), ..]
-            | [Some("experimental")]
-            | [Some("experimental"), Some("policies")]
-    )
+    let mut keys = path.iter().map_while(Step::key);
+    let key = keys.next().and_then(declared);
+    let Some(key) = key.filter(|key| key.restricts == Restricts::Providers) else {
+        return false;
+    };
+    let object = key.kind.as_ref().and_then(Kind::object);
+    match (object, keys.next()) {
+        (Some(object), Some(name)) => {
+            let member = object.member(name);
+            member.is_some_and(|member| member.restricts == Restricts::Providers)
+        }
+        _ => true,
+    }
 }
 
 fn read_keys(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
     let root = decode::object(value)?;
-    for key in keys::KEYS {
+    for key in configuration::keys() {
         if let Some(value) = root.get(key.name) {
-            key.read(draft, root, value)
-                .map_err(|invalid| invalid.at(key.name))?;
+            keys::read(key, draft, root, value).map_err(|invalid| invalid.at(key.name))?;
         }
     }
     keys::report_unknown(draft, root);

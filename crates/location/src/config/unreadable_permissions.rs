@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use opencode_declaration::configuration::{self, OLDER_AGENT};
+use opencode_declaration::vocabulary::{Member, Restricts};
 use opencode_schema::permission::action_of_tool;
 use serde_json::{Map, Value};
 
@@ -65,15 +67,15 @@ impl UnreadablePermissions {
     pub(crate) fn at(path: &[Step], reason: String) -> Option<Self> {
         let keys: Vec<_> = path.iter().map(Step::key).collect();
         let (agent, action) = match keys.as_slice() {
-            [] | [Some("permissions" | "permission" | "tools")] => (None, None),
-            [Some("permission"), action, ..] => (None, *action),
-            [Some("tools"), tool, ..] => (None, tool.map(action_of_tool)),
-            [Some("permissions"), ..] => (None, None),
-            [Some("agents" | "agent" | "mode")] => (None, None),
-            [Some("agents" | "agent" | "mode"), agent, field @ ..] => {
-                (*agent, Self::action_of_agent(field)?)
-            }
-            _ => return None,
+            [] => (None, None),
+            [Some(key), rest @ ..] => match (restricts(key), rest) {
+                (Restricts::NamedAgents, []) => (None, None),
+                (Restricts::NamedAgents, [agent, field @ ..]) => {
+                    (*agent, Self::action_of_agent(field)?)
+                }
+                (restricts, rest) => (None, action_within(restricts, rest)?),
+            },
+            [None, ..] => return None,
         };
         Some(Self {
             agent: agent.map(str::to_owned),
@@ -101,31 +103,67 @@ impl UnreadablePermissions {
     )]
     fn action_of_agent<'k>(field: &[Option<&'k str>]) -> Option<Option<&'k str>> {
         match field {
-            [] | [Some("permissions"), ..] | [Some("permission" | "tools")] => Some(None),
-            [Some("permission"), action, ..] => Some(*action),
-            [Some("tools"), tool, ..] => Some(tool.map(action_of_tool)),
-            _ => None,
+            [] => Some(None),
+            [Some(field), rest @ ..] => action_within(of_agent(field)?.restricts, rest),
+            [None, ..] => None,
         }
     }
 }
 
-/// The keys for permissions, in a document and in an agent.
-const PERMISSION_KEYS: [&str; 3] = ["permission", "permissions", "tools"];
+/// The action that a value below a key concerns, or an inner `None` for all actions. `path` leads from the key to the
+/// value. The outer `None` means that the key does not hold permissions.
+#[expect(
+    clippy::option_option,
+    reason = "no permissions, or permissions of all actions"
+)]
+fn action_within<'k>(restricts: Restricts, path: &[Option<&'k str>]) -> Option<Option<&'k str>> {
+    let name = path.first().copied().flatten();
+    match restricts {
+        Restricts::Actions => Some(None),
+        Restricts::NamedActions => Some(name),
+        Restricts::NamedTools => Some(name.map(action_of_tool)),
+        _ => None,
+    }
+}
 
-/// The keys for agents in a document.
-const AGENT_KEYS: [&str; 3] = ["agents", "agent", "mode"];
+/// The declaration of a key of a document.
+pub(super) fn declared(key: &str) -> Option<&'static Member> {
+    configuration::keys().find(|it| it.name == key)
+}
+
+/// The uses that the value of a key of a document could have restricted if the host cannot read it.
+pub(super) fn restricts(key: &str) -> Restricts {
+    declared(key).map_or(Restricts::Nothing, |key| key.restricts)
+}
+
+/// The declaration of a field of an agent, of either generation.
+fn of_agent(field: &str) -> Option<&'static Member> {
+    OLDER_AGENT.member(field)
+}
+
+/// The names of the fields of an agent that hold permissions.
+fn permission_fields() -> impl Iterator<Item = &'static str> {
+    let fields = OLDER_AGENT.all_members().into_iter();
+    fields
+        .filter(|it| it.restricts.is_permissions())
+        .map(|it| it.name)
+}
 
 /// The paths of keys in a document that are probably misspelt keys for permissions or agents.
 pub(super) fn misspelt_keys(root: &Map<String, Value>) -> Vec<(Vec<Step>, &'static str)> {
     let mut found = Vec::new();
     for name in root.keys() {
         let meant = super::keys::misspelt(name);
-        let restricts = |key: &&str| PERMISSION_KEYS.contains(key) || AGENT_KEYS.contains(key);
-        if let Some(meant) = meant.filter(restricts) {
+        let holds_rules = |key: &&str| {
+            let restricts = restricts(key);
+            restricts.is_permissions() || restricts == Restricts::NamedAgents
+        };
+        if let Some(meant) = meant.filter(holds_rules) {
             found.push((vec![Step::Key(name.clone())], meant));
         }
     }
-    for key in AGENT_KEYS {
+    let keys = configuration::keys().map(|key| key.name);
+    for key in keys.filter(|key| restricts(key) == Restricts::NamedAgents) {
         let agents = root.get(key).and_then(Value::as_object);
         for (id, agent) in agents.into_iter().flatten() {
             for (field, meant) in agent.as_object().into_iter().flat_map(misspelt_fields) {
@@ -142,9 +180,9 @@ pub(crate) fn misspelt_fields(
     agent: &Map<String, Value>,
 ) -> impl Iterator<Item = (&str, &'static str)> {
     agent.keys().filter_map(|name| {
-        let is_known = PERMISSION_KEYS.contains(&name.as_str());
-        let meant = |key: &&&str| one_slip(name.as_bytes(), key.as_bytes());
-        let found = PERMISSION_KEYS.iter().find(meant).copied();
+        let is_known = permission_fields().any(|field| field == name);
+        let mut fields = permission_fields();
+        let found = fields.find(|field| one_slip(name.as_bytes(), field.as_bytes()));
         found
             .filter(|_| !is_known)
             .map(|meant| (name.as_str(), meant))

@@ -1,6 +1,7 @@
 //! Agents in the configuration, in both generations of the format: `agents`, and `agent` or the older
 //! `mode`. Markdown files have the same fields in their front matter.
 
+use opencode_declaration::configuration::{AGENT, OLDER_AGENT};
 use opencode_schema::agent::{AgentColor, AgentMode};
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
@@ -54,32 +55,6 @@ impl AgentPatch {
     }
 }
 
-/// The fields of the newer generation.
-const NEWER: [&str; 11] = [
-    "model",
-    "variant",
-    "request",
-    "system",
-    "description",
-    "mode",
-    "hidden",
-    "color",
-    "steps",
-    "disabled",
-    "permissions",
-];
-
-/// The fields that only the older generation has. It treats all unknown fields as options of requests.
-const OLDER: [&str; 7] = [
-    "name",
-    "prompt",
-    "disable",
-    "maxSteps",
-    "options",
-    "tools",
-    "permission",
-];
-
 /// Reads the agents of the newer generation. Authors also write `permission`, `tools` and `disable` of the older one, and
 /// mean what they say.
 pub(super) fn decode(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> {
@@ -116,7 +91,7 @@ pub(super) fn name(name: &str) -> Decoded<String> {
 /// Reads the fields of a Markdown file. Such a file does not state its generation.
 pub(crate) fn decode_fields(value: &Value) -> Decoded<AgentPatch> {
     let source = object(value)?;
-    if source.keys().all(|name| NEWER.contains(&&**name)) {
+    if source.keys().all(|name| AGENT.member(name).is_some()) {
         newer(source)
     } else {
         older(source)
@@ -172,7 +147,7 @@ fn older_limits(source: &Map<String, Value>, patch: &mut AgentPatch) -> Decoded<
 /// The options that the older generation adds to requests: its `options` and every field that it does not know.
 fn options(source: &Map<String, Value>) -> Decoded<Members> {
     let mut body = optional(source, "options", provider_v2::body)?.unwrap_or_default();
-    let is_known = |name: &str| NEWER.contains(&name) || OLDER.contains(&name);
+    let is_known = |name: &str| OLDER_AGENT.member(name).is_some();
     let unknown: Map<String, Value> = source
         .iter()
         .filter(|(name, _)| !is_known(name))

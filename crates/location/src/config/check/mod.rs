@@ -1,12 +1,12 @@
 //! Checks a whole document that a program gives: reports the values that the readers of the keys
 //! reject, and all unknown names.
 
+use opencode_declaration::configuration::{self, DOCUMENT};
+use opencode_declaration::vocabulary::{Kind, Member};
 use serde_json::{Map, Value};
 
 use super::decode::shown;
 use super::document;
-use super::keys::KEYS;
-use super::shape::{DOCUMENT, Members, Shape};
 use super::step::Step;
 use crate::nearest::nearest;
 
@@ -57,52 +57,79 @@ struct Check {
 impl Check {
     fn document(&mut self, root: &Map<String, Value>) {
         for (name, value) in root {
-            let key = KEYS.iter().find(|key| key.name == name);
+            let key = configuration::keys().find(|key| key.name == name);
             if let Some(Err(invalid)) = key.map(|key| document::check(key, value)) {
                 let invalid = invalid.at(name);
                 self.add(shown(&invalid.path()), invalid.message().to_owned());
             }
-            self.member(&DOCUMENT, name, value);
+            self.member(&[&WHOLE], name, value);
         }
     }
 
-    /// Checks a value that has a shape. The readers of the keys check the types of values.
-    fn value(&mut self, shape: &Shape, value: &Value) {
-        match (shape, value) {
-            (Shape::Word(words), Value::String(text)) if !words.contains(&text.as_str()) => {
-                let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                self.report(format!("must be {}", words.join(" or ")));
-            }
-            (Shape::Either(one, other), _) => {
-                self.value(one, value);
-                self.value(other, value);
-            }
-            (Shape::List(element), Value::Array(elements)) => {
+    /// Checks the names within a value that may be of these kinds, and its words. The readers of the keys check the types
+    /// of values.
+    fn value(&mut self, kinds: &[&'static Kind], value: &Value) {
+        match value {
+            Value::String(text) => self.word(kinds, text),
+            Value::Array(elements) => {
+                let kinds: Vec<_> = kinds.iter().filter_map(|kind| element(kind)).collect();
+                let kinds = alternatives(kinds);
                 for (index, value) in elements.iter().enumerate() {
-                    self.within(Step::Index(index), |check| check.value(element, value));
+                    self.within(Step::Index(index), |check| check.value(&kinds, value));
                 }
             }
-            (Shape::Closed(_) | Shape::Open(..) | Shape::Each(_), Value::Object(members)) => {
+            Value::Object(members) => {
                 for (name, value) in members {
-                    self.member(shape, name, value);
+                    self.member(kinds, name, value);
                 }
             }
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn member(&mut self, shape: &Shape, name: &str, value: &Value) {
-        let (members, others): (Members, _) = match shape {
-            Shape::Closed(members) => (members, None),
-            Shape::Open(members, others) => (members, Some(*others)),
-            Shape::Each(others) => (&[], Some(*others)),
-            _ => return,
-        };
-        let known = members.iter().find(|(known, _)| *known == name);
-        let shape = known.map(|(_, shape)| *shape).or(others);
-        self.within(Step::Key(name.to_owned()), |check| match shape {
-            Some(shape) => check.value(shape, value),
-            None => check.report(unknown(name, members)),
+    /// Checks a text. Kinds that permit any text permit this one.
+    fn word(&mut self, kinds: &[&'static Kind], text: &str) {
+        let mut known = Vec::new();
+        for kind in kinds {
+            match kind {
+                Kind::Words(words) => known.extend_from_slice(words),
+                Kind::Text | Kind::Json | Kind::Unknown | Kind::Prefixed(_) => return,
+                _ => {}
+            }
+        }
+        if !known.is_empty() && !known.contains(&text) {
+            let words: Vec<_> = known.iter().map(|word| format!("\"{word}\"")).collect();
+            self.report(format!("must be {}", words.join(" or ")));
+        }
+    }
+
+    /// Checks a member of an object that may be of these kinds. The objects among them have their members together.
+    fn member(&mut self, kinds: &[&'static Kind], name: &str, value: &Value) {
+        let mut members: Vec<&'static Member> = Vec::new();
+        let mut others = Vec::new();
+        for kind in kinds {
+            match kind {
+                Kind::Object(object) => {
+                    members.extend(object.all_members());
+                    others.extend(&object.others);
+                }
+                Kind::Map { of, .. } => others.push(*of),
+                Kind::Json | Kind::Unknown => return,
+                _ => {}
+            }
+        }
+        if members.is_empty() && others.is_empty() {
+            return;
+        }
+        let named = members.iter().filter(|member| member.name == name);
+        let named: Vec<_> = named.filter_map(|member| member.kind.as_ref()).collect();
+        let kinds = if named.is_empty() { others } else { named };
+        self.within(Step::Key(name.to_owned()), |check| {
+            if kinds.is_empty() {
+                check.report(unknown(name, &members));
+            } else {
+                check.value(&alternatives(kinds), value);
+            }
         });
     }
 
@@ -127,11 +154,35 @@ impl Check {
     }
 }
 
-fn unknown(name: &str, members: Members) -> String {
-    let names = members.iter().map(|(name, _)| *name);
+/// A whole document.
+static WHOLE: Kind = Kind::Object(&DOCUMENT);
+
+fn element(kind: &'static Kind) -> Option<&'static Kind> {
+    match kind {
+        Kind::List { of, .. } => Some(of),
+        _ => None,
+    }
+}
+
+fn alternatives(kinds: Vec<&'static Kind>) -> Vec<&'static Kind> {
+    kinds.into_iter().flat_map(Kind::alternatives).collect()
+}
+
+fn unknown(name: &str, members: &[&'static Member]) -> String {
+    let present = members.iter().filter(|member| member.kind.is_some());
+    let mut names: Vec<_> = present.map(|member| member.name).collect();
+    // Several forms of an object may have a member of the same name.
+    let mut seen = Vec::new();
+    names.retain(|name| {
+        !seen.contains(name) && {
+            seen.push(*name);
+            true
+        }
+    });
+    let names = names.into_iter();
     match nearest(name, names.clone()) {
         Some(meant) => format!("is unknown. Did you mean {meant}?"),
-        None if members.len() <= MAX_NAMED => {
+        None if names.len() <= MAX_NAMED => {
             let names: Vec<_> = names.collect();
             format!("is unknown. Known here: {}", names.join(", "))
         }
@@ -139,5 +190,7 @@ fn unknown(name: &str, members: Members) -> String {
     }
 }
 
+#[cfg(test)]
+mod declared;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,8 @@
+//! The settings of users and programs, as data: the keys of `opencode.json`.
+//!
+//! Each name is declared once, with its type, its default, its bounds, its meaning, and its effect in files that the host
+//! does not trust. The host reads and checks values with this declaration. `cargo xtask codegen` writes the TypeScript
+//! types, the tables of the documents and the JSON Schema from it. So a name in one of them exists in all of them.
+
+pub mod configuration;
+pub mod vocabulary;
