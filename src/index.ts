@@ -7,7 +7,7 @@ import type { OpenCodeHost } from "./host/host-types.js";
 export * from "./client/index.js";
 export { unavailable } from "./host/unavailable.js";
 
-export type * from "./host/config.js";
+export type * from "./host/generated/config.js";
 export type * from "./host/context-source-types.js";
 export type * from "./host/create-options.js";
 export type * from "./host/hook-types.js";

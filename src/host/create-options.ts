@@ -2,7 +2,7 @@
 
 import type { SessionBudget, SessionInfo } from "../client/index.js";
 import type { JsonValue, Plugin, PtyEnvironmentHook } from "../index.js";
-import type { McpConfig, OpenCodeConfig } from "./config.js";
+import type { McpConfig, OpenCodeConfig } from "./generated/config.js";
 
 /** The failures that a committed event survives. */
 export type Durability = "normal" | "full";

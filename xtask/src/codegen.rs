@@ -1,4 +1,4 @@
-//! Writes the files that are generated from the contract, or lists the stale ones.
+//! Writes the files that are generated from the contract and from the declaration of the configuration, or lists the stale ones.
 //!
 //! An emitter owns a file or a folder. A file in its folder that the emitter no longer writes is
 //! also stale, and is removed.
@@ -11,7 +11,7 @@ use opencode_protocol::decode::generate_schemas;
 use opencode_protocol::openapi;
 use opencode_protocol::operations::OPERATIONS;
 
-use crate::{promise, reference};
+use crate::{declared, promise, reference};
 
 /// The error of a failed generation.
 pub(crate) type Error = Box<dyn std::error::Error>;
@@ -69,13 +69,20 @@ fn changes(root: &Path) -> Result<Vec<Output>, Error> {
             generate_schemas(OPERATIONS),
         ),
         Output::file("docs/api.md", reference::emit(&contract)?),
+        Output::file("opencode.schema.json", declared::schema()),
     ];
     outputs.extend(document(root, &contract)?);
+    for page in declared::pages() {
+        let text = read(&root.join(page.path))?.unwrap_or_default();
+        let text = String::from_utf8(text)?;
+        outputs.push(Output::file(page.path, page.fill(text)?));
+    }
     outputs.extend(folder(
         root,
         "src/client/generated",
         promise::emit(&contract)?,
     )?);
+    outputs.extend(folder(root, "src/host/generated", declared::types())?);
     let mut changes = Vec::new();
     for output in outputs {
         if read(&root.join(&output.path))? != output.content {
@@ -141,22 +148,37 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 mod tests {
     use super::*;
 
+    /// Writes the documents with empty places for their tables.
+    fn write_pages(root: &Path) {
+        fs::create_dir(root.join("docs")).unwrap();
+        for page in declared::pages() {
+            let place =
+                |(name, _): &(&str, _)| format!("<!-- generated: {name} -->\n\n<!-- end -->\n");
+            let text: String = page.tables.iter().map(place).collect();
+            fs::write(root.join(page.path), text).unwrap();
+        }
+    }
+
     #[test]
     fn stale_files_are_listed_written_and_removed() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
+        write_pages(root);
         let all = [
             "crates/protocol/contract.json",
             "crates/protocol/request-schemas.json",
             "docs/api.md",
             "crates/protocol/openapi.json.deflate",
+            "opencode.schema.json",
+            "docs/configuration.md",
             "src/client/generated/operations.ts",
             "src/client/generated/guards.ts",
             "src/client/generated/guards.mts",
             "src/client/generated/types.ts",
+            "src/host/generated/config.ts",
         ];
         assert_eq!(stale(root).unwrap(), all);
-        assert_eq!(fs::read_dir(root).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(root).unwrap().count(), 1);
         assert_eq!(write(root).unwrap(), all);
         assert!(stale(root).unwrap().is_empty());
         assert!(write(root).unwrap().is_empty());

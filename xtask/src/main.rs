@@ -7,6 +7,7 @@
 )]
 
 mod codegen;
+mod declared;
 mod promise;
 mod reference;
 
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask codegen [--check]
 
-  codegen           compiles the contract and writes everything that is generated from it
+  codegen           writes everything that is generated from the contract and from the declarations of settings
   codegen --check   lists the files that are not as they would be written, and writes nothing";
 
 fn main() -> ExitCode {

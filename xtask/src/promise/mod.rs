@@ -8,7 +8,7 @@ mod declarations;
 mod failures;
 mod operations;
 mod shapes;
-mod source;
+pub(crate) mod source;
 
 use opencode_protocol::contract::Contract;
 

@@ -6,7 +6,7 @@ use opencode_protocol::contract::{Definition, Field, Type, Variant};
 use serde_json::Value;
 
 /// Indentation of the members of an object.
-const INDENT: &str = "  ";
+pub(crate) const INDENT: &str = "  ";
 
 /// The declaration of a named type.
 pub(super) fn definition(name: &str, definition: &Definition) -> String {
@@ -88,7 +88,7 @@ pub(super) fn key(name: &str) -> String {
 }
 
 /// A description as a comment. Empty for an empty description.
-pub(super) fn doc(text: &str, indent: &str) -> String {
+pub(crate) fn doc(text: &str, indent: &str) -> String {
     let text = text.replace("*/", "*\\/");
     let lines: Vec<&str> = text.lines().collect();
     match lines[..] {

@@ -1,7 +1,7 @@
 //! `docs/api.md`: the contract as documentation, first by group, then the types and the failures.
 
 mod operation;
-mod text;
+pub(crate) mod text;
 mod types;
 
 use std::collections::BTreeSet;

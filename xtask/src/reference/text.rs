@@ -22,7 +22,7 @@ pub(super) fn link(text: &str, heading: &str) -> String {
 }
 
 /// A table. Empty if it has no rows.
-pub(super) fn table(columns: &[&str], rows: impl Iterator<Item = String>) -> String {
+pub(crate) fn table(columns: &[&str], rows: impl Iterator<Item = String>) -> String {
     let rows: String = rows.collect();
     if rows.is_empty() {
         return rows;
@@ -32,12 +32,12 @@ pub(super) fn table(columns: &[&str], rows: impl Iterator<Item = String>) -> Str
 }
 
 /// A row of a table.
-pub(super) fn row(cells: &[String]) -> String {
+pub(crate) fn row(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
 /// Text for a table cell.
-pub(super) fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")
