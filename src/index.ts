@@ -1,18 +1,19 @@
 // The facade: the client of `opencode-embedded/client`, and the host that answers the same methods in memory.
 
 import { openHost } from "./host/host.js";
-import type { OpenCodeOptions } from "./host/create-options.js";
+import type { OpenCodeOptions } from "./host/generated/options.js";
 import type { OpenCodeHost } from "./host/host-types.js";
 
 export * from "./client/index.js";
 export { unavailable } from "./host/unavailable.js";
 
 export type * from "./host/generated/config.js";
+export type * from "./host/generated/options.js";
 export type * from "./host/context-source-types.js";
-export type * from "./host/create-options.js";
 export type * from "./host/hook-types.js";
 export type * from "./host/host-types.js";
 export type * from "./host/model-types.js";
+export type * from "./host/option-types.js";
 export type * from "./host/tool-types.js";
 export type { ImportedFolderSession, ImportFolderInput } from "./host/session-folder.js";
 

@@ -16,7 +16,6 @@ export const documentChecks = [
   ["docs/README.md links every page", checkPages],
   [`the README has at most ${MOST_LINES_OF_README} lines`, checkReadme],
   ["the first program of every page is run", checkFirstPrograms],
-  ["docs/options.md describes every option", checkOptions],
   ["docs/errors.md describes every failure", checkErrors],
   ["anchors are generated as GitHub does", checkAnchors],
   ["programs and their comments are found", checkPrograms],
@@ -60,31 +59,6 @@ function checkFirstPrograms() {
   mustBeEmpty(
     silent.map(({ file, line }) => `${file}:${line}: needs <!-- run: {...} --> or <!-- not run: why --> above it`),
   );
-}
-
-function checkOptions() {
-  const declarations = read("src/host/create-options.ts");
-  const page = read("docs/options.md");
-  const options = membersOf(declarations, "OpenCodeOptions").filter((name) => !page.includes(`| \`${name}\``));
-  const serving = read("docs/serving.md");
-  const listen = membersOf(read("src/host/host-types.ts"), "ListenOptions").filter(
-    (name) => !serving.includes(`| \`${name}\``),
-  );
-  mustBeEmpty([
-    ...options.map((name) => `docs/options.md does not describe ${name}`),
-    ...listen.map((name) => `docs/serving.md does not describe ${name}`),
-  ]);
-}
-
-/**
- * @param {string} declarations
- * @param {string} name
- */
-function membersOf(declarations, name) {
-  const body = declarations.match(new RegExp(`interface ${name} \\{(.*?)^\\}`, "ms"))?.[1] ?? "";
-  const members = Array.from(body.matchAll(/^ {2}readonly (\w+)\?:/gm), ([, member]) => member);
-  if (members.length === 0) throw new Error(`no members of ${name} are declared`);
-  return members;
 }
 
 function checkErrors() {

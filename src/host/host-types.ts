@@ -10,7 +10,8 @@ import type {
   SessionBudget,
 } from "../client/index.js";
 import type { HostContextSources } from "./context-source-types.js";
-import type { HandlerOptions } from "./create-options.js";
+import type { ListenOptions } from "./generated/options.js";
+import type { HandlerOptions } from "./option-types.js";
 import type { HostHooks } from "./hook-types.js";
 import type { HostProviders } from "./model-types.js";
 import type { ImportedFolderSession, ImportFolderInput } from "./session-folder.js";
@@ -30,44 +31,6 @@ export interface LocationTrustInput {
   readonly location?: { readonly directory?: string | undefined } | undefined;
   /** True if the host trusts the files of its project. */
   readonly trusted: boolean;
-}
-
-/**
- * Options of a listener: its address and its clients. An unknown option or a wrong value rejects with
- * `InvalidOptionError`, which names the option.
- */
-export interface ListenOptions {
-  /** The port. 0 selects any free port, which `url` contains. Default: 0. */
-  readonly port?: number | undefined;
-  /**
-   * A host name or an address of this machine. An address that other machines can reach needs a password, so it is
-   * refused with `password: false`. Default: `"127.0.0.1"`.
-   */
-  readonly hostname?: string | undefined;
-  /**
-   * The password that every request must carry: as HTTP Basic, or in the query `auth_token` with the same text.
-   * `false` turns it off, also if the environment has one. Then every program of this machine can send requests, if it
-   * uses a name of this machine or `hostname`. Web pages need an origin of `cors`.
-   * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else a random password, which `listener.password`,
-   * `listener.headers` and `listener.clientUrl` contain.
-   */
-  readonly password?: string | false | undefined;
-  /**
-   * The user name that clients send with the password. Refused with `password: false`. Default: `OPENCODE_SERVER_USERNAME` of
-   * the host's `env`, else `"opencode"`.
-   */
-  readonly username?: string | undefined;
-  /**
-   * Origins, such as `"https://app.example"`, whose web pages may read answers, and change data if there is no
-   * password. Origins of `http://localhost` and `http://127.0.0.1` with any port, and of Tauri programs, are always
-   * allowed. Default: none.
-   */
-  readonly cors?: readonly string[] | undefined;
-  /**
-   * Maximum number of bytes of the body of a request. A larger body fails with `InvalidRequestError` and status 413.
-   * Default: 67108864 (64 MiB).
-   */
-  readonly maxBodyBytes?: number | undefined;
 }
 
 /**

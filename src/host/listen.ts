@@ -1,13 +1,14 @@
 import { addCredentials, basicAuthorization } from "../client/credentials.js";
 import { encodeJson } from "../client/request.js";
-import { checkListenOptions } from "./checks.js";
+import { checkRecord } from "./checks.js";
 import { asyncDisposable } from "./disposable.js";
+import { listenOptions } from "./generated/checks.js";
 import type { Listener, ListenOptions } from "../index.js";
 import type { NativeConnection } from "./connection.js";
 
 /** Answers the requests of network clients with this host. */
 export async function listen(connection: NativeConnection, given: ListenOptions | undefined): Promise<Listener> {
-  const native = await connection.listen(encodeJson(checkListenOptions(given)));
+  const native = await connection.listen(encodeJson(checkRecord(given, listenOptions)));
   const { url, username, password } = native;
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= connection.closeListener(native));

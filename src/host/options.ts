@@ -1,5 +1,6 @@
 import { os, path, url } from "./builtins.js";
-import { checkOptions } from "./checks.js";
+import { checkRecord } from "./checks.js";
+import { openCodeOptions } from "./generated/checks.js";
 import { resolveLog } from "./log.js";
 import type {
   CredentialStore,
@@ -51,7 +52,7 @@ export function resolveOptions(given: unknown): ResolvedOptions {
     credentials,
     trust = false,
     ...values
-  } = checkOptions(given);
+  }: OpenCodeOptions = checkRecord(given, openCodeOptions);
   const env = copyEnv(values.env ?? process.env);
   const decideTrust = typeof trust === "function" ? trust : undefined;
   return {

@@ -1,4 +1,5 @@
-//! Writes the files that are generated from the contract and from the declaration of the configuration, or lists the stale ones.
+//! Writes the files that are generated from the contract and from the declarations of the configuration and the
+//! options, or lists the stale ones.
 //!
 //! An emitter owns a file or a folder. A file in its folder that the emitter no longer writes is
 //! also stale, and is removed.
@@ -171,11 +172,15 @@ mod tests {
             "crates/protocol/openapi.json.deflate",
             "opencode.schema.json",
             "docs/configuration.md",
+            "docs/options.md",
+            "docs/serving.md",
             "src/client/generated/operations.ts",
             "src/client/generated/guards.ts",
             "src/client/generated/guards.mts",
             "src/client/generated/types.ts",
             "src/host/generated/config.ts",
+            "src/host/generated/options.ts",
+            "src/host/generated/checks.ts",
         ];
         assert_eq!(stale(root).unwrap(), all);
         assert_eq!(fs::read_dir(root).unwrap().count(), 1);

@@ -1,11 +1,16 @@
-//! Everything that is written from the declaration of the configuration: its types, its JSON Schema, and its tables in
-//! documents.
+//! Everything that is written from the declarations of the configuration and of the options: types, checks, the JSON Schema
+//! of the configuration, and tables in documents.
 
+mod checks;
 mod json_schema;
 mod tables;
 mod typescript;
 
 use opencode_declaration::configuration::{AGENT, DOCUMENT};
+use opencode_declaration::options::{
+    BEHAVIOUR, DEADLINES, FOLDERS, LIMITS, LISTEN_OPTIONS, MODEL, OPTIONS, PERMISSIONS, RETRY,
+    SESSIONS,
+};
 use opencode_declaration::vocabulary::{Kind, Member, Named, Object, Written};
 
 use crate::promise::Files;
@@ -21,7 +26,19 @@ pub(crate) struct Page {
 /// The files of `src/host/generated`.
 pub(crate) fn types() -> Files {
     let json = "import type { JsonValue } from \"../../index.js\";\n";
-    vec![("config.ts", typescript::emit(&[&DOCUMENT], json))]
+    let named = "import type { SessionBudget } from \"../../client/index.js\";\n\
+         import type { Plugin, PtyEnvironmentHook } from \"../../index.js\";\n\
+         import type {\n  CredentialStore,\n  LogEntry,\n  PublishedSession,\n  SharedSession,\n  TrustFunction,\n\
+         } from \"../option-types.js\";\n\
+         import type { McpConfig, OpenCodeConfig } from \"./config.js\";\n";
+    vec![
+        ("config.ts", typescript::emit(&[&DOCUMENT], json)),
+        (
+            "options.ts",
+            typescript::emit(&[&OPTIONS, &LISTEN_OPTIONS], named),
+        ),
+        ("checks.ts", checks::emit(&[&OPTIONS, &LISTEN_OPTIONS])),
+    ]
 }
 
 /// The JSON Schema of `opencode.json`.
@@ -31,13 +48,34 @@ pub(crate) fn schema() -> String {
 
 /// The documents with generated tables.
 pub(crate) fn pages() -> Vec<Page> {
-    vec![Page {
-        path: "docs/configuration.md",
-        tables: vec![
-            ("keys of a document", tables::keys(&DOCUMENT)),
-            ("fields of an agent", tables::members(&AGENT, "field")),
-        ],
-    }]
+    let options = |object| tables::members(object, "option");
+    let of = |object, name: &str| tables::members(object, &format!("member of `{name}`"));
+    vec![
+        Page {
+            path: "docs/configuration.md",
+            tables: vec![
+                ("keys of a document", tables::keys(&DOCUMENT)),
+                ("fields of an agent", tables::members(&AGENT, "field")),
+            ],
+        },
+        Page {
+            path: "docs/options.md",
+            tables: vec![
+                ("options about the model", options(&MODEL)),
+                ("options about sessions", options(&SESSIONS)),
+                ("options about folders", options(&FOLDERS)),
+                ("options about behaviour", options(&BEHAVIOUR)),
+                ("permissions", of(&PERMISSIONS, "permissions")),
+                ("limits", of(&LIMITS, "limits")),
+                ("retry", of(&RETRY, "retry")),
+                ("deadlines", of(&DEADLINES, "deadlines")),
+            ],
+        },
+        Page {
+            path: "docs/serving.md",
+            tables: vec![("options of listen", options(&LISTEN_OPTIONS))],
+        },
+    ]
 }
 
 impl Page {
@@ -181,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_description_is_a_sentence() {
-        for definition in definitions(&[&DOCUMENT]) {
+        for definition in definitions(&[&DOCUMENT, &OPTIONS, &LISTEN_OPTIONS]) {
             let (doc, members): (_, &[Member]) = match definition {
                 Definition::Object(object) => (object.doc, object.members),
                 Definition::Named(named) => (named.doc, &[]),

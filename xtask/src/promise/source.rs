@@ -79,7 +79,7 @@ pub(super) fn member(name: &str, optional: &str, value: &str, text: &str, indent
 }
 
 /// The name of a member in an object literal.
-pub(super) fn key(name: &str) -> String {
+pub(crate) fn key(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain) {
         return name.to_owned();

@@ -4,8 +4,6 @@
 //! working directory of the process.
 
 mod budgets;
-#[cfg(test)]
-mod declared;
 mod oauth;
 mod providers;
 mod remote;
@@ -479,22 +477,4 @@ fn invalid(option: &str, message: String) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn limits(given: Value) -> Limits {
-        let options: LimitOptions = serde_json::from_value(given).expect("the limits are valid");
-        options.into()
-    }
-
-    #[test]
-    fn one_boundary_promotes_as_many_steers_as_the_inbox_holds() {
-        let steers = |given| limits(given).steer_batch;
-        assert_eq!(steers(json!({})), 10_000);
-        assert_eq!(steers(json!({ "inbox": 3 })), 3);
-        assert_eq!(steers(json!({ "inbox": 3, "steerBatch": 2 })), 2);
-        assert_eq!(limits(json!({ "steerBatch": 3 })).inbox, 10_000);
-    }
-}
+mod tests;

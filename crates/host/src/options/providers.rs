@@ -31,7 +31,7 @@ impl Default for RetryOptions {
 /// The members that a program gives of the option `retry`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct RetryForm {
+struct RetryForm {
     max_elapsed_ms: Option<u64>,
     max_attempts: Option<u64>,
     max_delay_ms: Option<u64>,
@@ -131,7 +131,7 @@ enum NamedDeadlines {
 /// The members that a program gives of the option `deadlines`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct DeadlineMembers {
+struct DeadlineMembers {
     connect_ms: Option<ValueOrFalse<u64>>,
     first_byte_ms: Option<ValueOrFalse<u64>>,
     idle_ms: Option<ValueOrFalse<u64>>,
