@@ -10,15 +10,7 @@ static COLOR: Named = Named {
     doc: "A colour of an agent.",
     kind: Kind::OneOf(&[
         Kind::Prefixed("#"),
-        Kind::Words(&[
-            "primary",
-            "secondary",
-            "accent",
-            "success",
-            "warning",
-            "error",
-            "info",
-        ]),
+        Kind::Words(&["primary", "secondary", "accent", "success", "warning", "error", "info"]),
     ]),
 };
 
@@ -86,30 +78,17 @@ pub static OLDER_AGENT: Object = Object::named(
     "OlderAgentConfig",
     "An agent in the older form. Unknown members are options of its model requests, such as `temperature`.",
     &[
-        member(
-            "name",
-            Kind::Text,
-            "It has no effect: the key under which an agent stands is its name.",
-        )
-        .unused(),
+        member("name", Kind::Text, "It has no effect: the key under which an agent stands is its name.").unused(),
         member("prompt", Kind::Text, "").replaced_by("system"),
         member("disable", Kind::Boolean, "").replaced_by("disabled"),
         member("maxSteps", STEPS, "").replaced_by("steps"),
         member("tools", TOOLS, "Which tools the agent may use, by name.")
             .joined_with("permissions")
             .restricts(Restricts::NamedTools),
-        member(
-            "permission",
-            Kind::Named(&OLDER_RULES),
-            "The older form of `permissions`, whose rules follow.",
-        )
-        .joined_with("permissions")
-        .restricts(Restricts::NamedActions),
-        member(
-            "options",
-            Kind::map(&Kind::Json),
-            "Options of its model requests.",
-        ),
+        member("permission", Kind::Named(&OLDER_RULES), "The older form of `permissions`, whose rules follow.")
+            .joined_with("permissions")
+            .restricts(Restricts::NamedActions),
+        member("options", Kind::map(&Kind::Json), "Options of its model requests."),
     ],
 )
 .extends(&[&AGENT])
@@ -119,26 +98,12 @@ pub(super) static COMMAND: Object = Object::named(
     "CommandConfig",
     "A prompt with a name. An omitted member keeps its value.",
     &[
-        member(
-            "template",
-            Kind::Text,
-            "The prompt, with places for arguments: `$ARGUMENTS`, `$1`, `$2`.",
-        ),
+        member("template", Kind::Text, "The prompt, with places for arguments: `$ARGUMENTS`, `$1`, `$2`."),
         member("description", Kind::Text, "Purpose of the command."),
         member("agent", Kind::Text, "The agent that answers.").without("that of the session"),
-        member(
-            "model",
-            Kind::Named(&MODEL_SELECTION),
-            "The model that answers.",
-        )
-        .without("that of the session"),
+        member("model", Kind::Named(&MODEL_SELECTION), "The model that answers.").without("that of the session"),
         member("variant", Kind::Text, "The variant of that model."),
-        member(
-            "subtask",
-            Kind::Boolean,
-            "True if it runs in a separate session.",
-        )
-        .default_is(false),
+        member("subtask", Kind::Boolean, "True if it runs in a separate session.").default_is(false),
     ],
 );
 
@@ -148,12 +113,7 @@ static DESCRIBED: Object = Object::unnamed(&[
 ]);
 
 static DIRECTORY: Object = Object::unnamed(&[
-    member(
-        "path",
-        Kind::Text,
-        "A directory; a relative one starts at the directory of the document.",
-    )
-    .required(),
+    member("path", Kind::Text, "A directory; a relative one starts at the directory of the document.").required(),
     absent("repository"),
 ])
 .extends(&[&DESCRIBED]);
@@ -176,28 +136,17 @@ static REFERENCE: Named = Named {
     kind: Kind::OneOf(&[Kind::Object(&DIRECTORY), Kind::Object(&REPOSITORY)]),
 };
 
-pub(super) static REFERENCES: Kind = Kind::Map {
-    of: &Kind::OneOf(&[Kind::Text, Kind::Named(&REFERENCE)]),
-    most: Some(super::document::MAX_FEW),
-};
+pub(super) static REFERENCES: Kind =
+    Kind::Map { of: &Kind::OneOf(&[Kind::Text, Kind::Named(&REFERENCE)]), most: Some(super::document::MAX_FEW) };
 
 static OLDER_SKILLS: Object = Object::named(
     "OlderSkillsConfig",
     "Directories and addresses of skills.",
-    &[
-        member("paths", PLACES, "Directories."),
-        member("urls", PLACES, "Addresses."),
-    ],
+    &[member("paths", PLACES, "Directories."), member("urls", PLACES, "Addresses.")],
 );
 
-const PLACES: Kind = Kind::List {
-    of: &Kind::Text,
-    most: Some(super::document::MAX_FEW),
-};
+const PLACES: Kind = Kind::List { of: &Kind::Text, most: Some(super::document::MAX_FEW) };
 
 pub(super) static SKILLS: Kind = Kind::OneOf(&[PLACES, Kind::Object(&OLDER_SKILLS)]);
 
-pub(super) static COMMANDS: Kind = Kind::Map {
-    of: &Kind::Object(&COMMAND),
-    most: Some(MAX_TEXTS),
-};
+pub(super) static COMMANDS: Kind = Kind::Map { of: &Kind::Object(&COMMAND), most: Some(MAX_TEXTS) };

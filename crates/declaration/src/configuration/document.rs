@@ -15,10 +15,7 @@ pub const MAX_TEXTS: usize = 1_000;
 /// hundred thousand of them would delay the opening of the directory.
 pub const MAX_FEW: usize = 100;
 
-const MANY_TEXTS: Kind = Kind::List {
-    of: &Kind::Text,
-    most: Some(MAX_TEXTS),
-};
+const MANY_TEXTS: Kind = Kind::List { of: &Kind::Text, most: Some(MAX_TEXTS) };
 
 /// All keys, in the order in which they are read. Later values override earlier ones, so an older name comes before its
 /// newer one.
@@ -235,12 +232,7 @@ static POLICY: Object = Object::named(
     &[
         member("action", Kind::Words(&["provider.use"]), "The subject.").required(),
         member("effect", Kind::Words(&["allow", "deny"]), "The decision.").required(),
-        member(
-            "resource",
-            Kind::Text,
-            "A glob over the ids of providers; `*` is any text.",
-        )
-        .required(),
+        member("resource", Kind::Text, "A glob over the ids of providers; `*` is any text.").required(),
     ],
 );
 
@@ -249,12 +241,8 @@ pub static OLDER: Object = Object::named(
     "OlderConfig",
     "Older names, which still work. If a document has both, the newer one counts.",
     &[
-        member(
-            "provider",
-            Kind::map(&Kind::Object(&OLDER_PROVIDER)),
-            "The older form of `providers`.",
-        )
-        .replaced_by("providers"),
+        member("provider", Kind::map(&Kind::Object(&OLDER_PROVIDER)), "The older form of `providers`.")
+            .replaced_by("providers"),
         member(
             "mode",
             Kind::map(&Kind::Object(&OLDER_AGENT)),
@@ -263,50 +251,24 @@ pub static OLDER: Object = Object::named(
         .replaced_by("agents")
         .in_untrusted()
         .restricts(Restricts::NamedAgents),
-        member(
-            "agent",
-            Kind::map(&Kind::Object(&OLDER_AGENT)),
-            "The older form of `agents`.",
-        )
-        .replaced_by("agents")
-        .in_untrusted()
-        .restricts(Restricts::NamedAgents),
-        member(
-            "tools",
-            TOOLS,
-            "Which tools may be used, by name. Older than `permission`.",
-        )
-        .joined_with("permissions")
-        .in_untrusted()
-        .restricts(Restricts::NamedTools),
-        member(
-            "permission",
-            Kind::Named(&OLDER_RULES),
-            "The older form of `permissions`.",
-        )
-        .joined_with("permissions")
-        .in_untrusted()
-        .restricts(Restricts::NamedActions),
-        member("command", COMMANDS, "")
-            .replaced_by("commands")
-            .in_untrusted(),
-        member("reference", REFERENCES, "")
-            .replaced_by("references")
-            .in_untrusted(),
-        member(
-            "autoshare",
-            Kind::Boolean,
-            "The older form of `share: \"auto\"`.",
-        )
-        .replaced_by("share"),
+        member("agent", Kind::map(&Kind::Object(&OLDER_AGENT)), "The older form of `agents`.")
+            .replaced_by("agents")
+            .in_untrusted()
+            .restricts(Restricts::NamedAgents),
+        member("tools", TOOLS, "Which tools may be used, by name. Older than `permission`.")
+            .joined_with("permissions")
+            .in_untrusted()
+            .restricts(Restricts::NamedTools),
+        member("permission", Kind::Named(&OLDER_RULES), "The older form of `permissions`.")
+            .joined_with("permissions")
+            .in_untrusted()
+            .restricts(Restricts::NamedActions),
+        member("command", COMMANDS, "").replaced_by("commands").in_untrusted(),
+        member("reference", REFERENCES, "").replaced_by("references").in_untrusted(),
+        member("autoshare", Kind::Boolean, "The older form of `share: \"auto\"`.").replaced_by("share"),
         member("snapshot", Kind::Boolean, "").replaced_by("snapshots"),
         member("attachment", Kind::Object(&ATTACHMENTS), "").replaced_by("attachments"),
-        member(
-            "media",
-            Kind::Object(&ATTACHMENTS),
-            "Another older name of `attachments`.",
-        )
-        .replaced_by("attachments"),
+        member("media", Kind::Object(&ATTACHMENTS), "Another older name of `attachments`.").replaced_by("attachments"),
     ],
 );
 

@@ -16,36 +16,23 @@ static MODEL_PARTS: Object = Object::unnamed(&[
 ]);
 
 /// HTTP headers.
-pub(super) const HEADERS: Kind = Kind::Map {
-    of: &Kind::Text,
-    most: Some(MAX_FEW),
-};
+pub(super) const HEADERS: Kind = Kind::Map { of: &Kind::Text, most: Some(MAX_FEW) };
 
 /// Options with any value.
 pub(super) const OPTIONS: Kind = Kind::map(&Kind::Json);
 
 /// Names of variables of the environment.
-pub(super) const VARIABLES: Kind = Kind::List {
-    of: &Kind::Text,
-    most: Some(MAX_FEW),
-};
+pub(super) const VARIABLES: Kind = Kind::List { of: &Kind::Text, most: Some(MAX_FEW) };
 
 /// Ids of models.
-pub(super) const IDS: Kind = Kind::List {
-    of: &Kind::Text,
-    most: Some(MAX_TEXTS),
-};
+pub(super) const IDS: Kind = Kind::List { of: &Kind::Text, most: Some(MAX_TEXTS) };
 
 pub(super) static REQUEST: Object = Object::named(
     "RequestConfig",
     "Headers and options of every request. Options without a known meaning are copied into the body.",
     &[
         member("headers", HEADERS, "HTTP headers."),
-        member(
-            "body",
-            OPTIONS,
-            "Options, such as `temperature`, `maxTokens` or `reasoningEffort`.",
-        ),
+        member("body", OPTIONS, "Options, such as `temperature`, `maxTokens` or `reasoningEffort`."),
     ],
 );
 
@@ -90,40 +77,20 @@ pub(super) static PROVIDER: Object = Object::named(
     &[
         name(),
         member("api", Kind::Object(&API), "The interface of the provider."),
-        member(
-            "request",
-            Kind::Object(&REQUEST),
-            "Headers and options of every request to it.",
-        ),
-        member(
-            "env",
-            VARIABLES,
-            "Variables of the environment that may hold its key.",
-        ),
+        member("request", Kind::Object(&REQUEST), "Headers and options of every request to it."),
+        member("env", VARIABLES, "Variables of the environment that may hold its key."),
         member("whitelist", IDS, "The only models of it that may be used.").without("all"),
         member("blacklist", IDS, "Models of it that may not be used.").without("none"),
-        member(
-            "models",
-            Kind::map(&Kind::Object(&MODEL)),
-            "Its models, by id.",
-        ),
+        member("models", Kind::map(&Kind::Object(&MODEL)), "Its models, by id."),
     ],
 );
 
-static MODEL_API: Object = Object::unnamed(&[member(
-    "id",
-    Kind::Text,
-    "The id that the provider uses for the model.",
-)
-.without("the key under which the model stands")])
+static MODEL_API: Object = Object::unnamed(&[member("id", Kind::Text, "The id that the provider uses for the model.")
+    .without("the key under which the model stands")])
 .extends(&[&API]);
 
-static MODEL_REQUEST: Object = Object::unnamed(&[member(
-    "variant",
-    Kind::Text,
-    "The variant of sessions that choose none.",
-)])
-.extends(&[&REQUEST]);
+static MODEL_REQUEST: Object =
+    Object::unnamed(&[member("variant", Kind::Text, "The variant of sessions that choose none.")]).extends(&[&REQUEST]);
 
 static MODEL: Object = Object::named(
     "ModelConfig",
@@ -136,24 +103,13 @@ static MODEL: Object = Object::named(
             Kind::Object(&MODEL_API),
             "The interface of the model, if it differs from that of its provider. `id` is its id at the provider.",
         ),
-        member(
-            "capabilities",
-            Kind::Object(&CAPABILITIES),
-            "The capabilities of the model.",
-        ),
+        member("capabilities", Kind::Object(&CAPABILITIES), "The capabilities of the model."),
         member(
             "request",
             Kind::Object(&MODEL_REQUEST),
             "Headers and options of every request, and the default variant.",
         ),
-        member(
-            "variants",
-            Kind::List {
-                of: &Kind::Object(&VARIANT),
-                most: Some(MAX_FEW),
-            },
-            "Its variants.",
-        ),
+        member("variants", Kind::List { of: &Kind::Object(&VARIANT), most: Some(MAX_FEW) }, "Its variants."),
         member(
             "cost",
             Kind::OneOf(&[Kind::Object(&COST), Kind::list(&Kind::Object(&COST))]),
@@ -161,11 +117,7 @@ static MODEL: Object = Object::named(
         )
         .without("unknown"),
         member("disabled", Kind::Boolean, "True if it may not be used.").default_is(false),
-        member(
-            "limit",
-            Kind::Object(&LIMIT),
-            "Limits of input and output, in tokens.",
-        ),
+        member("limit", Kind::Object(&LIMIT), "Limits of input and output, in tokens."),
     ],
 );
 
@@ -196,19 +148,10 @@ pub(super) static TIER: Object = Object::named(
     "PriceTierConfig",
     "From which size of context on prices hold.",
     &[
-        member(
-            "size",
-            Kind::Number(Number::of("tokens")),
-            "The size of the context.",
-        )
-        .required(),
-        member(
-            "type",
-            Kind::Words(&["context"]),
-            "The subject of the size.",
-        )
-        .default(Default::Text("context"))
-        .unused(),
+        member("size", Kind::Number(Number::of("tokens")), "The size of the context.").required(),
+        member("type", Kind::Words(&["context"]), "The subject of the size.")
+            .default(Default::Text("context"))
+            .unused(),
     ],
 );
 
@@ -221,19 +164,11 @@ static COST: Object = Object::named(
     "ModelCostConfig",
     "Price of a million tokens, in US dollars.",
     &[
-        member(
-            "tier",
-            Kind::Object(&TIER),
-            "The context size, in tokens, above which these prices hold.",
-        )
-        .without("from the first token on"),
+        member("tier", Kind::Object(&TIER), "The context size, in tokens, above which these prices hold.")
+            .without("from the first token on"),
         price("input", "Tokens of input.").required(),
         price("output", "Tokens of output.").required(),
-        member(
-            "cache",
-            Kind::Object(&CACHE),
-            "Tokens that the provider keeps for later requests.",
-        ),
+        member("cache", Kind::Object(&CACHE), "Tokens that the provider keeps for later requests."),
     ],
 );
 
@@ -246,23 +181,8 @@ pub(super) static LIMIT: Object = Object::named(
     "ModelLimitConfig",
     "Tokens that a model takes and gives.",
     &[
-        member(
-            "context",
-            Kind::Number(Number::of("tokens")),
-            "The whole context window.",
-        )
-        .without("unknown"),
-        member(
-            "input",
-            Kind::Number(Number::of("tokens")),
-            "The part of it that input may use.",
-        )
-        .without("all"),
-        member(
-            "output",
-            Kind::Number(Number::of("tokens")),
-            "The longest answer.",
-        )
-        .without("unknown"),
+        member("context", Kind::Number(Number::of("tokens")), "The whole context window.").without("unknown"),
+        member("input", Kind::Number(Number::of("tokens")), "The part of it that input may use.").without("all"),
+        member("output", Kind::Number(Number::of("tokens")), "The longest answer.").without("unknown"),
     ],
 );

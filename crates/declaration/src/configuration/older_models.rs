@@ -8,40 +8,19 @@ pub(super) static OLDER_PROVIDER: Object = Object::named(
     "OlderProviderConfig",
     "A provider in the older form.",
     &[
-        member(
-            "id",
-            Kind::Text,
-            "It has no effect: the key under which a provider stands is its id.",
-        )
-        .unused(),
+        member("id", Kind::Text, "It has no effect: the key under which a provider stands is its id.").unused(),
         name(),
-        member(
-            "npm",
-            Kind::Text,
-            "The package that decides the protocol, as `ApiConfig.package`.",
-        ),
-        member(
-            "api",
-            Kind::Text,
-            "The address. It holds over `options.baseURL`.",
-        ),
+        member("npm", Kind::Text, "The package that decides the protocol, as `ApiConfig.package`."),
+        member("api", Kind::Text, "The address. It holds over `options.baseURL`."),
         member(
             "options",
             Kind::Object(&OLDER_PROVIDER_OPTIONS),
             "Address, key, headers, and options of every request.",
         ),
-        member(
-            "env",
-            VARIABLES,
-            "Variables of the environment that may hold its key.",
-        ),
+        member("env", VARIABLES, "Variables of the environment that may hold its key."),
         member("whitelist", IDS, "The only models of it that may be used.").without("all"),
         member("blacklist", IDS, "Models of it that may not be used.").without("none"),
-        member(
-            "models",
-            Kind::map(&Kind::Object(&OLDER_MODEL)),
-            "Its models, by id.",
-        ),
+        member("models", Kind::map(&Kind::Object(&OLDER_MODEL)), "Its models, by id."),
     ],
 );
 
@@ -53,20 +32,11 @@ static OLDER_PROVIDER_OPTIONS: Object = Object::named(
     "OlderProviderOptionsConfig",
     "Options of a provider in the older form. Further ones are settings of its package.",
     &[
-        member(
-            "baseURL",
-            Kind::Text,
-            "The address, such as `\"http://127.0.0.1:8080/v1\"`.",
-        )
-        .without("the provider's own, if it is known"),
-        member("apiKey", Kind::Text, "The key.")
-            .without("that of the provider's variable, such as `OPENAI_API_KEY`"),
+        member("baseURL", Kind::Text, "The address, such as `\"http://127.0.0.1:8080/v1\"`.")
+            .without("the provider's own, if it is known"),
+        member("apiKey", Kind::Text, "The key.").without("that of the provider's variable, such as `OPENAI_API_KEY`"),
         member("headers", HEADERS, "HTTP headers."),
-        member(
-            "body",
-            OPTIONS,
-            "Options that go into the body of requests.",
-        ),
+        member("body", OPTIONS, "Options that go into the body of requests."),
     ],
 )
 .others(Kind::Json);
@@ -77,8 +47,7 @@ static OLDER_MODEL: Object = Object::named(
     &[
         name(),
         member("family", Kind::Text, "The family that it belongs to."),
-        member("id", Kind::Text, "The id that the provider knows it by.")
-            .without("the key under which it stands"),
+        member("id", Kind::Text, "The id that the provider knows it by.").without("the key under which it stands"),
         member(
             "provider",
             Kind::Object(&MODEL_API),
@@ -86,12 +55,7 @@ static OLDER_MODEL: Object = Object::named(
         ),
         member("tool_call", Kind::Boolean, "True if it calls tools.")
             .without("true, unless `modalities` are given without it"),
-        member(
-            "modalities",
-            Kind::Object(&MODALITIES),
-            "Kinds of input and output.",
-        )
-        .without("unknown"),
+        member("modalities", Kind::Object(&MODALITIES), "Kinds of input and output.").without("unknown"),
         member("reasoning", Kind::Boolean, "True if it reasons.").default_is(false),
         member(
             "reasoning_options",
@@ -103,23 +67,14 @@ static OLDER_MODEL: Object = Object::named(
             Kind::OneOf(&[Kind::Boolean, Kind::Text, Kind::Object(&REASONING_FIELD)]),
             "The field of the wire that holds its reasoning, where it has one of its own.",
         ),
-        member(
-            "cost",
-            Kind::Object(&OLDER_COST),
-            "Price of a million tokens, in US dollars.",
-        )
-        .without("unknown"),
+        member("cost", Kind::Object(&OLDER_COST), "Price of a million tokens, in US dollars.").without("unknown"),
         member(
             "status",
             Kind::Words(&["alpha", "beta", "deprecated", "active"]),
             "Release status. A deprecated model is not offered.",
         )
         .default(Default::Text("active")),
-        member(
-            "limit",
-            Kind::Object(&LIMIT),
-            "Limits of input and output, in tokens.",
-        ),
+        member("limit", Kind::Object(&LIMIT), "Limits of input and output, in tokens."),
         member(
             "release_date",
             Kind::Text,
@@ -130,10 +85,7 @@ static OLDER_MODEL: Object = Object::named(
         member("options", OPTIONS, "Options of its requests."),
         member(
             "variants",
-            Kind::Map {
-                of: &Kind::map(&Kind::Json),
-                most: Some(MAX_FEW),
-            },
+            Kind::Map { of: &Kind::map(&Kind::Json), most: Some(MAX_FEW) },
             "Its variants, by name: options, or `{ disabled: true }`.",
         ),
     ],
@@ -150,8 +102,7 @@ static MODALITIES: Object = Object::unnamed(&[
     member("output", Kind::list(&Kind::Text), "Kinds of output."),
 ]);
 
-static REASONING_FIELD: Object =
-    Object::unnamed(&[member("field", Kind::Text, "The name of the field.")]);
+static REASONING_FIELD: Object = Object::unnamed(&[member("field", Kind::Text, "The name of the field.")]);
 
 static LISTED_MODEL: Object = Object::named(
     "ListedModelConfig",
@@ -159,35 +110,11 @@ static LISTED_MODEL: Object = Object::named(
     &[
         member("attachment", Kind::Boolean, "True if it accepts files.").unused(),
         member("experimental", Kind::Json, "Further modes of it.").unused(),
-        member(
-            "knowledge",
-            Kind::Text,
-            "Until when it knows the world, such as `\"2024-06\"`.",
-        )
-        .unused(),
-        member(
-            "last_updated",
-            Kind::Text,
-            "When its description was changed.",
-        )
-        .unused(),
-        member(
-            "open_weights",
-            Kind::Boolean,
-            "True if its weights are published.",
-        )
-        .unused(),
-        member(
-            "structured_output",
-            Kind::Boolean,
-            "True if its output can be restricted to a schema.",
-        ),
-        member(
-            "temperature",
-            Kind::Boolean,
-            "True if its temperature can be set.",
-        )
-        .unused(),
+        member("knowledge", Kind::Text, "Until when it knows the world, such as `\"2024-06\"`.").unused(),
+        member("last_updated", Kind::Text, "When its description was changed.").unused(),
+        member("open_weights", Kind::Boolean, "True if its weights are published.").unused(),
+        member("structured_output", Kind::Boolean, "True if its output can be restricted to a schema."),
+        member("temperature", Kind::Boolean, "True if its temperature can be set.").unused(),
     ],
 );
 
@@ -199,32 +126,16 @@ static REASONING: Named = Named {
             member("type", Kind::Words(&["effort"]), "").required(),
             member(
                 "values",
-                Kind::List {
-                    of: &Kind::OneOf(&[Kind::Text, Kind::Null]),
-                    most: Some(MAX_FEW),
-                },
+                Kind::List { of: &Kind::OneOf(&[Kind::Text, Kind::Null]), most: Some(MAX_FEW) },
                 "The words; `null` stands for no reasoning.",
             ),
         ])),
         Kind::Object(&Object::unnamed(&[
             member("type", Kind::Words(&["budget_tokens"]), "").required(),
-            member(
-                "min",
-                Kind::Number(Number::of("tokens")),
-                "The smallest budget.",
-            ),
-            member(
-                "max",
-                Kind::Number(Number::of("tokens")),
-                "The largest budget.",
-            ),
+            member("min", Kind::Number(Number::of("tokens")), "The smallest budget."),
+            member("max", Kind::Number(Number::of("tokens")), "The largest budget."),
         ])),
-        Kind::Object(&Object::unnamed(&[member(
-            "type",
-            Kind::Words(&["toggle"]),
-            "",
-        )
-        .required()])),
+        Kind::Object(&Object::unnamed(&[member("type", Kind::Words(&["toggle"]), "").required()])),
     ]),
 };
 
@@ -234,24 +145,11 @@ static OLDER_PRICE: Object = Object::named(
     &[
         price("input", "Tokens of input.").required(),
         price("output", "Tokens of output.").required(),
-        price("cache_read", "Tokens that the provider has read before.")
-            .default(Default::Number(0)),
+        price("cache_read", "Tokens that the provider has read before.").default(Default::Number(0)),
         price("cache_write", "Tokens that the provider keeps.").default(Default::Number(0)),
-        price(
-            "reasoning",
-            "Tokens of reasoning. This version does not use it.",
-        )
-        .unused(),
-        price(
-            "input_audio",
-            "Tokens of audio input. This version does not use it.",
-        )
-        .unused(),
-        price(
-            "output_audio",
-            "Tokens of audio output. This version does not use it.",
-        )
-        .unused(),
+        price("reasoning", "Tokens of reasoning. This version does not use it.").unused(),
+        price("input_audio", "Tokens of audio input. This version does not use it.").unused(),
+        price("output_audio", "Tokens of audio output. This version does not use it.").unused(),
     ],
 );
 
@@ -259,20 +157,11 @@ static OLDER_COST: Object = Object::named(
     "OlderModelCostConfig",
     "Prices, and others for large contexts.",
     &[
-        member(
-            "tiers",
-            Kind::list(&Kind::Object(&OLDER_TIER)),
-            "Prices above a context size, in tokens.",
-        ),
-        member(
-            "context_over_200k",
-            Kind::Object(&OLDER_PRICE),
-            "Prices above 200,000 tokens of context.",
-        ),
+        member("tiers", Kind::list(&Kind::Object(&OLDER_TIER)), "Prices above a context size, in tokens."),
+        member("context_over_200k", Kind::Object(&OLDER_PRICE), "Prices above 200,000 tokens of context."),
     ],
 )
 .extends(&[&OLDER_PRICE]);
 
 static OLDER_TIER: Object =
-    Object::unnamed(&[member("tier", Kind::Object(&TIER), "The size.").required()])
-        .extends(&[&OLDER_PRICE]);
+    Object::unnamed(&[member("tier", Kind::Object(&TIER), "The size.").required()]).extends(&[&OLDER_PRICE]);

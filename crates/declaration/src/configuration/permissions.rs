@@ -31,10 +31,7 @@ static RULE: Object = Object::named(
     ],
 );
 
-pub(super) static RULES: Kind = Kind::List {
-    of: &Kind::Object(&RULE),
-    most: Some(MAX_RULES),
-};
+pub(super) static RULES: Kind = Kind::List { of: &Kind::Object(&RULE), most: Some(MAX_RULES) };
 
 pub(super) static OLDER_RULES: Named = Named {
     name: "OlderPermissionConfig",
@@ -49,7 +46,4 @@ pub(super) static OLDER_RULES: Named = Named {
 };
 
 /// Switches of tools, by name.
-pub(super) static TOOLS: Kind = Kind::Map {
-    of: &Kind::Boolean,
-    most: Some(MAX_RULES),
-};
+pub(super) static TOOLS: Kind = Kind::Map { of: &Kind::Boolean, most: Some(MAX_RULES) };

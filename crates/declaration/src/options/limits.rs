@@ -6,12 +6,7 @@ const fn count(name: &'static str, unit: &'static str, doc: &'static str) -> Mem
     member(name, Kind::Number(Number::from(1, unit).whole()), doc)
 }
 
-const fn counted(
-    name: &'static str,
-    unit: &'static str,
-    default: u64,
-    doc: &'static str,
-) -> Member {
+const fn counted(name: &'static str, unit: &'static str, default: u64, doc: &'static str) -> Member {
     count(name, unit, doc).default(Default::Number(default))
 }
 
@@ -28,25 +23,11 @@ pub static LIMITS: Object = Object::named(
              `SessionBacklogError` and stores nothing.",
         )
         .page("SessionBacklogError", "errors.md#sessionbacklogerror"),
-        count(
-            "steerBatch",
-            "prompts",
-            "Steering prompts that the model gets together, between two Provider Turns.",
-        )
-        .without("`inbox`"),
-        counted(
-            "subagentDepth",
-            "levels",
-            3,
-            "Levels of child sessions below a session that no task created.",
-        )
-        .page("Tasks", "tasks.md"),
-        counted(
-            "subagents",
-            "tasks",
-            8,
-            "Tasks of one session that run at the same time.",
-        ),
+        count("steerBatch", "prompts", "Steering prompts that the model gets together, between two Provider Turns.")
+            .without("`inbox`"),
+        counted("subagentDepth", "levels", 3, "Levels of child sessions below a session that no task created.")
+            .page("Tasks", "tasks.md"),
+        counted("subagents", "tasks", 8, "Tasks of one session that run at the same time."),
         counted(
             "toolCallsPerTurn",
             "calls",
@@ -75,12 +56,8 @@ pub static RETRY: Object = Object::named(
             "Maximum time from the first request of a turn to its last one. If the provider asks for a longer wait, the turn \
              fails at once with a message that says so.",
         ),
-        count(
-            "maxAttempts",
-            "requests",
-            "Maximum number of requests of one turn, the first one included.",
-        )
-        .without("no limit except the time"),
+        count("maxAttempts", "requests", "Maximum number of requests of one turn, the first one included.")
+            .without("no limit except the time"),
         counted(
             "maxDelayMs",
             "milliseconds",
@@ -132,18 +109,14 @@ const fn deadline(name: &'static str, doc: &'static str) -> Member {
     member(name, DEADLINE, doc).without("no limit")
 }
 
-const DEADLINE: Kind = Kind::OneOf(&[
-    Kind::Number(Number::from(1, "milliseconds").whole()),
-    Kind::False,
-]);
+const DEADLINE: Kind = Kind::OneOf(&[Kind::Number(Number::from(1, "milliseconds").whole()), Kind::False]);
 
 /// The option `deadlines`.
 pub static DEADLINES: Object = Object::named(
     "Deadlines",
     "Time limits for a provider, in milliseconds: whole numbers from 1 on, `false` for no limit.",
     &[
-        deadline("connectMs", "Until the connection is established.")
-            .default(Default::Number(10_000)),
+        deadline("connectMs", "Until the connection is established.").default(Default::Number(10_000)),
         deadline(
             "firstByteMs",
             "From the request to the headers of the answer. `headerTimeout` in the options of a provider overrides it.",

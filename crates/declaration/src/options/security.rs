@@ -8,10 +8,7 @@ static UNANSWERED: Named = Named {
           at once. `denyAfterMs`: the host refuses them after this number of milliseconds, a whole number from 1 on. A refusal \
           has the effect of a rule that denies: the call fails, and the model continues. `\"deny\"` leaves no time for handlers \
           either. `denyAfterMs` limits the time of handlers and of all clients.",
-    kind: Kind::written(
-        "\"wait\" | \"deny\" | { readonly denyAfterMs: number }",
-        "checkUnanswered",
-    ),
+    kind: Kind::written("\"wait\" | \"deny\" | { readonly denyAfterMs: number }", "checkUnanswered"),
 };
 
 static RULES: Named = Named {
@@ -88,12 +85,8 @@ pub static COMMAND_ENVIRONMENT: Object = Object::named(
     "CommandEnvironment",
     "Names of variables, in any case. `*` stands for any text.",
     &[
-        member(
-            "omit",
-            Kind::list(&Kind::Text),
-            "Further variables that commands and terminals do not get.",
-        )
-        .without("none"),
+        member("omit", Kind::list(&Kind::Text), "Further variables that commands and terminals do not get.")
+            .without("none"),
         member(
             "keep",
             Kind::list(&Kind::Text),

@@ -60,36 +60,17 @@ impl Kind {
 
     /// A type and its check, written in TypeScript.
     pub const fn written(text: &'static str, check: &'static str) -> Self {
-        Self::Written(Written {
-            text,
-            is_method: false,
-            check,
-            members: None,
-        })
+        Self::Written(Written { text, is_method: false, check, members: None })
     }
 
     /// A method, by its parameters and its result.
     pub const fn method(text: &'static str) -> Self {
-        Self::Written(Written {
-            text,
-            is_method: true,
-            check: "checkFunction",
-            members: None,
-        })
+        Self::Written(Written { text, is_method: true, check: "checkFunction", members: None })
     }
 
     /// A type, and its check that takes the table of checks of an object.
-    pub const fn written_with(
-        text: &'static str,
-        check: &'static str,
-        members: &'static Object,
-    ) -> Self {
-        Self::Written(Written {
-            text,
-            is_method: false,
-            check,
-            members: Some(members),
-        })
+    pub const fn written_with(text: &'static str, check: &'static str, members: &'static Object) -> Self {
+        Self::Written(Written { text, is_method: false, check, members: Some(members) })
     }
 
     /// The kinds of which a value may be: those behind names and alternatives.
@@ -149,20 +130,11 @@ pub struct Number {
 
 impl Number {
     /// Any number.
-    pub const ANY: Self = Self {
-        least: None,
-        most: None,
-        is_whole: false,
-        unit: "",
-    };
+    pub const ANY: Self = Self { least: None, most: None, is_whole: false, unit: "" };
 
     /// A number from this one on.
     pub const fn from(least: u32, unit: &'static str) -> Self {
-        Self {
-            least: Some(least),
-            unit,
-            ..Self::ANY
-        }
+        Self { least: Some(least), unit, ..Self::ANY }
     }
 
     /// A number in a unit. A smaller one than 0 counts as 0.
@@ -172,27 +144,17 @@ impl Number {
 
     /// A number without a fraction.
     pub const fn whole(self) -> Self {
-        Self {
-            is_whole: true,
-            ..self
-        }
+        Self { is_whole: true, ..self }
     }
 
     /// A number up to this one.
     pub const fn to(self, most: u32) -> Self {
-        Self {
-            most: Some(most),
-            ..self
-        }
+        Self { most: Some(most), ..self }
     }
 
     /// The unit and the bounds as a sentence. Empty for any number.
     pub fn sentence(&self) -> String {
-        let number = if self.is_whole {
-            "A whole number"
-        } else {
-            "A number"
-        };
+        let number = if self.is_whole { "A whole number" } else { "A number" };
         let unit = match self.unit {
             "" => String::new(),
             unit => format!(" of {unit}"),

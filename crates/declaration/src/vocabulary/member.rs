@@ -31,15 +31,7 @@ impl Object {
 
     /// An object with a name.
     pub const fn named(name: &'static str, doc: &'static str, members: &'static [Member]) -> Self {
-        Self {
-            name,
-            doc,
-            example: "",
-            extends: &[],
-            members,
-            others: None,
-            is_elsewhere: false,
-        }
+        Self { name, doc, example: "", extends: &[], members, others: None, is_elsewhere: false }
     }
 
     /// Adds the members of other objects.
@@ -49,18 +41,12 @@ impl Object {
 
     /// Permits members with other names.
     pub const fn others(self, others: Kind) -> Self {
-        Self {
-            others: Some(others),
-            ..self
-        }
+        Self { others: Some(others), ..self }
     }
 
     /// Marks a type that is declared elsewhere.
     pub const fn elsewhere(self) -> Self {
-        Self {
-            is_elsewhere: true,
-            ..self
-        }
+        Self { is_elsewhere: true, ..self }
     }
 
     /// Adds an example in TypeScript.
@@ -199,19 +185,13 @@ pub const fn member(name: &'static str, kind: Kind, doc: &'static str) -> Member
 
 /// A member that this form of an object does not have, but another one.
 pub const fn absent(name: &'static str) -> Member {
-    Member {
-        kind: None,
-        ..member(name, Kind::Json, "")
-    }
+    Member { kind: None, ..member(name, Kind::Json, "") }
 }
 
 impl Member {
     /// Makes the member necessary.
     pub const fn required(self) -> Self {
-        Self {
-            is_required: true,
-            ..self
-        }
+        Self { is_required: true, ..self }
     }
 
     /// Sets the value without the member.
@@ -236,34 +216,22 @@ impl Member {
 
     /// Marks an older name, which the newer one replaces.
     pub const fn replaced_by(self, newer: &'static str) -> Self {
-        Self {
-            older: Some(Older::Replaced(newer)),
-            ..self
-        }
+        Self { older: Some(Older::Replaced(newer)), ..self }
     }
 
     /// Marks an older name, which counts in addition to the newer one.
     pub const fn joined_with(self, newer: &'static str) -> Self {
-        Self {
-            older: Some(Older::Joined(newer)),
-            ..self
-        }
+        Self { older: Some(Older::Joined(newer)), ..self }
     }
 
     /// Marks a member that this version does not read.
     pub const fn unused(self) -> Self {
-        Self {
-            is_unused: true,
-            ..self
-        }
+        Self { is_unused: true, ..self }
     }
 
     /// Marks a member that has an effect in files of projects that the host does not trust.
     pub const fn in_untrusted(self) -> Self {
-        Self {
-            in_untrusted: true,
-            ..self
-        }
+        Self { in_untrusted: true, ..self }
     }
 
     /// Names the uses that a value could have restricted if the host cannot read it.
@@ -273,10 +241,7 @@ impl Member {
 
     /// Names the page with more about the member.
     pub const fn page(self, title: &'static str, address: &'static str) -> Self {
-        Self {
-            page: Some((title, address)),
-            ..self
-        }
+        Self { page: Some((title, address)), ..self }
     }
 
     /// The meaning in whole sentences. An older name without a meaning of its own refers to the newer one.
