@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
-use crate::SessionKey;
 use crate::error::StoreError;
+use crate::integer::SessionKey;
 use crate::view::reader::Reader;
 
 /// Maximum number of sessions whose rules are kept.

@@ -1,4 +1,4 @@
-//! Payloads and metadata as JSON text. What could not be read again is refused.
+//! Payloads and metadata as JSON text. The writer refuses values that readers could not read again.
 
 use std::io::{self, Write};
 

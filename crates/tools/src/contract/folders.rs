@@ -9,7 +9,7 @@ use opencode_schema::id::SessionID;
 
 use crate::contract::output_owner;
 
-/// What file tools see: where paths begin, and which paths are special.
+/// The place of file tools: where paths begin, and which paths are special.
 #[derive(Clone)]
 pub struct FileScope {
     /// The absolute path of the Location's directory.

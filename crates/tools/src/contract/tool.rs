@@ -77,13 +77,12 @@ pub enum Recovery {
     Unknown,
 }
 
-/// The context of one call: what every call has, whatever its tool does. What a single tool needs is its
-/// [`Port`](crate::Port).
+/// The context of one call, the same for every tool. The [`Port`](crate::Port) of a tool has the rest.
 #[derive(Clone)]
 pub struct ToolContext {
     /// The origin of the call.
     pub source: CallSource,
-    /// What file tools see.
+    /// The place of file tools.
     pub files: Arc<FileScope>,
     /// Cancelled when the call is interrupted.
     pub cancel: CancellationToken,

@@ -1,4 +1,4 @@
-//! What the calls of one Provider Turn share.
+//! The values that the calls of one Provider Turn share.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::ports::progress::Progress;
 use crate::ports::source::CallSource;
 use crate::ports::turn::TurnPorts;
 
-/// What the calls of one Provider Turn share. The runtime makes one for each turn. Each call of the turn gets its own
-/// [`ToolContext`].
+/// The values that the calls of one Provider Turn share. The runtime makes one for each turn. Each call of the turn gets
+/// its own [`ToolContext`].
 #[derive(Clone)]
 pub struct TurnContext {
     /// The session of the turn.
@@ -24,7 +24,7 @@ pub struct TurnContext {
     pub agent: String,
     /// The assistant message that contains the calls.
     pub message_id: MessageID,
-    /// What file tools see.
+    /// The place of file tools.
     pub files: Arc<FileScope>,
     /// Cancelled when the calls are interrupted.
     pub cancel: CancellationToken,
@@ -32,7 +32,7 @@ pub struct TurnContext {
     pub permissions: Arc<dyn Permissions>,
     /// Receives the progress of the calls.
     pub progress: Arc<dyn Progress>,
-    /// What single tools need.
+    /// The ports of single tools.
     pub ports: TurnPorts,
     /// Limits on the settlements for the model.
     pub output_limits: OutputLimits,

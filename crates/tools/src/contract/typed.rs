@@ -27,7 +27,7 @@ pub trait TypedTool: Send + Sync + 'static {
     /// other fields, because models invent fields.
     type Input: DeserializeOwned + JsonSchema + Send;
 
-    /// What the tool needs of the turn besides the context of the call; `()` if it needs nothing else.
+    /// The part of the turn that the tool needs besides the context of the call; `()` if it needs nothing else.
     type Port: Port;
 
     /// Returns the text that tells the model when and how to use the tool.

@@ -28,7 +28,7 @@ pub struct TurnPorts {
     pub todos: Arc<dyn Todos>,
 }
 
-/// What one tool needs of a Provider Turn, besides the context of its call.
+/// The part of a Provider Turn that one tool needs, besides the context of its call.
 pub trait Port: Send {
     /// Takes the port from those of the turn.
     fn of(ports: &TurnPorts) -> Self;
