@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use opencode_declaration::options::{
-    BUDGET, BUDGETS, COMMAND_ENVIRONMENT, DEADLINES, LIMITS, LISTEN_OPTIONS, OAUTH, OPTIONS,
-    PERMISSIONS, RETRY, SERVER,
+    BUDGET, BUDGETS, COMMAND_ENVIRONMENT, DEADLINES, LIMITS, LISTEN_OPTIONS, LOG_OPTIONS, OAUTH,
+    OPTIONS, PERMISSIONS, RETRY, SERVER,
 };
 use opencode_declaration::vocabulary::{Default as Declared, Kind, Member, Object};
 use opencode_server::ListenOptions;
@@ -69,6 +69,17 @@ fn reads<T: DeserializeOwned>(object: &'static Object, base: &Map<String, Value>
         }
     }
     assert!(read("zzz", json!(1)).is_err(), "{}", object.name);
+}
+
+#[test]
+fn the_option_log_names_every_target() {
+    let members = LOG_OPTIONS.all_members().into_iter();
+    let targets = members.filter_map(|it| match (it.name, it.kind?) {
+        ("targets", Kind::Written(written)) => written.members,
+        _ => None,
+    });
+    let names = targets.flat_map(|it| it.all_members()).map(|it| it.name);
+    assert_eq!(names.collect::<Vec<_>>(), opencode_log::TARGETS);
 }
 
 #[test]
