@@ -169,20 +169,17 @@ fn alternatives(kinds: Vec<&'static Kind>) -> Vec<&'static Kind> {
 }
 
 fn unknown(name: &str, members: &[&'static Member]) -> String {
-    let present = members.iter().filter(|member| member.kind.is_some());
-    let mut names: Vec<_> = present.map(|member| member.name).collect();
-    // Several forms of an object may have a member of the same name.
-    let mut seen = Vec::new();
-    names.retain(|name| {
-        !seen.contains(name) && {
-            seen.push(*name);
-            true
+    let mut known: Vec<&str> = Vec::new();
+    for member in members.iter().filter(|member| member.kind.is_some()) {
+        // Several forms of an object may have a member of the same name.
+        if !known.contains(&member.name) {
+            known.push(member.name);
         }
-    });
-    let names = names.into_iter();
+    }
+    let names = known.iter().copied();
     match nearest(name, names.clone()) {
         Some(meant) => format!("is unknown. Did you mean {meant}?"),
-        None if names.len() <= MAX_NAMED => {
+        None if known.len() <= MAX_NAMED => {
             let names: Vec<_> = names.collect();
             format!("is unknown. Known here: {}", names.join(", "))
         }
