@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use parking_lot::Mutex;
 use rusqlite::Connection;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::StoreError;
 use crate::open::open_reader;
@@ -70,22 +70,27 @@ impl Readers {
             Self::Pool(pool) => {
                 let pool = Arc::clone(pool);
                 let (mut reply, answer) = oneshot::channel();
-                if let Ok(permit) = Arc::clone(&pool.permits).try_acquire_owned() {
-                    pool.start(permit, work, reply);
-                } else {
-                    // A separate task waits for the permit. A caller that is not polled for a while,
-                    // such as a stream with a paused reader, would otherwise hold its permit and
-                    // block all other reads.
-                    opencode_log::spawn(async move {
-                        let permit = tokio::select! {
-                            () = reply.closed() => return,
-                            permit = Arc::clone(&pool.permits).acquire_owned() => permit,
-                        };
-                        if let Ok(permit) = permit {
-                            pool.start(permit, work, reply);
-                        }
-                    });
-                }
+                // A separate task waits for the permit. A caller that is not polled for a while,
+                // such as a stream with a paused reader, would otherwise hold its permit and block
+                // all other reads.
+                opencode_log::spawn(async move {
+                    let permit = tokio::select! {
+                        () = reply.closed() => return,
+                        permit = Arc::clone(&pool.permits).acquire_owned() => permit,
+                    };
+                    let Ok(permit) = permit else { return };
+                    let jobs = pool.jobs.clone();
+                    let read = move || {
+                        let value = catch_unwind(AssertUnwindSafe(|| pool.run(work)));
+                        // The permit moves into the job: a read continues after its caller has
+                        // dropped the future.
+                        drop(permit);
+                        let panicked = |_| Err(StoreError::Database("the read panicked".into()));
+                        let _ = reply.send(value.unwrap_or_else(panicked));
+                    };
+                    // The threads take jobs while a sender exists.
+                    let _ = jobs.send(Box::new(read));
+                });
                 answer.await.unwrap_or(Err(StoreError::Closed))
             }
         }
@@ -104,25 +109,6 @@ impl Readers {
 }
 
 impl Pool {
-    /// Hands a read to a thread. The permit moves into the job: a read continues after its caller has
-    /// dropped the future.
-    fn start<T: Send + 'static>(
-        self: Arc<Self>,
-        permit: OwnedSemaphorePermit,
-        work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
-        reply: oneshot::Sender<Result<T, StoreError>>,
-    ) {
-        let jobs = self.jobs.clone();
-        let read = move || {
-            let value = catch_unwind(AssertUnwindSafe(|| self.run(work)));
-            drop(permit);
-            let panicked = |_| Err(StoreError::Database("the read panicked".into()));
-            let _ = reply.send(value.unwrap_or_else(panicked));
-        };
-        // The threads take jobs while a sender exists.
-        let _ = jobs.send(Box::new(read));
-    }
-
     fn run<T>(
         &self,
         work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
