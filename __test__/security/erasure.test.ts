@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { inflateSync } from "node:zlib";
@@ -13,14 +14,17 @@ function readBytes(file: string) {
   return /snapshot.*[/\\]objects[/\\]..[/\\][0-9a-f]{38}$/.test(file) ? inflateSync(bytes) : bytes;
 }
 
-/** The words that occur in a file of the host: in any below the root but those of the project. */
+/**
+ * The words that occur in a file of the host: in any below the root but those of the project. The store compresses texts:
+ * it keeps the bytes that occur for the first time, and the end of a word is a hash.
+ */
 function found(setup: Setup, words: readonly string[]) {
   const hits: string[] = [];
   for (const name of readdirSync(setup.root, { recursive: true }) as string[]) {
     const file = path.join(setup.root, name);
     if (file.startsWith(setup.directory) || !statSync(file).isFile()) continue;
     const bytes = readBytes(file);
-    hits.push(...words.filter((word) => bytes.includes(word)).map((word) => `${word} in ${name}`));
+    hits.push(...words.filter((word) => bytes.includes(word.slice(-HASH))).map((word) => `${word} in ${name}`));
   }
   return hits;
 }
@@ -30,12 +34,20 @@ function expectEach(setup: Setup, words: readonly string[]) {
   for (const word of words) expect(found(setup, [word])).not.toEqual([]);
 }
 
+/** Length of the hash at the end of a word that is searched. */
+const HASH = 24;
+
 const WORDS =
   "TITLE PROMPT WAITING ANSWER INPUT OUTPUT FAILED TODO RULE RENAMED ASKED NAME CREATED CHANGED CHILD".split(" ");
 
 /** A session with a word of its own in each place that the host writes. Returns these words. */
 async function fill(host: OpenCodeHost, { model, directory }: Setup, name: string) {
-  const word = (kind: string) => `needle-${kind}-${name}`;
+  const hash = (kind: string) =>
+    createHash("sha256")
+      .update(kind + name)
+      .digest("hex")
+      .slice(0, 32);
+  const word = (kind: string) => `needle-${kind}-${hash(kind)}`;
   const asked = { action: "bash", resource: `echo ${word("ASKED")}*`, effect: "ask" as const };
   const { id: sessionID } = await host.sessions.create({
     title: word("TITLE"),
@@ -171,7 +183,7 @@ test("a removed or replaced key is erased at once", async () => {
   // A provider with a variable is an integration that takes keys.
   Object.assign(config.provider.mock, { env: ["MOCK_KEY"] });
   const host = await setup.open({ config });
-  const keys = Array.from({ length: 6 }, (_, n) => `sk-needle-${n}-${"k".repeat(900)}`);
+  const keys = Array.from({ length: 6 }, (_, n) => `sk-needle-${"k".repeat(900)}-${n}`);
   const read = async () => (await host.integrations.get({ integrationID: "mock" })).data?.connections ?? [];
   for (const [n, key] of keys.entries()) {
     await host.integrations.connectKey({ integrationID: "mock", key });
