@@ -132,7 +132,7 @@ fn fragment(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
 
 fn notice(generator: &mut SchemaGenerator, spec: &NoticeSpec) -> Value {
     let mut envelope = live(generator, spec.name);
-    let data = Notice::schema(spec.type_name, generator).unwrap_or_default();
+    let data = Notice::schema(spec.type_name, generator).expect("a kind has a payload type");
     envelope.require("data", payload(data.to_value()));
     let doc = spec.doc.trim().into();
     insert(
@@ -165,7 +165,7 @@ fn session_data(generator: &mut SchemaGenerator, spec: &EventSpec, timed: bool) 
     let name = spec.type_name;
     let payload =
         SessionEvent::schema(name, generator).or_else(|| LiveEvent::schema(name, generator));
-    let mut payload = payload.unwrap_or_default();
+    let mut payload = payload.expect("a kind has a payload type");
     let doc = payload.remove("description").unwrap_or_default();
     data.extend(&payload);
     (data, doc)

@@ -4,7 +4,7 @@
 //! SQLite itself tells which sessions changed: triggers of the writing connection. A changed session is forgotten after
 //! the commit and before its caller receives the result. So a decision that begins after the answer reads the new rules.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use opencode_schema::id::SessionID;
@@ -59,8 +59,8 @@ struct State {
     changes: u64,
     /// The sessions of the last changes, the newest last.
     changed: VecDeque<SessionKey>,
-    /// Sessions that the open transaction changed.
-    uncommitted: Vec<SessionKey>,
+    /// Sessions that the open transaction changed, and those before it that were rolled back.
+    uncommitted: HashSet<SessionKey>,
 }
 
 /// The number of committed changes at the begin of a read.
@@ -76,7 +76,7 @@ impl KnownRules {
             1,
             FunctionFlags::SQLITE_UTF8,
             move |context| {
-                state.lock().uncommitted.push(context.get(0)?);
+                state.lock().uncommitted.insert(context.get(0)?);
                 Ok(true)
             },
         )?;
@@ -113,13 +113,17 @@ impl KnownRules {
     /// Forgets the sessions that the last transaction changed.
     pub(crate) fn forget_changed(&self) {
         let mut state = self.0.lock();
-        for key in std::mem::take(&mut state.uncommitted) {
+        let changed = std::mem::take(&mut state.uncommitted);
+        if changed.is_empty() {
+            return;
+        }
+        state.rules.retain(|_, rules| !changed.contains(&rules.key));
+        for key in changed {
             state.changes += 1;
             state.changed.push_back(key);
             if state.changed.len() > CHANGES {
                 state.changed.pop_front();
             }
-            state.rules.retain(|_, rules| rules.key != key);
         }
     }
 }
@@ -142,7 +146,7 @@ mod tests {
     }
 
     fn change(known: &KnownRules, key: i64) {
-        known.0.lock().uncommitted.push(SessionKey(key));
+        known.0.lock().uncommitted.insert(SessionKey(key));
         known.forget_changed();
     }
 

@@ -18,9 +18,13 @@ static SCHEMAS: LazyLock<HashMap<&'static str, OfOperation>> =
     LazyLock::new(|| serde_json::from_str(GENERATED).expect("the file is generated"));
 
 /// Returns the schema of a part of the requests of an operation. A part without fields accepts every object.
+///
+/// # Panics
+///
+/// The file does not contain the operation. Without its schemas, a request would not be checked.
 pub(super) fn of_operation(id: &str, channel: Channel) -> Value {
-    let of_operation = SCHEMAS.get(id);
-    let found = of_operation.and_then(|channels| channels.get(name(channel)));
+    let channels = SCHEMAS.get(id).expect("codegen writes each operation");
+    let found = channels.get(name(channel));
     let schema = found.map(|text| serde_json::from_str(text.get()));
     schema.map_or_else(
         || serde_json::json!({ "type": "object" }),
@@ -114,5 +118,27 @@ fn without_descriptions(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(without_descriptions),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::OPERATIONS;
+
+    #[test]
+    fn the_file_contains_the_schemas_of_all_operations() {
+        assert_eq!(GENERATED, generate(OPERATIONS), "run cargo xtask codegen");
+        for spec in OPERATIONS {
+            let payload = of_operation(spec.id, Channel::Payload);
+            let is_written = matches!(spec.payload, Payload::Json(_));
+            assert_eq!(payload["properties"].is_object(), is_written, "{}", spec.id);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "codegen writes each operation")]
+    fn an_operation_without_schemas_is_not_served() {
+        of_operation("v2.unknown", Channel::Payload);
     }
 }

@@ -171,7 +171,7 @@ fn prepare(
         set(writer, "journal_mode", "DELETE").map_err(fail)?;
     }
     if is_new {
-        // A new file without its schema is a new file. The first commit that a caller waits for flushes the schema.
+        // A new file without its schema is a new file. Later commits make the schema as durable as they are themselves.
         set(writer, "synchronous", "OFF").map_err(fail)?;
         migrate(writer, path, found)?;
     }

@@ -84,6 +84,21 @@ async fn a_page_of_zeros_that_a_power_failure_left_is_a_new_database() {
 }
 
 #[tokio::test]
+async fn a_database_whose_creation_was_cut_off_before_its_schema_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let first = raw(&path);
+    first.pragma_update(None, "journal_mode", "WAL").unwrap();
+    drop(first);
+    assert!(fs::metadata(&path).unwrap().len() > 0);
+    let store = open(&path).await.unwrap();
+    create(&store, "ses_a").await;
+    store.close().await;
+    let store = open(&path).await.unwrap();
+    assert!(everything(&store).await.contains("ses_a"));
+}
+
+#[tokio::test]
 async fn a_file_can_be_opened_once_under_all_its_names() {
     let bench = Bench::new().await;
     let path = bench.path();
