@@ -16,6 +16,9 @@ pub static OPTIONS: Object = Object::named(
 )
 .extends(&[&MODEL, &SESSIONS, &FOLDERS, &BEHAVIOUR]);
 
+/// Maximum number of models that can take over from the one before.
+pub const MAX_FALLBACKS: usize = 16;
+
 /// A text that failures do not show.
 const SECRET: Kind = Kind::written("string", "checkSecret");
 
@@ -334,7 +337,7 @@ pub static BEHAVIOUR: Object = Object::unnamed(&[
         "fallback",
         Kind::List {
             of: &Kind::Text,
-            most: Some(16),
+            most: Some(MAX_FALLBACKS),
         },
         "Models that take over if the provider of a turn has no capacity or cannot be reached (rate limit, quota, overload, \
          transport, timeout), as `provider/model`, best first. A model takes over after the retries of the one before, only \

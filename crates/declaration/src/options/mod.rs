@@ -7,7 +7,7 @@ mod log;
 mod providers;
 mod security;
 
-pub use self::create::{BEHAVIOUR, FOLDERS, MODEL, OPTIONS, SESSIONS};
+pub use self::create::{BEHAVIOUR, FOLDERS, MAX_FALLBACKS, MODEL, OPTIONS, SESSIONS};
 pub use self::limits::{BUDGET, BUDGETS, DEADLINES, LIMITS, RETRY};
 pub use self::listen::LISTEN_OPTIONS;
 pub use self::log::LOG_OPTIONS;

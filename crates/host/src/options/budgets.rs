@@ -1,5 +1,6 @@
 //! Options that limit the work of sessions, and the models that take over from a provider.
 
+use opencode_declaration::options::MAX_FALLBACKS;
 use opencode_location::config::parse_model;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::BudgetOptions;
@@ -8,9 +9,6 @@ use opencode_schema::session::SessionBudget;
 use serde::Deserialize;
 
 use super::{EXAMPLE, HostOptions, invalid};
-
-/// Maximum number of models that take over one after the other.
-const MAX_FALLBACKS: usize = 16;
 
 /// The budgets of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
